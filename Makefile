@@ -1,0 +1,45 @@
+# Four verbs, each sets up what it needs: make demo · make test · make lint · make bench [NAME=noise]
+PYTHON ?= python3
+BIN := .venv/bin
+NAME ?= all
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo    set up, then run the accuracy-first demo"
+	@echo "make test    set up, then run every test"
+	@echo "make lint    ruff, mypy --strict, import-linter"
+	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
+	@echo "make clean   remove the virtual environment and caches"
+
+demo: .venv/.core
+	@$(BIN)/expost demo
+
+test: .venv/.dev
+	@$(BIN)/python -m pytest -n auto
+
+lint: .venv/.dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: .venv/.dev
+	@$(BIN)/python -m benchmarks.harness $(NAME)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/bin/python:
+	@echo "setting up .venv"
+	@$(PYTHON) -m venv .venv
+
+.venv/.core: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "installing expost (the first time takes about half a minute)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+.venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "installing expost and its test tools (the first time takes about a minute)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch .venv/.core $@

@@ -1,0 +1,1 @@
+"""Accuracy-first differential privacy with ex-post bounds."""
