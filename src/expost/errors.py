@@ -34,7 +34,10 @@ class SchemaMismatch(ExpostError, ValueError):
 
 @final
 class MechanismFailed(ExpostError):
-    """A mechanism raised while private data was open; the cause is withheld because it may show data."""
+    """A step raised while private data was open; the cause is withheld because it may show data.
+
+    That it failed may itself say something about the data, which no bound covers: make the function total.
+    """
 
 
 @final

@@ -1,10 +1,20 @@
-"""The only home of randomness: exact integer noise from OS entropy, and its seeded and scripted stand-ins."""
+"""The only home of randomness: exact integer noise from OS entropy, and its seeded and scripted stand-ins.
 
+The time a draw takes depends on the value drawn (a timing side channel): do not let others time single draws.
+"""
+
+import os
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from expost.errors import InvalidBound
+from expost.numerics import Real, non_negative, positive
+from expost.sampling import Bytes, envelope, inversion, limits, reference
+from expost.sampling.bounds import Bounds, bernoulli_real
 
 Shape: TypeAlias = int | tuple[int, ...]
 Integers: TypeAlias = NDArray[np.int64]
@@ -35,6 +45,10 @@ class Noise(Protocol):
         """True with probability exp(−exponent), exactly; exponent ≥ 0."""
         ...
 
+    def bernoulli_real(self, bounds: Bounds) -> bool:
+        """True with probability p, exactly, where bounds(bits) is (lo, hi) with lo ≤ 2**bits · p ≤ hi."""
+        ...
+
     def below(self, bound: int) -> int:
         """A uniform integer in [0, bound), exactly."""
         ...
@@ -54,3 +68,168 @@ class Noise(Protocol):
     def uniform(self, shape: Shape) -> Floats:
         """Uniform floats in (0, 1): only for callers that accept floating point."""
         ...
+
+
+def _discrete_gaussian(self: Bytes, variance: Fraction, shape: Shape) -> Integers:
+    """Independent integers with P(k) ∝ exp(−k²/(2·variance)), exactly."""
+    variance, size = limits.variance(variance), limits.size(shape)
+    return envelope.discrete_gaussian(self, variance, size).reshape(shape)
+
+
+def _discrete_laplace(self: Bytes, scale: Fraction, shape: Shape) -> Integers:
+    """Independent integers with P(k) ∝ exp(−|k|/scale), exactly."""
+    scale, size = limits.scale(scale), limits.size(shape)
+    return envelope.discrete_laplace(self, scale, size).reshape(shape)
+
+
+def _bernoulli_exp(self: Bytes, exponent: Fraction) -> bool:
+    """True with probability exp(−exponent), exactly; exponent ≥ 0."""
+    return reference.bernoulli_exp(self, non_negative(exponent, "exponent"))
+
+
+def _bernoulli_real(self: Bytes, bounds: Bounds) -> bool:
+    """True with probability p, exactly, where bounds(bits) is (lo, hi) with lo ≤ 2**bits · p ≤ hi."""
+    return bernoulli_real(self, bounds)
+
+
+def _below(self: Bytes, bound: int) -> int:
+    """A uniform integer in [0, bound), exactly."""
+    return reference.below(self, limits.bound(bound))
+
+
+def _coins(self: Bytes, probability: Fraction, count: int) -> NDArray[np.bool_]:
+    """Independent coins, each true with the given probability, exactly: 16 bits settle nearly all of them."""
+    probability, count = limits.probability(probability), limits.size(count)
+    whole, rest = divmod(probability * 65536, 1)
+    prefixes = np.frombuffer(self.bytes(2 * count), "<u2").astype(np.int32)
+    coins = prefixes < whole
+    for place in np.flatnonzero(prefixes == whole):
+        coins[place] = reference.bernoulli(self, rest)
+    return coins
+
+
+def _gaussian(self: Bytes, std: float, shape: Shape) -> Floats:
+    """Floating-point normal draws: only for callers that accept floating point, and say so."""
+    std, size = float(positive(std, "std")), limits.size(shape)
+    return (std * inversion.gaussian(self, size)).reshape(shape)
+
+
+def _laplace(self: Bytes, scale: float, shape: Shape) -> Floats:
+    """Floating-point Laplace draws: only for callers that accept floating point, and say so."""
+    scale, size = float(positive(scale, "scale")), limits.size(shape)
+    return (scale * inversion.laplace(self, size)).reshape(shape)
+
+
+def _uniform(self: Bytes, shape: Shape) -> Floats:
+    """Uniform floats in (0, 1): only for callers that accept floating point."""
+    return inversion.uniform(self, limits.size(shape)).reshape(shape)
+
+
+@final
+class SystemNoise:
+    """Draws from the operating system's entropy: the only noise that makes a release private."""
+
+    __slots__ = ()
+
+    @property
+    def seeded(self) -> bool:
+        """False: nobody can repeat the draws."""
+        return False
+
+    def bytes(self, count: int, /) -> bytes:
+        """The next ``count`` bytes."""
+        return os.urandom(count)
+
+    discrete_gaussian, discrete_laplace = _discrete_gaussian, _discrete_laplace
+    bernoulli_exp, bernoulli_real, below, coins = _bernoulli_exp, _bernoulli_real, _below, _coins
+    gaussian, laplace, uniform = _gaussian, _laplace, _uniform
+
+
+@final
+class SeededNoise:
+    """The same draws every time, by the same exact samplers: for tests and demonstrations, never private."""
+
+    __slots__ = ("_words",)
+
+    def __init__(self, seed: int) -> None:
+        if seed < 0:
+            raise InvalidBound(f"seed is {seed}; it must not be below 0.")
+        self._words = np.random.PCG64(seed)
+
+    @property
+    def seeded(self) -> bool:
+        """True: whoever knows the seed knows the draws."""
+        return True
+
+    def bytes(self, count: int, /) -> bytes:
+        """The next ``count`` bytes."""
+        return self._words.random_raw(-(-count // 8)).astype("<u8", copy=False).tobytes()[:count]
+
+    discrete_gaussian, discrete_laplace = _discrete_gaussian, _discrete_laplace
+    bernoulli_exp, bernoulli_real, below, coins = _bernoulli_exp, _bernoulli_real, _below, _coins
+    gaussian, laplace, uniform = _gaussian, _laplace, _uniform
+
+
+@final
+class ScriptedNoise:
+    """Hands out the given numbers in order, whatever is drawn: for tests that must know every draw."""
+
+    __slots__ = ("_script",)
+
+    def __init__(self, values: Iterable[Real]) -> None:
+        self._script = list(values)
+
+    @property
+    def seeded(self) -> bool:
+        """True: whoever knows the script knows the draws."""
+        return True
+
+    def _next(self, shape: Shape) -> list[Real]:
+        size, left = limits.size(shape), len(self._script)
+        if size > left:
+            raise ValueError(f"{size} draws were asked, the script has {left} left; give it more values.")
+        taken, self._script = self._script[:size], self._script[size:]
+        return taken
+
+    def discrete_gaussian(self, variance: Fraction, shape: Shape) -> Integers:
+        """The next values of the script, as integers."""
+        limits.variance(variance)
+        return np.array(self._next(shape), np.int64).reshape(shape)
+
+    def discrete_laplace(self, scale: Fraction, shape: Shape) -> Integers:
+        """The next values of the script, as integers."""
+        limits.scale(scale)
+        return np.array(self._next(shape), np.int64).reshape(shape)
+
+    def bernoulli_exp(self, exponent: Fraction) -> bool:
+        """The next value of the script, as a truth value."""
+        non_negative(exponent, "exponent")
+        return bool(self._next(1)[0])
+
+    def bernoulli_real(self, bounds: Bounds) -> bool:
+        """The next value of the script, as a truth value; ``bounds`` is not asked."""
+        return bool(self._next(1)[0])
+
+    def below(self, bound: int) -> int:
+        """The next value of the script, as an integer."""
+        limits.bound(bound)
+        return int(self._next(1)[0])
+
+    def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
+        """The next values of the script, as truth values."""
+        limits.probability(probability)
+        return np.array(self._next(count), np.bool_)
+
+    def gaussian(self, std: float, shape: Shape) -> Floats:
+        """The next values of the script; ``std`` does not scale them."""
+        positive(std, "std")
+        return np.array(self._next(shape), np.float64).reshape(shape)
+
+    def laplace(self, scale: float, shape: Shape) -> Floats:
+        """The next values of the script; ``scale`` does not scale them."""
+        positive(scale, "scale")
+        return np.array(self._next(shape), np.float64).reshape(shape)
+
+    def uniform(self, shape: Shape) -> Floats:
+        """The next values of the script."""
+        return np.array(self._next(shape), np.float64).reshape(shape)

@@ -16,14 +16,15 @@ def exact(value: Real, name: str) -> Fraction:
     """The same number as a fraction; a float means the binary fraction it stores."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidBound(f"{name} is {value}; give a finite number.")
-    return Fraction(value)
+    fraction = Fraction(value)
+    return Fraction(int(fraction.numerator), int(fraction.denominator))  # numpy's integers would wrap around
 
 
 def positive(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused unless it is above zero."""
     fraction = exact(value, name)
     if fraction <= 0:
-        raise InvalidBound(f"{name} is {float(fraction):g}; it must be above 0.")
+        raise InvalidBound(f"{name} is {up(fraction):g}; it must be above 0.")
     return fraction
 
 
@@ -31,7 +32,7 @@ def non_negative(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused if it is below zero."""
     fraction = exact(value, name)
     if fraction < 0:
-        raise InvalidBound(f"{name} is {float(fraction):g}; it must not be below 0.")
+        raise InvalidBound(f"{name} is {up(fraction):g}; it must not be below 0.")
     return fraction
 
 
@@ -39,7 +40,7 @@ def order(alpha: Real) -> Fraction:
     """A Rényi order as a fraction, refused unless it is above 1."""
     fraction = exact(alpha, "alpha")
     if fraction <= 1:
-        raise InvalidBound(f"alpha is {float(fraction):g}; a Rényi order must be above 1.")
+        raise InvalidBound(f"alpha is {up(fraction):g}; a Rényi order must be above 1.")
     return fraction
 
 

@@ -1,0 +1,185 @@
+"""The envelope's tables: thresholds certified against mpmath, and a lookup that never claims too much."""
+
+import dataclasses
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from expost.sampling.table import FINE, UNSETTLED, Law, Table, _lookup, cumulative, extent, table
+
+
+def gaussian(variance: Fraction) -> Law:
+    return Law(1 / (2 * variance), Fraction(0))
+
+
+def laplace(scale: Fraction) -> Law:
+    return Law(Fraction(0), 1 / scale)
+
+
+TABLES = [
+    (gaussian(Fraction(4)), 1, 14),
+    (gaussian(Fraction(1, 10)), 1, 3),
+    (gaussian(Fraction(10**6)), 16, 417),
+    (gaussian(Fraction(10**18)), 1 << 24, 397),
+    (gaussian(Fraction(2**104)), 1 << 46, 500),
+    (gaussian(Fraction(2**200)), 1 << 94, 250),  # wider than noise allows: needs more than the first precision
+    (laplace(Fraction(5, 2)), 1, 56),
+    (laplace(Fraction(1000, 3)), 32, 231),
+    (Law(Fraction(1, 50), Fraction(1, 7)), 4, 9),
+]
+
+
+def weight(law: Law, k: int) -> mpmath.mpf:
+    energy = law.energy(k)
+    return mpmath.exp(-mpmath.mpf(energy.numerator) / energy.denominator)
+
+
+def shares(law: Law, width: int, blocks: int) -> list[mpmath.mpf]:
+    """Where each block's share of the envelope ends, summed in floating point of 60 digits."""
+    smallest = [*(1 + i * width for i in reversed(range(blocks))), *(j * width for j in range(blocks))]
+    starts = blocks * width + 1, blocks * width
+    tails = [weight(law, s) / (1 - weight(law, s + 1) / weight(law, s)) for s in starts]
+    cells = [tails[0], *(width * weight(law, magnitude) for magnitude in smallest), tails[1]]
+    total = mpmath.fsum(cells)
+    running, ends = mpmath.mpf(0), []
+    for cell in cells[:-1]:
+        running += cell
+        ends.append(running / total)
+    return ends
+
+
+def is_certified(ready: Table) -> bool:
+    """Whether every threshold T satisfies T ≤ 2**64·C < T + 2."""
+    with mpmath.workdps(60):
+        ends = shares(ready.law, ready.width, ready.blocks)
+        scaled = [mpmath.ldexp(end, 64) for end in ends]
+        return all(t <= c < t + 2 for t, c in zip(ready.thresholds.tolist(), scaled, strict=True))
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), TABLES)
+def test_every_threshold_is_within_two_units_below_its_share(law: Law, width: int, blocks: int) -> None:
+    assert is_certified(table(law, width, blocks))
+
+
+@pytest.mark.parametrize("shift", [-2, 2])
+def test_a_corrupted_threshold_is_not_certified(shift: int) -> None:
+    """The twin: two units of 2**-64 in one threshold are seen."""
+    ready = table(*TABLES[0])
+    thresholds = ready.thresholds.copy()
+    thresholds[17] = int(thresholds[17]) + shift
+
+    assert not is_certified(dataclasses.replace(ready, thresholds=thresholds))
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), TABLES)
+def test_the_lookup_claims_a_block_only_where_the_whole_bucket_lies_in_it(law: Law, width: int, blocks: int) -> None:
+    """Bucket b is the block after j thresholds only if the last is at most b·2**48 − 2 and the next beyond it."""
+    ready = table(law, width, blocks)
+    ends = [-(1 << 80), *ready.thresholds.tolist(), 1 << 80]
+
+    for bucket in np.flatnonzero(ready.lookup != UNSETTLED).tolist():
+        block = int(ready.lookup[bucket])
+        assert -blocks <= block < blocks
+        before, after = ends[block + blocks + 1], ends[block + blocks + 2]
+        assert before + 2 <= bucket << 48
+        assert (bucket + 1) << 48 <= after
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), TABLES)
+def test_the_lookup_leaves_few_buckets_unsettled(law: Law, width: int, blocks: int) -> None:
+    unsettled = np.count_nonzero(table(law, width, blocks).lookup == UNSETTLED)
+
+    assert unsettled <= 2 * (2 * blocks + 1)
+
+
+def test_a_bucket_that_starts_just_above_a_threshold_is_unsettled() -> None:
+    """U = T + 1 is not yet above the share, even where it starts a new bucket."""
+    ready = table(*TABLES[0])
+    thresholds = ready.thresholds.copy()
+    thresholds[14] = (40000 << 48) - 1
+
+    assert _lookup(thresholds, ready.blocks)[40000] == UNSETTLED
+
+
+@pytest.mark.parametrize("bits", [128, 192, 256])
+def test_running_sums_enclose_and_tighten(bits: int) -> None:
+    law, width, blocks = TABLES[-1]
+
+    lows, highs = cumulative(law, width, blocks, bits)
+
+    assert all(low <= high for low, high in zip(lows, highs, strict=True))
+    assert highs[-1] - lows[-1] < 1 << 16
+
+
+def test_a_law_so_narrow_that_no_precision_separates_its_thresholds_still_has_a_table() -> None:
+    ready = table(gaussian(Fraction(1, 10**400)), 1, 1)
+
+    assert ready.thresholds.tolist() == [0, 0, (1 << 64) - 1]
+
+
+def probability(variance: Fraction, k: int) -> float:
+    """P(k) from the table's own sums, which reach so far that the tails do not matter."""
+    lows, _ = cumulative(gaussian(variance), 1, 60, 256)
+    return (lows[k + 61] - lows[k + 60]) / lows[-1]
+
+
+@pytest.mark.parametrize(
+    ("variance", "k", "expected"),
+    [
+        (Fraction(4), 0, 0.1994711402),
+        (Fraction(4), 1, 0.1760326634),
+        (Fraction(4), 2, 0.1209853623),
+        (Fraction(4), -5, 0.0087641502),
+        (Fraction(5, 2), 0, 0.2523132522),
+    ],
+)
+def test_the_table_holds_the_published_probabilities(variance: Fraction, k: int, expected: float) -> None:
+    assert probability(variance, k) == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("variance", "expected"),
+    [(Fraction(1, 10), 0.0132967), (Fraction(1, 2), 0.4989791), (Fraction(1), 0.9999998), (Fraction(4), 4.0)],
+)
+def test_the_table_holds_the_published_variances(variance: Fraction, expected: float) -> None:
+    spread = sum(k * k * probability(variance, k) for k in range(-59, 60))
+
+    assert spread == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("std", [10, 1000])
+def test_a_million_values_of_moderate_scale_use_blocks_of_one(std: int) -> None:
+    width, blocks = extent(gaussian(Fraction(std**2)), 10**6)
+
+    assert width == 1
+    assert 6 * std < blocks <= FINE
+
+
+@pytest.mark.parametrize("std", [10**5, 10**7, 10**9, 2**52])
+def test_large_scales_use_a_few_hundred_blocks(std: int) -> None:
+    width, blocks = extent(gaussian(Fraction(std**2)), 10**6)
+
+    assert width & (width - 1) == 0
+    assert 256 <= blocks <= 512
+
+
+@pytest.mark.parametrize("law", [gaussian(Fraction(10**6)), laplace(Fraction(1000))])
+def test_short_vectors_do_not_pay_for_a_long_table(law: Law) -> None:
+    assert extent(law, 100)[1] <= 512
+
+
+@pytest.mark.parametrize("law", [gaussian(Fraction(1, 10**400)), laplace(Fraction(1, 10**400))])
+def test_narrow_laws_need_few_blocks(law: Law) -> None:
+    assert extent(law, 100) == (1, 1)
+
+
+@pytest.mark.parametrize("law", [gaussian(Fraction(100)), laplace(Fraction(100)), gaussian(Fraction(10**10))])
+def test_the_tails_are_rarely_visited(law: Law) -> None:
+    width, blocks = extent(law, 10**6)
+
+    first, last = table(law, width, blocks).thresholds[[0, -1]].tolist()
+
+    assert first < 2**64 >> 30
+    assert 2**64 - last < 2**64 >> 30
