@@ -1,0 +1,1 @@
+"""Accounting as maths: curves, claims, pledges, conversions; no data, no noise."""

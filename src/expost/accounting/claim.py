@@ -1,0 +1,126 @@
+"""Claims: what a step promises before data is touched, what a run reports after, and the budget asked of a step."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, final
+
+from expost.accounting import convert, gaussian
+from expost.accounting.curve import ORDERS, ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, Table, highest, repeat, total
+from expost.numerics import Real, order, positive, probability, up
+
+if TYPE_CHECKING:
+    from expost.accounting.pledge import Pledge
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a step may spend: ε at one Rényi order, as exact fractions.
+
+    The order is part of the number, so ε at α is never taken for the ε of (ε, δ) or for ε at another order.
+    """
+
+    epsilon: Fraction
+    alpha: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "alpha", order(self.alpha))
+
+    @classmethod
+    def of(cls, epsilon: Real, *, alpha: Real) -> "Budget":
+        """A budget from ordinary numbers; a float means the binary fraction it stores."""
+        return cls(positive(epsilon, "epsilon"), order(alpha))
+
+    @property
+    def rho(self) -> Fraction:
+        """The same budget in zCDP: the Gaussian curve ρ·α that meets ε at this order."""
+        return self.epsilon / self.alpha
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """An ex-ante bound (Definition 2.2): fixed before data is touched, so its order may be chosen freely."""
+
+    curve: Curve
+
+    def at(self, alpha: Real) -> RdpEpsilon:
+        """The promised bound at one order."""
+        return self.curve.at(alpha)
+
+    def __add__(self, other: "Promise") -> "Promise":
+        """Both steps on the same data."""
+        if not isinstance(other, Promise):
+            return NotImplemented
+        return Promise(total(self.curve, other.curve))
+
+    def beside(self, other: "Promise") -> "Promise":
+        """Both steps on disjoint parts of the data."""
+        return Promise(highest(self.curve, other.curve))
+
+    def times(self, steps: int) -> "Promise":
+        """So many equal steps on the same data."""
+        return Promise(repeat(self.curve, steps))
+
+    def approx(self, delta: float) -> AdpEpsilon:
+        """The least ε of (ε, δ) that follows from the promise."""
+        return best_statement(self, delta)[0]
+
+    def as_spent(self) -> "Spent":
+        """Ex ante is the special case of ex post in which the report never varies."""
+        return Spent(self.curve)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """An ex-post bound (Definition 4.1): what this run reports, itself an output.
+
+    It converts to (ε, δ) through a pledge only, because an order chosen after the output proves nothing.
+    """
+
+    curve: Curve
+
+    def at(self, alpha: Real) -> RdpEpsilon:
+        """The reported bound at one order."""
+        return self.curve.at(alpha)
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """Both steps on the same data."""
+        if not isinstance(other, Spent):
+            return NotImplemented
+        return Spent(total(self.curve, other.curve))
+
+    def beside(self, other: "Spent") -> "Spent":
+        """Both steps on disjoint parts of the data."""
+        return Spent(highest(self.curve, other.curve))
+
+    def times(self, steps: int) -> "Spent":
+        """So many equal steps on the same data."""
+        return Spent(repeat(self.curve, steps))
+
+    def approx(self, pledge: "Pledge") -> AdpEpsilon:
+        """The ε of (ε, δ) under a pledge made before the first release."""
+        return pledge.epsilon(self)
+
+
+NOTHING = Promise(ZERO)
+"""The promise of a step that touches no data."""
+
+
+def best_statement(promise: Promise, delta: float) -> tuple[AdpEpsilon, float | None]:
+    """The least ε at δ for an ex-ante promise, and the order that gives it (None: the exact Gaussian profile)."""
+    probability(delta, "delta")
+    curve = promise.curve
+    if curve == ZERO:
+        return AdpEpsilon(0.0), None
+    if not isinstance(curve, Linear):
+        epsilon, alpha = convert.best_order(curve.at, delta, curve.orders if isinstance(curve, Table) else ORDERS)
+        return AdpEpsilon(epsilon), alpha
+    epsilon, alpha = convert.best_linear_order(up(curve.xi), up(curve.rho), delta)
+    if curve.gaussian is not None:
+        exact = gaussian.gaussian_epsilon(up(curve.gaussian), delta)
+        if exact <= epsilon:
+            return AdpEpsilon(exact), None
+    return AdpEpsilon(epsilon), alpha

@@ -1,0 +1,233 @@
+"""Curves: a Rényi bound as a function of its order, closed under sum (composition) and maximum (disjoint parts)."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import NewType, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import InvalidBound
+from expost.numerics import Real, add_up, non_negative, order, up
+
+RdpEpsilon = NewType("RdpEpsilon", float)
+"""A bound at one Rényi order, rounded up."""
+
+AdpEpsilon = NewType("AdpEpsilon", float)
+"""The ε of an (ε, δ) statement, rounded up; infinity means "no claim"."""
+
+Floats: TypeAlias = NDArray[np.float64]
+
+ORDERS: tuple[float, ...] = (
+    *(1 + tenth / 10 for tenth in range(1, 100)),
+    *(float(whole) for whole in range(11, 65)),
+    *(80.0, 96.0, 128.0, 192.0, 256.0, 512.0, 1024.0),
+)
+"""The orders at which a curve without a closed form is tabulated."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """The curve ξ + ρ·α, held exactly: (ξ, ρ)-zCDP.
+
+    ``gaussian`` is stronger knowledge: the ρ of a Gaussian release of which this is a post-processing, so that
+    the exact Gaussian profile holds and not only the curve. None where nothing of the kind is known.
+    """
+
+    xi: Fraction
+    rho: Fraction
+    gaussian: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        non_negative(self.xi, "xi")
+        non_negative(self.rho, "rho")
+        if self.gaussian is not None and (self.xi > 0 or self.gaussian < self.rho):
+            raise InvalidBound("a Gaussian release has xi = 0 and a profile at least as wide as its curve.")
+
+    @property
+    def lines(self) -> "tuple[Linear, ...]":
+        """The one line there is."""
+        return (self,)
+
+    def at(self, alpha: Real) -> RdpEpsilon:
+        """The bound at one order."""
+        return RdpEpsilon(up(self.xi + self.rho * order(alpha)))
+
+
+ZERO = Linear(Fraction(0), Fraction(0), Fraction(0))
+"""The curve of a step that touches nothing."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Highest:
+    """The pointwise maximum of lines none of which lies above the others everywhere."""
+
+    lines: tuple[Linear, ...]
+
+    @property
+    def gaussian(self) -> None:
+        """Lines cross only where some ξ is positive, and then no Gaussian is known to lie above."""
+
+    def at(self, alpha: Real) -> RdpEpsilon:
+        """The bound at one order."""
+        return RdpEpsilon(max(line.at(alpha) for line in self.lines))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A curve known at finitely many orders, each value rounded up.
+
+    Between two orders the upper one speaks (a Rényi divergence never falls as the order grows); above the last
+    one there is no claim, so the value is infinite.
+
+    Implements: monotone in the order.
+    """
+
+    orders: tuple[float, ...]
+    values: Floats
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    @classmethod
+    def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Table":
+        """A table from orders in increasing order and as many values, none negative or NaN."""
+        if len(orders) != len(values) or not orders:
+            raise InvalidBound(f"{len(orders)} orders and {len(values)} values; give one value for each order.")
+        if any(order(low) >= order(high) for low, high in pairwise(orders)):
+            raise InvalidBound("the orders are not increasing; sort them.")
+        array = np.array(values, dtype=np.float64)
+        if not np.all(array >= 0):
+            raise InvalidBound("a value is negative or NaN; a Rényi bound is at least 0.")
+        return cls(tuple(float(order(alpha)) for alpha in orders), array)
+
+    @property
+    def gaussian(self) -> None:
+        """A table makes no claim beyond its orders."""
+
+    def at(self, alpha: Real) -> RdpEpsilon:
+        """The bound at the next tabulated order."""
+        index = int(np.searchsorted(self.orders, up(order(alpha))))
+        return RdpEpsilon(float(self.values[index]) if index < len(self.orders) else math.inf)
+
+
+Curve: TypeAlias = Linear | Highest | Table
+"""ε as a function of the order."""
+
+
+def total(left: Curve, right: Curve) -> Curve:
+    """The sum of two curves, rounded up: what two steps cost together."""
+    if ZERO in (left, right):
+        return right if left == ZERO else left
+    if isinstance(left, Table) or isinstance(right, Table):
+        orders, ours, theirs = _tabulate(left, right)
+        return Table(orders, np.nextafter(ours + theirs, math.inf))
+    if isinstance(left, Linear) and isinstance(right, Linear):
+        return _sum(left, right)
+    return _envelope(_sum(one, other) for one in left.lines for other in right.lines)
+
+
+def repeat(curve: Curve, steps: int) -> Curve:
+    """The curve of so many equal steps, composed in one multiplication."""
+    if steps < 0:
+        raise InvalidBound(f"steps is {steps}; it must not be below 0.")
+    if steps == 0:
+        return ZERO
+    if isinstance(curve, Table):
+        return Table(curve.orders, np.nextafter(curve.values * steps, math.inf))
+    return _envelope(_scaled(line, steps) for line in curve.lines)
+
+
+def highest(left: Curve, right: Curve) -> Curve:
+    """The pointwise maximum of two curves: what steps on two disjoint parts cost together."""
+    if ZERO in (left, right):
+        return right if left == ZERO else left
+    if isinstance(left, Table) or isinstance(right, Table):
+        orders, ours, theirs = _tabulate(left, right)
+        return Table(orders, np.maximum(ours, theirs))
+    return _envelope((*left.lines, *right.lines))
+
+
+def cover(curve: Curve) -> Linear | None:
+    """The smallest single line that lies above the curve by its parts, or None for a table."""
+    if isinstance(curve, Table):
+        return None
+    return Linear(max(line.xi for line in curve.lines), max(line.rho for line in curve.lines), curve.gaussian)
+
+
+def exceeds(curve: Curve, alpha: Fraction, cap: Fraction) -> bool:
+    """Whether the curve lies above the cap at one order; exact for lines."""
+    if isinstance(curve, Table):
+        return curve.at(alpha) > cap
+    return any(line.xi + line.rho * alpha > cap for line in curve.lines)
+
+
+def largest_rho(curve: Curve) -> Fraction:
+    """The largest ρ with ρ·α below the curve at every order: what a disjoint part may spend for nothing."""
+    if isinstance(curve, Table):
+        return min(
+            (
+                Fraction(value) / Fraction(alpha)
+                for alpha, value in zip(curve.orders, curve.values.tolist(), strict=True)
+                if math.isfinite(value)
+            ),
+            default=Fraction(0),
+        )
+    return max(line.rho for line in curve.lines)
+
+
+def _sum(one: Linear, other: Linear) -> Linear:
+    gaussian = None if one.gaussian is None or other.gaussian is None else add_up(one.gaussian, other.gaussian)
+    return Linear(add_up(one.xi, other.xi), add_up(one.rho, other.rho), gaussian)
+
+
+def _scaled(line: Linear, steps: int) -> Linear:
+    return Linear(line.xi * steps, line.rho * steps, None if line.gaussian is None else line.gaussian * steps)
+
+
+def _envelope(lines: Iterable[Linear]) -> Linear | Highest:
+    """The maximum of the lines, those that can never be seen left out."""
+    ranked = sorted(lines, key=lambda line: (line.xi + line.rho, line.rho), reverse=True)
+    kept: list[Linear] = []
+    for line in ranked:  # starts lower at α = 1 than all kept ones: visible only if it is steeper
+        if not kept or line.rho > kept[-1].rho:
+            while len(kept) > 1 and _crossing(kept[-2], line) <= _crossing(kept[-2], kept[-1]):
+                kept.pop()
+            kept.append(line)
+    if len(kept) > 1:
+        return Highest(tuple(kept))
+    profiles = [line.gaussian for line in ranked]
+    known = [profile for profile in profiles if profile is not None]
+    return Linear(kept[0].xi, kept[0].rho, max(known) if len(known) == len(profiles) else None)
+
+
+def _crossing(flat: Linear, steep: Linear) -> Fraction:
+    """The order from which the steeper line is the higher one."""
+    return (flat.xi - steep.xi) / (steep.rho - flat.rho)
+
+
+def _tabulate(left: Curve, right: Curve) -> tuple[tuple[float, ...], Floats, Floats]:
+    """Both curves at the orders of the tables among them."""
+    tables = [curve.orders for curve in (left, right) if isinstance(curve, Table)]
+    if any(orders != tables[0] for orders in tables):
+        last = min(orders[-1] for orders in tables)
+        orders = tuple(sorted({alpha for each in tables for alpha in each if alpha <= last}))
+    else:
+        orders = tables[0]
+    return orders, _values(left, orders), _values(right, orders)
+
+
+def _values(curve: Curve, orders: tuple[float, ...]) -> Floats:
+    """The curve at many orders in floating point, each step rounded up."""
+    if isinstance(curve, Table):
+        return curve.values if curve.orders == orders else curve.values[np.searchsorted(curve.orders, orders)]
+    alphas = np.asarray(orders)
+    slopes = [(up(line.xi), np.nextafter(up(line.rho) * alphas, math.inf)) for line in curve.lines]
+    highest_line: Floats = np.max([xi + slope for xi, slope in slopes], axis=0)
+    return np.nextafter(highest_line, math.inf)

@@ -1,0 +1,57 @@
+"""Planning: the tightest valid pledge for a ladder, chosen before anything is released."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from expost.accounting.claim import Promise
+from expost.accounting.curve import cover
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+
+TUNINGS = 8
+"""How many of the stops a pledge is tuned to in turn: more gain nothing and take quadratic time."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The pledge chosen for the planned stops of a ladder, and why."""
+
+    stops: tuple[Promise, ...]
+    pledge: Pledge
+    reason: str
+
+
+def plan(stops: Sequence[Promise], delta: float) -> Plan:
+    """The pledge with the lowest geometric mean of ε over the planned stops.
+
+    Every candidate is valid and the choice is a public computation, so it costs nothing as long as it is made
+    before data is touched; the pledge is then binding.
+    """
+    averages: dict[str, tuple[float, Pledge]] = {}
+    for name, pledge in _candidates(stops, delta):
+        average = _geometric_mean([pledge.epsilon(stop.as_spent()) for stop in stops])
+        if name not in averages or average < averages[name][0]:
+            averages[name] = average, pledge
+    (name, (average, pledge)), *others = sorted(averages.items(), key=lambda pair: pair[1][0])
+    beaten = ", ".join(f"{other} {mean:.4g}" for other, (mean, _) in others)
+    places = "1 stop" if len(stops) == 1 else f"{len(stops)} stops"
+    return Plan(tuple(stops), pledge, f"{name}: ε averages {average:.4g} over {places} at δ = {delta:g} ({beaten})")
+
+
+def _candidates(stops: Sequence[Promise], delta: float) -> Iterator[tuple[str, Pledge]]:
+    """Each kind of pledge, tuned to a few of the stops where it can be."""
+    yield "planned stops", PlannedStops(tuple(stops), delta)
+    yield "mixture of orders", Mixture.even([2.0**power for power in range(1, 9)], delta)
+    for stop in stops[:: max(1, len(stops) // TUNINGS)]:
+        line = cover(stop.curve)
+        yield "fixed order", FixedOrder.tuned(stop, delta)
+        if line is not None and line.rho > 0:
+            yield "half-normal mixture", HalfNormal.tuned(line.rho, delta)
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    if 0 in values or math.inf in values:
+        return max(values) if math.inf in values else 0.0
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))

@@ -1,0 +1,214 @@
+"""Pledges: how spent privacy will be stated as (ε, δ), fixed before the first release.
+
+Taking the best order at the realised output is not valid when the spend depends on the output: the failure events
+of different orders can be disjoint, and their probabilities add. Each pledge below is a rule that avoids this.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from typing import Protocol, final
+
+from expost.accounting import convert
+from expost.accounting.claim import Promise, Spent, best_statement
+from expost.accounting.curve import AdpEpsilon, Linear, cover
+from expost.errors import InvalidBound
+from expost.numerics import Real, order, positive, probability, up
+
+
+class Pledge(Protocol):
+    """A rule from spent privacy to ε at a fixed δ, in the approximate notion.
+
+    Must hold for whatever stopping rule the outputs led to. Implemented by FixedOrder, Mixture, HalfNormal and
+    PlannedStops.
+    """
+
+    @property
+    def delta(self) -> float:
+        """The δ of every statement under this pledge."""
+        ...
+
+    def epsilon(self, spent: Spent) -> AdpEpsilon:
+        """The ε of the (ε, δ) statement; infinity where the pledge makes no claim."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FixedOrder:
+    """One order for calibration and report.
+
+    Implements: fixed order (S1).
+    Uses: CKS conversion, ex post; Lemma 7 conversion.
+    """
+
+    alpha: Fraction
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", order(self.alpha))
+        probability(self.delta, "delta")
+
+    @classmethod
+    def at(cls, alpha: Real, delta: float) -> "FixedOrder":
+        """A pledge from ordinary numbers."""
+        return cls(order(alpha), delta)
+
+    @classmethod
+    def tuned(cls, anticipated: Promise, delta: float) -> "FixedOrder":
+        """The order that would suit this anticipated, public promise best."""
+        probability(delta, "delta")
+        curve = anticipated.curve
+        if isinstance(curve, Linear):
+            return cls(Fraction(convert.best_linear_order(up(curve.xi), up(curve.rho), delta)[1]), delta)
+        alpha = best_statement(anticipated, delta)[1]
+        if alpha is None:
+            raise InvalidBound("the anticipated promise is zero; an order needs something to be tuned to.")
+        return cls(Fraction(alpha), delta)
+
+    def epsilon(self, spent: Spent) -> AdpEpsilon:
+        """The approximate statement."""
+        return _shifted(spent.at(self.alpha), convert.cks_offset(self.alpha, self.delta))
+
+    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+        """The larger bound that the privacy loss itself exceeds with probability δ at most."""
+        return _shifted(spent.at(self.alpha), convert.lemma_7_offset(self.alpha, self.delta))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Several orders at once, weighted: for open-ended, adaptive spending.
+
+    Implements: mixture over orders (S3).
+    Uses: mixture conversion.
+    """
+
+    orders: tuple[float, ...]
+    weights: tuple[float, ...]
+    delta: float
+
+    def __post_init__(self) -> None:
+        probability(self.delta, "delta")
+        if len(self.orders) != len(self.weights) or not self.orders:
+            raise InvalidBound(f"{len(self.orders)} orders and {len(self.weights)} weights; give one for each.")
+        for alpha in self.orders:
+            order(alpha)
+        if any(not weight > 0 for weight in self.weights) or not math.isclose(math.fsum(self.weights), 1):
+            raise InvalidBound("the weights must be above 0 and sum to 1.")
+
+    @classmethod
+    def even(cls, orders: Sequence[float], delta: float) -> "Mixture":
+        """The same weight for each order."""
+        return cls(tuple(orders), tuple(1 / len(orders) for _ in orders), delta)
+
+    def epsilon(self, spent: Spent) -> AdpEpsilon:
+        """The approximate statement."""
+        return self._solve(convert.mixture_hockey_stick, spent)
+
+    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+        """The larger bound that the privacy loss itself exceeds with probability δ at most."""
+        return self._solve(convert.mixture_tail, spent)
+
+    def _solve(self, solve: "Solver", spent: Spent) -> AdpEpsilon:
+        bounds = tuple(spent.at(alpha) for alpha in self.orders)
+        ceiling = convert.union_over_orders(self.orders, bounds, self.weights, self.delta)
+        if math.isinf(ceiling):
+            return AdpEpsilon(math.inf)
+        moment = partial(convert.log_mixture, orders=self.orders, bounds=bounds, weights=self.weights)
+        return AdpEpsilon(solve(moment, self.delta, ceiling))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HalfNormal:
+    """All orders at once, α − 1 drawn from a half-normal law of variance v: for zCDP, degrading only like √ln.
+
+    Implements: half-normal mixture over all orders (S3, zCDP).
+    Uses: half-normal mixture.
+    """
+
+    v: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        positive(self.v, "v")
+        probability(self.delta, "delta")
+
+    @classmethod
+    def tuned(cls, rho: Real, delta: float) -> "HalfNormal":
+        """The variance that suits this anticipated, public ρ best."""
+        return cls(convert.half_normal_tuning(float(positive(rho, "rho")), probability(delta, "delta")), delta)
+
+    def epsilon(self, spent: Spent) -> AdpEpsilon:
+        """The approximate statement."""
+        return self._solve(convert.mixture_hockey_stick, spent)
+
+    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+        """The larger bound that the privacy loss itself exceeds with probability δ at most."""
+        return self._solve(convert.mixture_tail, spent)
+
+    def _solve(self, solve: "Solver", spent: Spent) -> AdpEpsilon:
+        line = cover(spent.curve)
+        if line is None:  # a table says nothing about all orders
+            return AdpEpsilon(math.inf)
+        xi, rho = up(line.xi), up(line.rho)
+        ceiling = convert.half_normal_closed_form(xi, rho, self.v, self.delta)
+        moment = partial(convert.log_half_normal, xi=xi, rho=rho, v=self.v)
+        return AdpEpsilon(solve(moment, self.delta, ceiling))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One planned stop: what may have been spent there, and the ε it will be stated as."""
+
+    promise: Promise
+    epsilon: AdpEpsilon
+    alpha: float | None
+
+    def covers(self, spent: Spent) -> bool:
+        """Whether a run that spent this much stayed within the promise, in the measure the statement rests on."""
+        if self.alpha is not None:
+            return spent.at(self.alpha) <= self.promise.at(self.alpha)
+        planned, used = self.promise.curve.gaussian, spent.curve.gaussian
+        return planned is not None and used is not None and used <= planned
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PlannedStops:
+    """Finitely many possible stops, each with a promise known beforehand; δ is split over them.
+
+    At stop i the claim is the ex-ante one of a filter that refuses whatever would exceed promise i, converted in
+    the best way known: exact Gaussian profile, or the best order. A run that stayed within promise i is an
+    event of that filtered run, so claiming ε_i on it fails with probability δ_i at most, and the δ_i add up to δ.
+    The budgets in between may therefore be chosen adaptively. A run that fits no stop gets no claim.
+
+    Implements: planned stops (S4).
+    Uses: filter; exact Gaussian profile; CKS conversion, ex post.
+    """
+
+    promises: tuple[Promise, ...]
+    delta: float
+    table: tuple[Stop, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        probability(self.delta, "delta")
+        if not self.promises:
+            raise InvalidBound("no stop is planned; give at least one promise.")
+        share = math.nextafter(self.delta / len(self.promises), 0)
+        object.__setattr__(self, "table", tuple(Stop(each, *best_statement(each, share)) for each in self.promises))
+
+    def epsilon(self, spent: Spent) -> AdpEpsilon:
+        """The ε of the cheapest planned stop that covers the spend."""
+        return AdpEpsilon(min((stop.epsilon for stop in self.table if stop.covers(spent)), default=math.inf))
+
+
+Solver = Callable[[Callable[[float], float], float, float], float]
+
+
+def _shifted(bound: float, offset: float) -> AdpEpsilon:
+    return AdpEpsilon(max(0.0, math.nextafter(bound + offset, math.inf)))

@@ -1,0 +1,73 @@
+"""The plan is the best of the valid pledges for its stops, and says so."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from expost.accounting.claim import Promise
+from expost.accounting.curve import ORDERS, Table
+from expost.accounting.plan import plan
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.pure import randomized_response_rdp
+from expost.errors import InvalidBound
+from tests.unit.examples import line
+
+DELTA = 1e-5
+LADDER = [Promise(line(0, rho, rho)) for rho in (Fraction(0.01 * 100 ** (k / 6)) / 20 for k in range(7))]
+CROWD = [Promise(line(0, 1 + Fraction(k, 10**6), 1 + Fraction(k, 10**6))) for k in range(20)]
+PURE = Promise(Table.of(ORDERS, [randomized_response_rdp(1, alpha) for alpha in ORDERS]))
+
+
+def test_a_short_gaussian_ladder_is_planned_stop_by_stop() -> None:
+    assert isinstance(plan(LADDER, DELTA).pledge, PlannedStops)
+
+
+def test_the_reason_names_the_winner_and_every_loser() -> None:
+    reason = plan(LADDER, DELTA).reason
+
+    assert reason.startswith("planned stops: ε averages 0.38")
+    assert all(name in reason for name in ("7 stops", "mixture of orders", "fixed order", "half-normal mixture"))
+
+
+def test_one_stop_is_not_called_stops() -> None:
+    assert "over 1 stop at" in plan(LADDER[:1], DELTA).reason
+
+
+def test_the_stops_are_kept_in_order() -> None:
+    assert plan(LADDER, DELTA).stops == tuple(LADDER)
+
+
+def test_many_stops_close_together_are_better_stated_at_one_order() -> None:
+    assert isinstance(plan(CROWD, DELTA).pledge, FixedOrder)
+
+
+@pytest.mark.parametrize("stops", [LADDER, [PURE, PURE + PURE], [*LADDER[:2], PURE]])
+def test_no_other_pledge_would_average_less(stops: list[Promise]) -> None:
+    chosen = plan(stops, DELTA).pledge
+    others = [
+        PlannedStops(tuple(stops), DELTA),
+        Mixture.even([2.0**k for k in range(1, 9)], DELTA),
+        HalfNormal.tuned(Fraction(1, 20), DELTA),
+        *(FixedOrder.at(alpha, DELTA) for alpha in (2, 5, 20, 64)),
+    ]
+
+    def product(pledge: object) -> float:
+        assert isinstance(pledge, PlannedStops | Mixture | HalfNormal | FixedOrder)
+        return math.prod(pledge.epsilon(stop.as_spent()) for stop in stops)
+
+    assert all(product(chosen) <= product(other) * (1 + 1e-12) for other in others)
+
+
+def test_a_plan_without_stops_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="no stop is planned"):
+        plan([], DELTA)
+
+
+def test_a_pledge_that_claims_nothing_somewhere_never_wins() -> None:
+    """At the order that suits a tiny Gaussian a table ends: one stop is stated as 0, the other as infinite."""
+    tiny = Promise(line(0, Fraction(1, 10**12)))
+
+    chosen = plan([tiny, PURE], 1e-4).pledge
+
+    assert all(math.isfinite(chosen.epsilon(stop.as_spent())) for stop in (tiny, PURE))
