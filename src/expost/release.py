@@ -1,0 +1,130 @@
+"""Releases: values that carry what they cost."""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, final
+
+from expost._seal import SEAL, Seal, require
+from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.errors import ForgedRelease
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+U = TypeVar("U")
+
+
+@final
+class Release(Generic[T_co]):
+    """A value and the ex-post bound on what making it revealed; neither can be replaced, the bound never lowered.
+
+    ``seeded`` releases are not private: whoever has the seed can subtract the noise. ``floating`` ones were drawn
+    in floating point, whose rounding the bound does not cover.
+    """
+
+    __slots__ = ("_bills", "_floating", "_seeded", "_value")
+
+    _bills: Mapping[object, Spent]
+    _floating: bool
+    _seeded: bool
+    _value: T_co
+
+    def __init__(self, value: T_co, bills: Mapping[object, Spent], seal: Seal, *, seeded: bool, floating: bool) -> None:
+        require(seal)
+        for name, content in zip(self.__slots__, (bills, floating, seeded, value), strict=True):
+            super().__setattr__(name, content)
+
+    @property
+    def value(self) -> T_co:
+        """What was released; free to publish."""
+        return self._value
+
+    @property
+    def spent(self) -> Spent:
+        """The ex-post bound on everything that led to the value: all its odometers had spent by then."""
+        return reduce(Spent.__add__, self._bills.values(), NOTHING.as_spent())
+
+    @property
+    def seeded(self) -> bool:
+        """True when the noise can be repeated, so that the release is NOT PRIVATE."""
+        return self._seeded
+
+    @property
+    def floating(self) -> bool:
+        """True when floating-point noise took part."""
+        return self._floating
+
+    def bills(self, seal: Seal) -> Mapping[object, Spent]:
+        """What each odometer had spent by then, for the holder of the seal."""
+        require(seal)
+        return self._bills
+
+    def map(self, f: Callable[[T_co], U]) -> "Release[U]":
+        """Post-process the value; the bill does not change.
+
+        ``f`` may be random but must not see private data again: it only ever gets the released value.
+
+        Implements: post-processing immunity (Definition 3.2, Theorem 4.2).
+        """
+        return Release(f(self._value), self._bills, SEAL, seeded=self._seeded, floating=self._floating)
+
+    def at_least(self, bound: Promise | Spent) -> "Release[T_co]":
+        """The same value with the bill raised to the pointwise maximum; it can only rise."""
+        raised = self.spent.beside(bound if isinstance(bound, Spent) else bound.as_spent())
+        return Release(self._value, {object(): raised}, SEAL, seeded=self._seeded, floating=self._floating)
+
+    def __repr__(self) -> str:
+        return f"Release({self._value!r}{', NOT PRIVATE' if self._seeded else ''})"
+
+    if not TYPE_CHECKING:  # a checker that knew these methods would let assignments pass
+
+        def __setattr__(self, name: str, value: object) -> NoReturn:
+            raise ForgedRelease(f"a release is final; {name} cannot be set. Use map to change the value.")
+
+        def __delattr__(self, name: str) -> NoReturn:
+            raise ForgedRelease(f"a release is final; {name} cannot be removed.")
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a release is not pickled; publish its value, and let a recorder keep its bill.")
+
+
+@final
+class Past(Generic[T_co]):
+    """The releases of a run so far, in order: all that a selector or a later step may look at."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self, *steps: Release[T_co]) -> None:
+        self._steps = steps
+
+    @property
+    def steps(self) -> tuple[Release[T_co], ...]:
+        """The releases, oldest first."""
+        return self._steps
+
+    def then(self: "Past[T]", release: Release[T]) -> "Past[T]":
+        """The past with one more release."""
+        return Past(*self._steps, release)
+
+    def joint(self) -> Release[tuple[T_co, ...]]:
+        """All values as one release; the bills of different odometers add.
+
+        Within one odometer the bill is a running total, of which the last and largest counts.
+
+        Implements: adaptive composition (Theorem 4.4).
+        """
+        return Release(
+            tuple(step.value for step in self._steps),
+            merged(*(step.bills(SEAL) for step in self._steps)),
+            SEAL,
+            seeded=any(step.seeded for step in self._steps),
+            floating=any(step.floating for step in self._steps),
+        )
+
+
+def merged(*bills: Mapping[object, Spent]) -> dict[object, Spent]:
+    """The larger running total of each odometer."""
+    together: dict[object, Spent] = {}
+    for each in bills:
+        for odometer, spent in each.items():
+            together[odometer] = together[odometer].beside(spent) if odometer in together else spent
+    return together

@@ -1,0 +1,97 @@
+"""Statistics: integer-valued functions of the data with their sensitivities."""
+
+from collections.abc import Callable, Sized
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Generic, TypeVar, final
+
+import numpy as np
+
+from expost.errors import InvalidBound, SchemaMismatch
+from expost.noise import Floats, Integers
+from expost.numerics import Real, positive
+from expost.private import Neighbours, require_relation
+
+D = TypeVar("D")
+S = TypeVar("S", bound=Sized)
+
+
+@final
+@dataclass(frozen=True)
+class Statistic(Generic[D]):
+    """An integer array computed from the data, and how far one record can move it.
+
+    ``l2_squared`` bounds the squared Euclidean distance and ``l1`` the sum of absolute differences between
+    neighbours. A claim too small here is the one way privacy can break above this layer, so every statistic
+    deserves a brute-force test over neighbours.
+    """
+
+    compute: Callable[[D], Integers]
+    shape: tuple[int, ...]
+    l2_squared: Fraction
+    l1: Fraction
+    relation: Neighbours
+    name: str = "statistic"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l2_squared", positive(self.l2_squared, "l2_squared"))
+        object.__setattr__(self, "l1", positive(self.l1, "l1"))
+        require_relation(self.relation)
+        if any(extent < 1 for extent in self.shape):
+            raise InvalidBound(f"shape is {self.shape}; a statistic has at least one cell along each axis.")
+
+    def evaluate(self, data: D) -> Integers:
+        """The exact values, refused unless they are integers of the declared shape."""
+        values = np.asarray(self.compute(data))
+        if values.shape != self.shape or not np.issubdtype(values.dtype, np.integer):
+            raise SchemaMismatch(f"the statistic {self.name} did not return integers of its shape {self.shape}.")
+        return values.astype(np.int64)
+
+
+def histogram(
+    codes: Callable[[S], Integers], cells: int, relation: Neighbours, *, name: str = "histogram"
+) -> Statistic[S]:
+    """Counts of integer codes 0 … cells − 1, one for each record; a code outside is counted nowhere."""
+
+    def compute(data: S) -> Integers:
+        values = np.asarray(codes(data))
+        if values.shape != (len(data),):
+            raise SchemaMismatch(f"the codes of {name} are not one for each record.")
+        outside = np.clip(np.where(np.isfinite(values), values, -1), -1, cells).astype(np.int64)
+        return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
+
+    moved = Fraction(1 if relation is Neighbours.ADD_REMOVE else 2)  # a replaced record leaves one cell and joins one
+    return Statistic(compute, (cells,), moved, moved, relation, name)
+
+
+def bounded_sum(
+    rows: Callable[[S], Floats], width: int, relation: Neighbours, *, clip: Real, spacing: Real, name: str = "sum"
+) -> Statistic[S]:
+    """The sum of real vectors, each record's first rounded to a grid and clipped to a Euclidean norm.
+
+    Rounding per record, not of the sum, keeps the sensitivity exact: every contribution is an integer vector in
+    grid units with squared norm at most ⌊clip/spacing⌋², checked in integers. NaN counts as 0.
+
+    Implements: sums on an integer grid.
+    """
+    width = int(width)  # numpy's small integers would wrap around
+    limit = int(positive(clip, "clip") / positive(spacing, "spacing"))
+    if not 1 <= limit <= 2**20:
+        raise InvalidBound(f"clip/spacing is {limit}; choose a spacing that makes it 1 to {2**20}.")
+    unit = float(positive(spacing, "spacing"))
+
+    def compute(data: S) -> Integers:
+        values = np.asarray(rows(data), dtype=np.float64)
+        if values.shape != (len(data), width) and (values.shape, width) != ((len(data),), 1):
+            raise SchemaMismatch(f"the rows of {name} are not {width} numbers for each record.")
+        reach = 2.0**40 * unit  # far beyond the clip, and its square is still a float
+        scaled = np.clip(np.nan_to_num(values.reshape(-1, width), posinf=reach, neginf=-reach), -reach, reach) / unit
+        norms = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), limit)
+        grid = np.trunc(scaled * (limit / norms)).astype(np.int64)
+        within = np.einsum("ij,ij->i", grid, grid) <= limit * limit  # a float may have erred by one unit
+        return np.asarray(np.where(within[:, None], grid, 0).sum(axis=0), dtype=np.int64)
+
+    apart = 1 if relation is Neighbours.ADD_REMOVE else 2
+    l1 = apart * isqrt(width * limit * limit)  # Cauchy-Schwarz, and l1 is an integer
+    return Statistic(compute, (width,), Fraction((apart * limit) ** 2), Fraction(l1), relation, name)

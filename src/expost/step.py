@@ -1,0 +1,201 @@
+"""One step of a procedure: what a mechanism and a check are, and the only place where private data is opened."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar, final, runtime_checkable
+
+from expost._seal import SEAL, guarded
+from expost.accounting.claim import Budget, Promise, Spent
+from expost.errors import SchemaMismatch, SpentCheck
+from expost.noise import Noise
+from expost.private import Neighbours, Private, keep_secret
+from expost.record import Fact
+from expost.release import Past, Release, merged
+
+D = TypeVar("D")
+T = TypeVar("T")
+U = TypeVar("U")
+D_contra = TypeVar("D_contra", contravariant=True)
+U_contra = TypeVar("U_contra", contravariant=True)
+
+
+class Mechanism(Protocol[D_contra, T]):
+    """M_i(X, ε_i, y_{1:i−1}): a random function of the data whose cost is fixed before it runs.
+
+    What must hold: for every past and budget, ``sample`` on two data sets that are neighbours under ``relation``
+    has the Rényi divergences of ``promise(budget)``; ``promise`` and ``facts`` look at no data and raise whatever
+    there is to raise. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
+    """
+
+    @property
+    def relation(self) -> Neighbours:
+        """The neighbour relation of the promise."""
+        ...
+
+    @property
+    def floating(self) -> bool:
+        """Whether floating-point noise is used."""
+        ...
+
+    def promise(self, budget: Budget) -> Promise:
+        """What a step with this budget costs at most."""
+        ...
+
+    def sample(self, data: D_contra, budget: Budget, past: Past[T], noise: Noise) -> T:
+        """Draw the value; called by an odometer with the data open."""
+        ...
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """What goes on record: enough to recompute the cost."""
+        ...
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A mechanism with secret state, which must stay with one odometer and one body of data."""
+
+    def bind(self, owner: object) -> None:
+        """Remember the owner, or refuse another one."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A check's released answer; ``margin`` and its standard error are in records, where the check reveals them."""
+
+    passed: bool
+    margin: float | None = None
+    std: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one question of a check costs, by its answer; a fail never costs more than a pass."""
+
+    passed: Promise
+    failed: Promise
+
+
+class Answers(Protocol[D_contra, U_contra]):
+    """The secret state of one run of a check."""
+
+    def answer(self, index: int, price: Price, held: D_contra, candidate: U_contra, noise: Noise) -> Verdict:
+        """Judge the candidate, as question number ``index`` from 0; called with the held-out data open."""
+        ...
+
+
+class Check(Protocol[D_contra, U_contra]):
+    """A threshold check: the stopping rule of a search. Implemented in checks/.
+
+    What must hold: whatever candidates are asked about in one run, up to the first pass, the answers have an ex-post
+    bound equal to the sum of their prices. ``price`` looks at no data and changes nothing.
+    """
+
+    @property
+    def relation(self) -> Neighbours:
+        """The neighbour relation of its prices."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What goes on record."""
+        ...
+
+    def price(self, index: int, trained: Spent, asked: Spent) -> Price:
+        """Of the question number ``index``, given what training and held-out part have spent; or SpentCheck."""
+        ...
+
+    def begin(self) -> Answers[D_contra, U_contra]:
+        """The state of a fresh run."""
+        ...
+
+    def facts(self) -> Mapping[str, Fact]:
+        """What goes on record: enough to recompute the cost."""
+        ...
+
+
+@final
+class Inquiry(Generic[D, U]):
+    """One run of a check: counts its questions, ends with the first pass, and stays with one odometer and part."""
+
+    __slots__ = ("__answers", "_asked", "_check", "_owner", "_passed")
+
+    def __init__(self, check: Check[D, U]) -> None:
+        self._check = check
+        self.__answers = check.begin()
+        self._asked = 0
+        self._passed = False
+        self._owner: object = None
+
+    @property
+    def check(self) -> Check[D, U]:
+        """The check this is a run of."""
+        return self._check
+
+    def bind(self, owner: object) -> None:
+        """Stay with one odometer and one held-out part, for which alone the prices hold."""
+        if self._owner not in (None, owner):
+            raise SchemaMismatch("this run of the check belongs to another odometer or other data; begin a new one.")
+        self._owner = owner
+
+    def price(self, trained: Spent, asked: Spent) -> Price:
+        """Of the next question."""
+        if self._passed:
+            raise SpentCheck("this run of the check has passed a candidate and is over; begin a new one.")
+        return self._check.price(self._asked, trained, asked)
+
+    def answer(self, price: Price, held: D, candidate: U, noise: Noise) -> Verdict:
+        """Judge the candidate; called by an odometer with the held-out data open."""
+        verdict = self.__answers.answer(self._asked, price, held, candidate, noise)
+        self._asked, self._passed = self._asked + 1, verdict.passed
+        return verdict
+
+    __reduce__ = keep_secret
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Till:
+    """An odometer as a step sees it: who it is, and how a cost is settled against its running total."""
+
+    odometer: object
+    settle: Callable[[Spent], Spent]
+
+
+def perform(
+    mechanism: Mechanism[D, T],
+    data: Private[D],
+    budget: Budget,
+    past: Past[T],
+    noise: Noise,
+    *,
+    cost: Spent,
+    till: Till,
+) -> Release[T]:
+    """Run the mechanism on the sealed data, settle the bill, and seal the value with it and with what the past cost."""
+    earlier = past.joint()
+    value = guarded(lambda: mechanism.sample(data.open(SEAL), budget, past, noise))
+    bills = merged(earlier.bills(SEAL), {till.odometer: till.settle(cost)})
+    seeded, floating = noise.seeded or data.seeded or earlier.seeded, mechanism.floating or earlier.floating
+    return Release(value, bills, SEAL, seeded=seeded, floating=floating)
+
+
+def inquire(
+    inquiry: Inquiry[D, U], price: Price, held: Private[D], candidate: Release[U], noise: Noise, *, till: Till
+) -> Release[Verdict]:
+    """Ask about the candidate on the sealed held-out part, settle the bill, and seal the verdict."""
+    verdict = guarded(lambda: inquiry.answer(price, held.open(SEAL), candidate.value, noise))
+    total = till.settle((price.passed if verdict.passed else price.failed).as_spent())
+    bills = merged(candidate.bills(SEAL), {till.odometer: total})
+    seeded = noise.seeded or held.seeded or candidate.seeded
+    return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
+
+
+def agree(relation: Neighbours, data: Private[D]) -> None:
+    """Refuse a promise made for another neighbour relation than the data's."""
+    if relation is not data.neighbours:
+        raise SchemaMismatch(
+            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one."
+        )

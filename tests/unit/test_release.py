@@ -1,0 +1,181 @@
+"""Releases: the bill follows the value everywhere and only ever rises."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expost._seal import Seal
+from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.errors import ForgedRelease
+from expost.noise import SystemNoise
+from expost.odometer import Odometer
+from expost.release import Past, Release
+from tests.unit.examples import Says, budget, line, people, released
+
+weights = st.fractions(0, 10, max_denominator=1000)
+bills = st.builds(lambda xi, rho: Spent(line(xi, rho)), weights, weights)
+
+
+def test_mapping_changes_the_value() -> None:
+    assert released(3, 1).map(lambda value: value + 1).value == 4
+
+
+def test_mapping_keeps_the_bill() -> None:
+    release = released(3, 1)
+
+    assert release.map(str).spent == release.spent
+
+
+@given(st.integers(), st.integers(-5, 5), st.integers(-5, 5))
+def test_mapping_twice_is_mapping_the_composition(value: int, shift: int, factor: int) -> None:
+    release = released(value, 1)
+
+    stepwise = release.map(lambda x: x + shift).map(lambda x: x * factor)
+    at_once = release.map(lambda x: (x + shift) * factor)
+
+    assert (stepwise.value, stepwise.spent) == (at_once.value, at_once.spent)
+
+
+@given(bills)
+def test_raising_the_bill_never_lowers_it(bound: Spent) -> None:
+    release = released(0, 1)
+
+    raised = release.at_least(bound).spent
+
+    assert all(raised.at(alpha) == max(release.spent.at(alpha), bound.at(alpha)) for alpha in (1.5, 20, 1e6))
+
+
+@given(bills)
+def test_raising_the_bill_twice_is_raising_it_once(bound: Spent) -> None:
+    once = released(0, 1).at_least(bound)
+
+    assert once.at_least(bound).spent == once.spent
+
+
+def test_the_bill_may_be_raised_to_a_promise() -> None:
+    assert released(0, 1).at_least(Promise(line(9, 9))).spent == Spent(line(9, 9))
+
+
+def test_raising_the_bill_keeps_the_value() -> None:
+    assert released("kept", 1).at_least(NOTHING).value == "kept"
+
+
+def test_joint_values_come_in_order() -> None:
+    assert Past(released("a", 1), released("b", 1)).joint().value == ("a", "b")
+
+
+def test_the_bills_of_different_odometers_add() -> None:
+    assert Past(released(0, 1), released(0, 2)).joint().spent.at(20) == 3.0
+
+
+def test_the_bills_of_one_odometer_are_running_totals_of_which_the_largest_counts() -> None:
+    odometer = Odometer()
+    first, second = spent(odometer, 1), spent(odometer, 2)
+
+    assert [Past(*steps).joint().spent.at(20) for steps in ((first,), (first, second), (second, first))] == [
+        1.0,
+        3.0,
+        3.0,
+    ]
+
+
+def test_releases_of_two_odometers_cost_the_sum_of_both_totals() -> None:
+    one, other = Odometer(), Odometer()
+
+    joint = Past(spent(one, 1), spent(other, 10), spent(one, 2), spent(other, 20)).joint()
+
+    assert joint.spent.at(20) == 33.0
+
+
+def test_a_joint_release_is_not_billed_again_beside_its_parts() -> None:
+    odometer = Odometer()
+    first, second = spent(odometer, 1), spent(odometer, 2)
+
+    again = Past[object](Past(first, second).joint(), second).joint()
+
+    assert again.spent.at(20) == 3.0
+
+
+def test_a_later_release_carries_at_least_what_an_earlier_one_did() -> None:
+    odometer = Odometer()
+
+    bills = [spent(odometer, epsilon).spent.at(20) for epsilon in (4, 1, 2)]
+
+    assert bills == [4.0, 5.0, 7.0]
+
+
+def test_an_empty_past_cost_nothing() -> None:
+    assert Past[object]().joint().spent == NOTHING.as_spent()
+
+
+def test_a_past_grows_without_changing() -> None:
+    before = Past(released(1, 1))
+
+    after = before.then(released(2, 1))
+
+    assert [len(before.steps), len(after.steps)] == [1, 2]
+
+
+def test_seeded_noise_marks_every_descendant() -> None:
+    release = released(0, 1)
+
+    assert release.map(str).seeded
+    assert release.at_least(NOTHING).seeded
+    assert Past(private(), release).joint().seeded
+
+
+def test_floating_noise_marks_every_descendant() -> None:
+    release = released(0, 1, floating=True)
+
+    assert release.map(str).floating
+    assert release.at_least(NOTHING).floating
+    assert Past(private(), release).joint().floating
+
+
+def test_exact_system_noise_leaves_no_mark() -> None:
+    joint = Past(private(), private()).joint()
+
+    assert (joint.seeded, joint.floating) == (False, False)
+
+
+def test_a_seeded_release_says_that_it_is_not_private() -> None:
+    assert repr(released(3, 1)) == "Release(3, NOT PRIVATE)"
+
+
+def test_a_private_release_shows_its_value() -> None:
+    assert repr(private()) == "Release(0)"
+
+
+def test_a_release_is_not_made_by_hand() -> None:
+    with pytest.raises(ForgedRelease, match="only a mechanism run through an odometer"):
+        Release(3, {}, Seal(), seeded=False, floating=False)
+
+
+@pytest.mark.parametrize("name", ["_bills", "_value", "_seeded", "value", "other"])
+def test_a_release_cannot_be_changed(name: str) -> None:
+    with pytest.raises(ForgedRelease, match="a release is final"):
+        setattr(released(3, 1), name, 0)
+
+
+def test_a_release_cannot_be_emptied() -> None:
+    release = released(3, 1)
+
+    with pytest.raises(ForgedRelease, match="a release is final"):
+        del release._bills
+
+
+def test_a_release_is_not_pickled() -> None:
+    with pytest.raises(TypeError, match="publish its value"):
+        pickle.dumps(released(3, 1))
+
+
+def spent(odometer: Odometer, epsilon: int) -> Release[int]:
+    """A step of the odometer on data of its own, with noise that nobody can repeat."""
+    return odometer.spend(Says(0), people(0), budget(epsilon), Past(), SystemNoise())
+
+
+def private() -> Release[int]:
+    """A release with noise that nobody can repeat."""
+    return Odometer().spend(Says(0), people(0), budget(1), Past(), SystemNoise())
