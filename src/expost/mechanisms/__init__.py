@@ -1,0 +1,22 @@
+"""Mechanisms: what turns private data into values of known cost."""
+
+from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.exponential import Exponential
+from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
+from expost.mechanisms.laplace import FloatLaplace, Laplace
+from expost.mechanisms.laplace_path import Exact, Float
+from expost.mechanisms.noise_reduction import NoiseReduction
+
+__all__ = [
+    "Brownian",
+    "Estimate",
+    "Exact",
+    "Exponential",
+    "Float",
+    "FloatGaussian",
+    "FloatLaplace",
+    "Gaussian",
+    "Laplace",
+    "Measurement",
+    "NoiseReduction",
+]

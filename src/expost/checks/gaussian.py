@@ -1,0 +1,129 @@
+"""Gaussian checks: each question answered with fresh exact noise, at a planned or at a balanced price."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar, final
+
+from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.curve import Linear, largest_rho
+from expost.accounting.gaussian import lattice_rho
+from expost.checks.question import Question
+from expost.errors import InvalidBound, SpentCheck
+from expost.noise import Noise
+from expost.numerics import up
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.sampling import limits
+from expost.step import Price, Verdict
+
+D = TypeVar("D")
+U = TypeVar("U")
+
+
+@final
+@dataclass(frozen=True)
+class GaussianCheck(Generic[D, U]):
+    """A fixed budget spread evenly over a planned number of questions; only those asked are paid.
+
+    A ladder of m rungs asks m − 1 questions at most, since the last rung is accepted unchecked.
+
+    Implements: Gaussian checks.
+    """
+
+    question: Question[D, U]
+    budget: Budget
+    questions: int
+
+    def __post_init__(self) -> None:
+        if self.questions < 1:
+            raise InvalidBound(f"questions is {self.questions}; plan at least one, or use a ladder of one rung.")
+
+    @property
+    def relation(self) -> Neighbours:
+        """The question's."""
+        return self.question.relation
+
+    @property
+    def name(self) -> str:
+        """What goes on record."""
+        return "Gaussian check"
+
+    def price(self, index: int, trained: Spent, asked: Spent) -> Price:
+        """An even share of the budget."""
+        if index >= self.questions:
+            raise SpentCheck("every planned question has been asked; plan as many as the ladder has rungs, less one.")
+        return _price(self.question, self.budget.rho / self.questions)
+
+    def begin(self) -> "GaussianAnswers[D, U]":
+        """The state of a fresh run: none but the question."""
+        return GaussianAnswers(self.question)
+
+    def facts(self) -> Mapping[str, Fact]:
+        """The sensitivity; the variance follows from the price."""
+        return {"sensitivity": self.question.sensitivity, "unit": self.question.unit}
+
+
+@final
+@dataclass(frozen=True)
+class BalancedCheck(Generic[D, U]):
+    """Each question spends on the held-out part what the training part has spent beyond it: the maximum stays.
+
+    Implements: balanced checks.
+    Uses: parallel odometer.
+    """
+
+    question: Question[D, U]
+
+    @property
+    def relation(self) -> Neighbours:
+        """The question's."""
+        return self.question.relation
+
+    @property
+    def name(self) -> str:
+        """What goes on record."""
+        return "balanced check"
+
+    def price(self, index: int, trained: Spent, asked: Spent) -> Price:
+        """What the training part has spent beyond the held-out part."""
+        rho = largest_rho(trained.curve) - largest_rho(asked.curve)
+        if rho <= 0:
+            raise SpentCheck(
+                "the training part has spent no Gaussian budget beyond the held-out part; nothing to balance."
+            )
+        return _price(self.question, rho)
+
+    def begin(self) -> "GaussianAnswers[D, U]":
+        """The state of a fresh run: none but the question."""
+        return GaussianAnswers(self.question)
+
+    def facts(self) -> Mapping[str, Fact]:
+        """The sensitivity; the variance follows from the price."""
+        return {"sensitivity": self.question.sensitivity, "unit": self.question.unit}
+
+
+@final
+@dataclass(frozen=True)
+class GaussianAnswers(Generic[D, U]):
+    """The noisy margin, and whether it is at or above zero; fresh noise for each question."""
+
+    question: Question[D, U]
+
+    def answer(self, index: int, price: Price, held: D, candidate: U, noise: Noise) -> Verdict:
+        """Judge the candidate at the price's variance."""
+        variance = _variance(self.question, largest_rho(price.passed.curve))
+        noisy = self.question.ask(candidate, held) + int(noise.discrete_gaussian(variance, ()))
+        return Verdict(noisy >= 0, noisy / self.question.unit, math.sqrt(up(variance)) / self.question.unit)
+
+
+def _variance(question: Question[D, U], rho: Fraction) -> Fraction:
+    return limits.variance(Fraction(question.sensitivity**2) / (2 * rho))
+
+
+def _price(question: Question[D, U], rho: Fraction) -> Price:
+    """Gaussian noise costs the same whatever the answer."""
+    profile = lattice_rho(_variance(question, rho), Fraction(question.sensitivity**2))
+    promise = Promise(Linear(Fraction(0), rho, profile))
+    return Price(promise, promise)

@@ -1,0 +1,174 @@
+"""What a check asks: one integer per candidate, above zero when the candidate is accurate enough."""
+
+from collections.abc import Callable, Sized
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, Protocol, TypeVar, final
+
+import numpy as np
+
+from expost.errors import InvalidBound, SchemaMismatch
+from expost.noise import Floats, Integers
+from expost.numerics import Real, exact
+from expost.private import Neighbours, require_relation
+
+D = TypeVar("D", bound=Sized)
+U = TypeVar("U")
+D_contra = TypeVar("D_contra", contravariant=True)
+U_contra = TypeVar("U_contra", contravariant=True)
+
+FINEST = 2**24
+"""Largest number of integer units a record may count for; keeps every sum far inside 64 bits."""
+
+
+class Question(Protocol[D_contra, U_contra]):
+    """An integer statistic of the held-out part for each candidate.
+
+    What must hold: for every candidate, neighbours under ``relation`` differ by ``sensitivity`` at most, and if
+    ``monotone`` all candidates' values move the same way. ``unit`` is what one record counts for. Implemented by
+    CentredSum and PublicCount.
+    """
+
+    @property
+    def relation(self) -> Neighbours:
+        """The neighbour relation of the sensitivity."""
+        ...
+
+    @property
+    def sensitivity(self) -> int:
+        """How far one record moves the value, in integer units."""
+        ...
+
+    @property
+    def unit(self) -> int:
+        """Integer units to a record."""
+        ...
+
+    @property
+    def monotone(self) -> bool:
+        """Whether all values move the same way between neighbours."""
+        ...
+
+    def ask(self, candidate: U_contra, held: D_contra) -> int:
+        """The value, exactly."""
+        ...
+
+
+@final
+@dataclass(frozen=True)
+class CentredSum(Generic[D, U]):
+    """Σ (score − threshold) over the held-out records: at or above 0 just when the mean score reaches the threshold.
+
+    Asking for the margin instead of the mean needs no private number of records. With threshold p/q and scores in
+    steps of 1/resolution every record adds an integer between −p·resolution and (q − p)·resolution. The score of a
+    record must depend on that record and the candidate alone.
+
+    Implements: centred sum.
+    """
+
+    score: Callable[[U, D], Floats]
+    threshold: Fraction
+    relation: Neighbours
+    resolution: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resolution", int(self.resolution))  # numpy's small integers would wrap around
+        object.__setattr__(self, "threshold", _validated(self.threshold, self.resolution))
+        require_relation(self.relation)
+
+    @classmethod
+    def accuracy(cls, score: Callable[[U, D], Floats], threshold: Real, relation: Neighbours) -> "CentredSum[D, U]":
+        """For scores of 0 or 1; the threshold is read as the decimal that was typed."""
+        return cls(score, as_typed(threshold), relation)
+
+    @property
+    def unit(self) -> int:
+        """Integer units to a record."""
+        return self.threshold.denominator * self.resolution
+
+    @property
+    def sensitivity(self) -> int:
+        """The larger of the two contributions, or their distance when a record is replaced."""
+        p, q = self.threshold.numerator, self.threshold.denominator
+        return (max(p, q - p) if self.relation is Neighbours.ADD_REMOVE else q) * self.resolution
+
+    @property
+    def monotone(self) -> bool:
+        """A record may raise one candidate's margin and lower another's."""
+        return False
+
+    def ask(self, candidate: U, held: D) -> int:
+        """The sum of the contributions."""
+        steps = _steps(self.score(candidate, held), len(held), self.resolution)
+        p, q = self.threshold.numerator, self.threshold.denominator
+        return int(steps.sum()) * q - p * self.resolution * len(steps)
+
+
+@final
+@dataclass(frozen=True)
+class PublicCount(Generic[D, U]):
+    """Σ score − threshold·count for a public count: a number planned beforehand, never the real length.
+
+    Under add/remove every candidate's sum moves the same way, which halves what a sparse vector costs.
+
+    Implements: count against a public number.
+    """
+
+    score: Callable[[U, D], Floats]
+    threshold: Fraction
+    count: int
+    relation: Neighbours
+    resolution: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resolution", int(self.resolution))  # numpy's small integers would wrap around
+        object.__setattr__(self, "threshold", _validated(self.threshold, self.resolution))
+        object.__setattr__(self, "count", int(self.count))
+        require_relation(self.relation)
+        if self.count < 1:
+            raise InvalidBound(f"count is {self.count}; it must be a public number of records, at least 1.")
+
+    @property
+    def unit(self) -> int:
+        """Integer units to a record."""
+        return self.resolution
+
+    @property
+    def sensitivity(self) -> int:
+        """One full score."""
+        return self.resolution
+
+    @property
+    def monotone(self) -> bool:
+        """Under add/remove all sums grow or all shrink."""
+        return self.relation is Neighbours.ADD_REMOVE
+
+    def ask(self, candidate: U, held: D) -> int:
+        """How far the sum lies above the smallest passing one."""
+        needed = -(-self.threshold * self.count * self.resolution // 1)
+        return int(_steps(self.score(candidate, held), len(held), self.resolution).sum()) - int(needed)
+
+
+def as_typed(value: Real) -> Fraction:
+    """The decimal a person typed, exactly: 0.825 is 33/40, not the nearest binary fraction."""
+    fraction = exact(value, "threshold")
+    return Fraction(repr(float(value))) if isinstance(value, float) else fraction
+
+
+def _validated(typed: Real, resolution: int) -> Fraction:
+    threshold = as_typed(typed)
+    if not 0 < threshold < 1:
+        raise InvalidBound(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
+    if resolution < 1 or threshold.denominator * resolution > FINEST:
+        raise InvalidBound(
+            f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units a record; round it."
+        )
+    return threshold
+
+
+def _steps(scores: Floats, records: int, resolution: int) -> Integers:
+    """Scores in [0, 1] as whole steps, rounded down; NaN counts as 0, anything else is clipped."""
+    array = np.nan_to_num(np.asarray(scores, dtype=np.float64))
+    if array.shape != (records,):
+        raise SchemaMismatch("a score function returns one number for each held-out record.")
+    return np.floor(np.clip(array, 0, 1) * resolution).astype(np.int64)

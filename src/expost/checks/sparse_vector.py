@@ -1,0 +1,109 @@
+"""The sparse vector check: any number of questions for the price of one pass."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar, final
+
+from expost.accounting.claim import NOTHING, Budget, Promise, Spent
+from expost.accounting.curve import Linear
+from expost.accounting.sparse_vector import calibrate_sparse_vector
+from expost.checks.question import Question
+from expost.noise import Noise
+from expost.numerics import positive
+from expost.private import Neighbours, keep_secret
+from expost.record import Fact
+from expost.sampling import limits
+from expost.step import Price, Verdict
+
+D = TypeVar("D")
+U = TypeVar("U")
+
+
+@final
+@dataclass(frozen=True)
+class SparseVectorCheck(Generic[D, U]):
+    """Gaussian noise on the threshold once, Laplace noise on each question; only pass or fail is revealed.
+
+    ``variance`` and ``scale`` are in units of the question's sensitivity. Costs ρ = 1/(2·variance) once, and
+    ξ = 2/scale (1/scale for a monotone question) when a question passes, after which the check is over.
+
+    Implements: sparse vector check.
+    Uses: sparse vector cost.
+    """
+
+    question: Question[D, U]
+    variance: Fraction
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        reach = self.question.sensitivity
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+        limits.variance(self.variance * reach**2)
+        limits.scale(self.scale * reach)
+
+    @classmethod
+    def calibrated(cls, question: Question[D, U], budget: Budget) -> "SparseVectorCheck[D, U]":
+        """The least total variance that the budget allows."""
+        noise = calibrate_sparse_vector(budget.alpha, budget.epsilon, question.monotone)
+        return cls(question, Fraction(noise.sigma_1) ** 2, Fraction(noise.b))
+
+    @property
+    def relation(self) -> Neighbours:
+        """The question's."""
+        return self.question.relation
+
+    @property
+    def name(self) -> str:
+        """What goes on record."""
+        return "sparse vector check"
+
+    @property
+    def threshold_cost(self) -> Linear:
+        """What is paid once."""
+        return Linear(Fraction(0), 1 / (2 * self.variance))
+
+    @property
+    def pass_cost(self) -> Linear:
+        """What a pass adds."""
+        return Linear((1 if self.question.monotone else 2) / self.scale, Fraction(0))
+
+    def price(self, index: int, trained: Spent, asked: Spent) -> Price:
+        """The threshold at the first question, and a pass if it comes."""
+        due = Promise(self.threshold_cost) if index == 0 else NOTHING
+        return Price(due + Promise(self.pass_cost), due)
+
+    def begin(self) -> "SparseVectorAnswers[D, U]":
+        """The state of a fresh run, with its own secret threshold."""
+        return SparseVectorAnswers(self)
+
+    def facts(self) -> Mapping[str, Fact]:
+        """Sensitivity and both scales."""
+        return {
+            "sensitivity": self.question.sensitivity,
+            "unit": self.question.unit,
+            "variance": str(self.variance),
+            "scale": str(self.scale),
+            "monotone": self.question.monotone,
+        }
+
+
+@final
+class SparseVectorAnswers(Generic[D, U]):
+    """Pass or fail against a noisy threshold, which is secret and outlives each question."""
+
+    __slots__ = ("__threshold", "_check")
+
+    def __init__(self, check: SparseVectorCheck[D, U]) -> None:
+        self._check = check
+        self.__threshold: int | None = None
+
+    def answer(self, index: int, price: Price, held: D, candidate: U, noise: Noise) -> Verdict:
+        """Judge the candidate."""
+        reach, value = self._check.question.sensitivity, self._check.question.ask(candidate, held)
+        if self.__threshold is None:
+            self.__threshold = int(noise.discrete_gaussian(self._check.variance * reach**2, ()))
+        return Verdict(value + int(noise.discrete_laplace(self._check.scale * reach, ())) >= self.__threshold)
+
+    __reduce__ = keep_secret

@@ -1,0 +1,135 @@
+"""The Gaussian mechanism: exact on integers, and in floating point for callers that accept it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar, final
+
+import numpy as np
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import Linear
+from expost.accounting.gaussian import lattice_rho
+from expost.errors import SchemaMismatch
+from expost.noise import Floats, Noise
+from expost.numerics import positive, up
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.release import Past
+from expost.sampling import limits
+from expost.statistic import Statistic
+
+D = TypeVar("D")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """Noisy values and the variance of their noise, which is public."""
+
+    values: Floats
+    variance: Fraction
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the noise in each cell."""
+        return math.sqrt(up(self.variance))
+
+
+@final
+@dataclass(frozen=True)
+class Gaussian(Generic[D]):
+    """Integer statistic plus discrete Gaussian noise of variance Δ²/(2ρ), exact from budget to draw.
+
+    The Rényi divergences are at most those of the continuous mechanism because statistic and noise are both
+    integers; centring the noise elsewhere would break that.
+
+    Implements: discrete Gaussian mechanism.
+    Uses: exact discrete Gaussian sampler; integer noise under the Gaussian profile.
+    """
+
+    statistic: Statistic[D]
+
+    @property
+    def relation(self) -> Neighbours:
+        """The statistic's."""
+        return self.statistic.relation
+
+    @property
+    def floating(self) -> bool:
+        """Never."""
+        return False
+
+    def variance(self, budget: Budget) -> Fraction:
+        """The noise that this budget calls for: αΔ²/(2ε), an exact fraction."""
+        return limits.variance(self.statistic.l2_squared / (2 * budget.rho))
+
+    def promise(self, budget: Budget) -> Promise:
+        """The curve ρ·α, with the Gaussian profile where the noise is wide enough for it."""
+        profile = lattice_rho(self.variance(budget), self.statistic.l2_squared)
+        return Promise(Linear(Fraction(0), budget.rho, profile))
+
+    def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
+        """The noisy integers."""
+        statistic, variance = self.statistic, self.variance(budget)
+        noisy = statistic.evaluate(data) + noise.discrete_gaussian(variance, statistic.shape)
+        return Measurement(noisy.astype(np.float64), variance)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Statistic, sensitivity and variance."""
+        return {
+            "statistic": self.statistic.name,
+            "cells": int(np.prod(self.statistic.shape)),
+            "l2_squared": str(self.statistic.l2_squared),
+            "variance": str(self.variance(budget)),
+        }
+
+
+@final
+@dataclass(frozen=True)
+class FloatGaussian(Generic[D]):
+    """Real statistic plus floating-point Gaussian noise: for callers who accept that rounding is not covered.
+
+    Its releases, records and receipts say so.
+    """
+
+    compute: Callable[[D], Floats]
+    shape: tuple[int, ...]
+    l2: float
+    relation: Neighbours
+    name: str = "statistic"
+
+    def __post_init__(self) -> None:
+        positive(self.l2, "l2")
+
+    @property
+    def floating(self) -> bool:
+        """Always."""
+        return True
+
+    def variance(self, budget: Budget) -> Fraction:
+        """The noise that this budget calls for."""
+        return Fraction(self.l2) ** 2 / (2 * budget.rho)
+
+    def promise(self, budget: Budget) -> Promise:
+        """The curve ρ·α with its Gaussian profile, as for real numbers."""
+        return Promise(Linear(Fraction(0), budget.rho, budget.rho))
+
+    def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
+        """The noisy values."""
+        values = real_values(self.compute(data), self.shape)
+        variance = self.variance(budget)
+        return Measurement(values + noise.gaussian(math.sqrt(up(variance)), self.shape), variance)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Statistic, sensitivity and variance."""
+        return {"statistic": self.name, "l2": str(Fraction(self.l2)), "variance": str(self.variance(budget))}
+
+
+def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:
+    """The values as floats, refused unless they are finite and of the declared shape."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise SchemaMismatch(f"the statistic did not return finite values of the declared shape {shape}.")
+    return array

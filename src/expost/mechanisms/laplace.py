@@ -1,0 +1,114 @@
+"""The Laplace mechanism: exact on integers, and in floating point for callers that accept it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Generic, TypeVar, final
+
+import numpy as np
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import ORDERS, Table
+from expost.accounting.pure import randomized_response_rdp
+from expost.mechanisms.gaussian import Measurement, real_values
+from expost.noise import Floats, Noise
+from expost.numerics import positive, up
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.release import Past
+from expost.sampling import limits
+from expost.statistic import Statistic
+
+D = TypeVar("D")
+
+
+@final
+@dataclass(frozen=True)
+class Laplace(Generic[D]):
+    """Integer statistic plus discrete Laplace noise of scale Δ₁/ε, where the budget's ε is meant as pure.
+
+    Implements: discrete Laplace mechanism.
+    Uses: pure to Rényi; exact discrete Laplace sampler.
+    """
+
+    statistic: Statistic[D]
+
+    @property
+    def relation(self) -> Neighbours:
+        """The statistic's."""
+        return self.statistic.relation
+
+    @property
+    def floating(self) -> bool:
+        """Never."""
+        return False
+
+    def scale(self, budget: Budget) -> Fraction:
+        """The noise that this budget calls for."""
+        return limits.scale(self.statistic.l1 / budget.epsilon)
+
+    def promise(self, budget: Budget) -> Promise:
+        """The curve of any ε-DP step: integer noise of sensitivity 1 attains it, so the Laplace curve is too low."""
+        self.scale(budget)
+        return pure_promise(budget.epsilon)
+
+    def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
+        """The noisy integers."""
+        scale = self.scale(budget)
+        noisy = self.statistic.evaluate(data) + noise.discrete_laplace(scale, self.statistic.shape)
+        return Measurement(noisy.astype(np.float64), 2 * scale**2)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Statistic, sensitivity and scale."""
+        return {
+            "statistic": self.statistic.name,
+            "l1": str(self.statistic.l1),
+            "scale": str(self.scale(budget)),
+        }
+
+
+@final
+@dataclass(frozen=True)
+class FloatLaplace(Generic[D]):
+    """Real statistic plus floating-point Laplace noise: for callers who accept that rounding is not covered.
+
+    Its releases, records and receipts say so.
+    """
+
+    compute: Callable[[D], Floats]
+    shape: tuple[int, ...]
+    l1: float
+    relation: Neighbours
+    name: str = "statistic"
+
+    def __post_init__(self) -> None:
+        positive(self.l1, "l1")
+
+    @property
+    def floating(self) -> bool:
+        """Always."""
+        return True
+
+    def promise(self, budget: Budget) -> Promise:
+        """The curve of any ε-DP step."""
+        return pure_promise(budget.epsilon)
+
+    def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
+        """The noisy values."""
+        scale = Fraction(self.l1) / budget.epsilon
+        values = real_values(self.compute(data), self.shape)
+        return Measurement(values + noise.laplace(up(scale), self.shape), 2 * scale**2)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Statistic, sensitivity and scale."""
+        return {"statistic": self.name, "l1": str(Fraction(self.l1)), "scale": str(Fraction(self.l1) / budget.epsilon)}
+
+
+@lru_cache(maxsize=256)
+def pure_promise(epsilon: Fraction) -> Promise:
+    """What an ε-DP step with ε fixed beforehand costs at the usual orders.
+
+    Uses: pure to Rényi.
+    """
+    return Promise(Table.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))

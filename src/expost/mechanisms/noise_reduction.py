@@ -1,0 +1,123 @@
+"""Laplace noise reduction: ever less noise on one statistic, billed at the pure ε of the last level."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Generic, TypeVar, final
+
+import numpy as np
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import Linear
+from expost.errors import InvalidBound, SchemaMismatch
+from expost.mechanisms.gaussian import Measurement
+from expost.mechanisms.laplace_path import Kernel, Values
+from expost.noise import Integers, Noise
+from expost.numerics import Real, positive, up
+from expost.private import Neighbours, keep_secret
+from expost.record import Fact
+from expost.release import Past
+from expost.sampling import limits
+from expost.statistic import Statistic
+
+D = TypeVar("D")
+
+
+@final
+class NoiseReduction(Generic[D]):
+    """Release a statistic at level ε_1, then ε_2 > ε_1, …: the bills add up to the last level, at every order.
+
+    The density of a whole path is that of its last value times factors without the data, so its ratio between
+    neighbours is at most e^ε of the last level whatever rule chose the levels and the stop. That argument is for
+    pure ε only: billing the path at the Rényi curve of Laplace noise is false under adaptive stopping.
+
+    The noise is secret state kept here, for one body of data; a published value is not enough to go on.
+    ``levels`` fixes the ladder and draws its whole path at the first step, least noise first; without it each
+    level is drawn on demand.
+
+    Implements: Laplace noise reduction, pure ex post.
+    """
+
+    __slots__ = ("_exact", "_kernel", "_level", "_levels", "_noise", "_owner", "_path", "_statistic")
+
+    def __init__(self, statistic: Statistic[D], kernel: Kernel, levels: tuple[Real, ...] | None = None) -> None:
+        self._statistic, self._kernel = statistic, kernel
+        self._levels = None if levels is None else tuple(positive(level, "level") for level in levels)
+        if self._levels is not None and (not levels or any(low >= high for low, high in pairwise(self._levels))):
+            raise InvalidBound("the levels are not increasing; noise can only be reduced.")
+        for low, high in pairwise(self._levels or ()):
+            _require_rise(low, high)
+        self._level = Fraction(0)
+        self._noise: Values | None = None
+        self._path: dict[Fraction, Values] = {}
+        self._exact: Integers | None = None
+        self._owner: object = None
+
+    @property
+    def relation(self) -> Neighbours:
+        """The statistic's."""
+        return self._statistic.relation
+
+    @property
+    def floating(self) -> bool:
+        """As the kernel."""
+        return self._kernel.floating
+
+    def promise(self, budget: Budget) -> Promise:
+        """The increment ε at every order."""
+        return Promise(Linear(budget.epsilon, Fraction(0)))
+
+    def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
+        """The statistic under the reduced noise."""
+        if self._exact is None:  # once: the path is that of one value, whatever becomes of the data
+            self._exact = self._statistic.evaluate(data)
+        target = self._target(budget)
+        drawn = self._on_demand(target, noise) if self._levels is None else self._from_path(target, noise)
+        self._noise, self._level = drawn, target
+        return Measurement((self._exact + drawn).astype(np.float64), 2 * (self._statistic.l1 / target) ** 2)
+
+    def bind(self, owner: object) -> None:
+        """Stay with one odometer and one body of data, for which alone the bills add up to the level."""
+        if self._owner not in (None, owner):
+            raise SchemaMismatch("this noise reduction belongs to another odometer or other data; start a new one.")
+        self._owner = owner
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Statistic, sensitivity and the level reached; refused if a fixed ladder has another one next."""
+        return {
+            "statistic": self._statistic.name,
+            "l1": str(self._statistic.l1),
+            "level": str(self._target(budget)),
+        }
+
+    def _target(self, budget: Budget) -> Fraction:
+        target = self._level + budget.epsilon
+        limits.scale(self._statistic.l1 / target)
+        _require_rise(self._level, target)
+        if self._levels is not None and target != next((level for level in self._levels if level > self._level), None):
+            raise InvalidBound(f"ε = {up(target):g} is not the next level of the ladder; take its levels in turn.")
+        return target
+
+    def _on_demand(self, target: Fraction, noise: Noise) -> Values:
+        rate = target / self._statistic.l1
+        if self._noise is None:
+            return self._kernel.start(rate, self._statistic.shape, noise)
+        return self._kernel.descend(self._noise, self._level / self._statistic.l1, rate, noise)
+
+    def _from_path(self, target: Fraction, noise: Noise) -> Values:
+        assert self._levels is not None
+        if not self._path:
+            finest, *coarser = reversed(self._levels)
+            values, high = self._kernel.start(finest / self._statistic.l1, self._statistic.shape, noise), finest
+            self._path[finest] = values
+            for level in coarser:
+                values = self._kernel.rise(values, level / self._statistic.l1, high / self._statistic.l1, noise)
+                self._path[level], high = values, level
+        return self._path[target]
+
+    __reduce__ = keep_secret
+
+
+def _require_rise(low: Fraction, high: Fraction) -> None:
+    if (high - low) * 2**64 < high:
+        raise InvalidBound("the level would rise by less than one part in 2**64; take a larger step.")

@@ -1,0 +1,155 @@
+"""Gaussian checks: a planned or a balanced price for each question, and no question beyond the plan."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from expost.accounting.claim import Spent
+from expost.accounting.gaussian import lattice_rho
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.question import CentredSum
+from expost.errors import InvalidBound, SpentCheck
+from expost.noise import Integers, Noise, ScriptedNoise
+from expost.odometer import Odometer
+from expost.private import Split
+from expost.release import Past
+from expost.step import Check, Inquiry, Price, Verdict
+from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
+
+QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(3, 4), ADD)
+HELD = np.array([1, 1, 1, 2])
+
+
+def answered(check: Check[Integers, int], candidate: int, noise: Noise) -> Verdict:
+    """The first question of a fresh run, priced and answered."""
+    inquiry = Inquiry(check)
+    return inquiry.answer(inquiry.price(NONE, NONE), HELD, candidate, noise)
+
+
+def balanced(trained: Spent, asked: Spent = NONE) -> Price:
+    """What a balanced check asks for, given what both parts have spent."""
+    return BalancedCheck(QUESTION).price(0, trained, asked)
+
+
+def trained(rho: Fraction) -> Spent:
+    """What a training part has spent."""
+    return Spent(line(0, rho))
+
+
+@pytest.mark.parametrize(("candidate", "noise", "passed"), [(1, 0, True), (1, -1, False), (2, 7, False), (2, 8, True)])
+def test_a_candidate_passes_when_the_noisy_margin_is_not_negative(candidate: int, noise: int, passed: bool) -> None:
+    """Three of four right is a margin of 0 at 3/4; one of four is −8 quarters."""
+    check = GaussianCheck(QUESTION, budget(1), 3)
+
+    assert answered(check, candidate, ScriptedNoise([noise])).passed is passed
+
+
+def test_the_noisy_margin_is_shown_in_records() -> None:
+    verdict = answered(GaussianCheck(QUESTION, budget(1), 3), 2, ScriptedNoise([2]))
+
+    assert verdict.margin == -6 / 4
+    assert verdict.std == pytest.approx(math.sqrt(9 * 20 * 3 / 2) / 4)
+
+
+def test_six_questions_at_one_hundredth_have_the_noise_of_the_formula() -> None:
+    """σ² = αΔ²·6/(2·ε) is 6000 squared sensitivities at α = 20 and ε = 1/100."""
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 100)), 6)
+
+    verdict = answered(check, 1, ScriptedNoise([0]))
+
+    assert verdict.std == pytest.approx(math.sqrt(6000) * QUESTION.sensitivity / QUESTION.unit)
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_every_question_costs_an_equal_share(index: int) -> None:
+    price = GaussianCheck(QUESTION, budget(1), 4).price(index, NONE, NONE)
+
+    rho, variance = Fraction(1, 80), Fraction(9 * 40)
+    assert price.passed.curve == line(0, rho, lattice_rho(variance, Fraction(9)))
+
+
+def test_all_planned_questions_together_cost_the_budget() -> None:
+    odometer, inquiry = rehearsal(), Inquiry(GaussianCheck(QUESTION, budget(1), 3))
+    held = people(1, 2)
+
+    for _ in range(3):
+        odometer.ask(inquiry, held, released(1, 1), trained=NONE, noise=ScriptedNoise([-99]))
+
+    assert odometer.spent.at(20) == 1.0
+
+
+def test_one_question_more_than_planned_is_refused() -> None:
+    inquiry = Inquiry(GaussianCheck(QUESTION, budget(1), 1))
+    inquiry.answer(inquiry.price(NONE, NONE), HELD, 1, ScriptedNoise([-1]))
+
+    with pytest.raises(SpentCheck, match="every planned question has been asked"):
+        inquiry.price(NONE, NONE)
+
+
+def test_a_fresh_run_has_all_its_questions_again() -> None:
+    check = GaussianCheck(QUESTION, budget(1), 1)
+    answered(check, 1, ScriptedNoise([-1]))
+
+    assert Inquiry(check).price(NONE, NONE).passed.at(20) == 1.0
+
+
+def test_a_passed_question_is_billed_like_a_failed_one() -> None:
+    price = GaussianCheck(QUESTION, budget(1), 2).price(0, NONE, NONE)
+
+    assert price.passed == price.failed
+
+
+@pytest.mark.parametrize("questions", [0, -1])
+def test_a_check_plans_at_least_one_question(questions: int) -> None:
+    with pytest.raises(InvalidBound, match="plan at least one"):
+        GaussianCheck(QUESTION, budget(1), questions)
+
+
+def test_a_balanced_check_spends_what_training_has_spent() -> None:
+    assert balanced(trained(Fraction(1, 7))).passed.at(20) == trained(Fraction(1, 7)).at(20)
+
+
+def test_a_balanced_check_spends_the_difference_to_what_was_asked_before() -> None:
+    price = balanced(trained(Fraction(1, 10)), asked=trained(Fraction(1, 100)))
+
+    assert price.passed.at(20) == line(0, Fraction(9, 100)).at(20)
+
+
+@pytest.mark.parametrize("spent", [NONE, Spent(line(3, 0))])
+def test_a_balanced_check_needs_training_that_spent_something_with_the_order(spent: Spent) -> None:
+    with pytest.raises(SpentCheck, match="has spent no Gaussian budget beyond the held-out part"):
+        balanced(spent)
+
+
+def test_a_balanced_check_is_not_asked_twice_about_the_same_spending() -> None:
+    odometer, parts = rehearsal(), Split.from_parts(people(1), people(1), because="two hospitals")
+    inquiry = Inquiry(BalancedCheck(QUESTION))
+    odometer.spend(Says(1), parts.train, budget(1), Past(), silence())
+    ask(odometer, inquiry, parts)
+
+    with pytest.raises(SpentCheck, match="nothing to balance"):
+        ask(odometer, inquiry, parts)
+
+
+def test_a_balanced_check_counts_what_the_held_part_spent_on_other_things() -> None:
+    odometer, parts = rehearsal(), Split.from_parts(people(1), people(1), because="two hospitals")
+    assert parts.held is not None
+    odometer.spend(Says(1), parts.train, budget(3), Past(), silence())
+    odometer.spend(Says(1), parts.held, budget(1), Past(), silence())
+
+    ask(odometer, Inquiry(BalancedCheck(QUESTION)), parts)
+
+    assert odometer.spent_on(parts.held).at(20) == odometer.spent_on(parts.train).at(20) == 3.0
+
+
+def ask(odometer: Odometer, inquiry: Inquiry[Integers, int], parts: Split[Integers]) -> None:
+    """One question that fails, of the held part."""
+    assert parts.held is not None
+    spent = odometer.spent_on(parts.train)
+    odometer.ask(inquiry, parts.held, released(1, 1), trained=spent, noise=ScriptedNoise([-99]))
+
+
+def test_a_check_speaks_for_the_relation_of_its_question() -> None:
+    assert GaussianCheck(QUESTION, budget(1), 1).relation is BalancedCheck(QUESTION).relation is ADD
