@@ -1,1 +1,58 @@
-"""Accuracy-first differential privacy with ex-post bounds."""
+"""Accuracy-first differential privacy: say how accurate the answer must be, pay the least privacy that reaches it."""
+
+from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.plan import plan
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.worst_case import worst_case_delta
+from expost.checks import BalancedCheck, CentredSum, GaussianCheck, PublicCheck, SparseVectorCheck
+from expost.ladder import Ladder
+from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
+from expost.noise import SeededNoise, SystemNoise
+from expost.odometer import Filter, Odometer
+from expost.private import Neighbours, Private, Split, split
+from expost.release import Past, Release
+from expost.runs import synthesize
+from expost.search import Ended, Outcome, planned_stops, search
+from expost.statistic import Statistic, bounded_sum, histogram
+from expost.verify import FiniteMechanism
+
+__all__ = [
+    "BalancedCheck",
+    "Brownian",
+    "Budget",
+    "CentredSum",
+    "Ended",
+    "Exponential",
+    "Filter",
+    "FiniteMechanism",
+    "FixedOrder",
+    "Gaussian",
+    "GaussianCheck",
+    "HalfNormal",
+    "Ladder",
+    "Laplace",
+    "Mixture",
+    "Neighbours",
+    "Odometer",
+    "Outcome",
+    "Past",
+    "PlannedStops",
+    "Private",
+    "Promise",
+    "PublicCheck",
+    "Release",
+    "SeededNoise",
+    "SparseVectorCheck",
+    "Spent",
+    "Split",
+    "Statistic",
+    "SystemNoise",
+    "bounded_sum",
+    "histogram",
+    "plan",
+    "planned_stops",
+    "search",
+    "split",
+    "synthesize",
+    "worst_case_delta",
+]

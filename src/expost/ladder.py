@@ -1,0 +1,121 @@
+"""Ladders: rules that choose the next budget from what has been released."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Protocol, TypeVar, final
+
+from expost.accounting.claim import Budget
+from expost.errors import InvalidBound
+from expost.numerics import Real, order, positive, up
+from expost.release import Past
+from expost.step import Verdict
+
+T_contra = TypeVar("T_contra", contravariant=True)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """The next step's budget; the last rung of a plan is accepted unchecked."""
+
+    budget: Budget
+    last: bool
+
+
+class Selector(Protocol[T_contra]):
+    """The rule that chooses ε_i: from released values and verdicts only, None to stop.
+
+    Implemented by Ladder and Strides; any function of the same form will do.
+    """
+
+    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """The next rung."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Levels of total ε at one order, fixed and public; each rung pays the difference to the one below."""
+
+    levels: tuple[Fraction, ...]
+    alpha: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", order(self.alpha))
+        object.__setattr__(self, "levels", tuple(positive(level, "level") for level in self.levels))
+        if not self.levels or any(low >= high for low, high in pairwise(self.levels)):
+            raise InvalidBound("the levels of a ladder must increase, and there must be one at least.")
+
+    @classmethod
+    def of(cls, levels: Sequence[Real], *, alpha: Real) -> "Ladder":
+        """A ladder from ordinary numbers."""
+        return cls(tuple(positive(level, "level") for level in levels), order(alpha))
+
+    @classmethod
+    def geometric(cls, low: Real, high: Real, rungs: int, *, alpha: Real) -> "Ladder":
+        """So many levels evenly spaced on a log scale, both ends exactly as given."""
+        first, last = positive(low, "low"), positive(high, "high")
+        if rungs < 1 or (rungs == 1 and first != last):
+            raise InvalidBound(f"{rungs} rungs cannot reach from {float(first):g} to {float(last):g}; give at least 2.")
+        ratio = up(last / first)
+        if not math.isfinite(ratio * up(first)):
+            raise InvalidBound("the ladder reaches too far for floating point; choose its ends closer together.")
+        inner = [Fraction(float(first) * ratio ** (i / (rungs - 1))) for i in range(1, rungs - 1)]
+        return cls((first, *inner, last) if rungs > 1 else (first,), order(alpha))
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """What each rung adds to the one below."""
+        below = (Fraction(0), *self.levels)
+        return tuple(Budget(high - low, self.alpha) for low, high in pairwise(below))
+
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """The next level up."""
+        taken = len(past.steps)
+        return Rung(self.budgets[taken], taken + 1 == len(self.levels)) if taken < len(self.levels) else None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """A ladder climbed two rungs at a time while the last margin was more than ``far`` standard errors short."""
+
+    ladder: Ladder
+    far: float = 4.0
+
+    @property
+    def alpha(self) -> Fraction:
+        """The ladder's."""
+        return self.ladder.alpha
+
+    @property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The ladder's."""
+        return self.ladder.levels
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        """The ladder's, as if no rung were left out."""
+        return self.ladder.budgets
+
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """One level up, or two if the target is far."""
+        levels = self.ladder.levels
+        reached = -1
+        for index in range(len(past.steps)):
+            reached = min(reached + self._stride(verdicts[:index]), len(levels) - 1)
+        if past.steps and reached == len(levels) - 1:
+            return None
+        target = min(reached + self._stride(verdicts), len(levels) - 1)
+        below = levels[reached] if reached >= 0 else Fraction(0)
+        return Rung(Budget(levels[target] - below, self.ladder.alpha), target + 1 == len(levels))
+
+    def _stride(self, verdicts: tuple[Verdict, ...]) -> int:
+        match verdicts[-1:]:
+            case (Verdict(margin=float(margin), std=float(std)),) if margin < -self.far * std:
+                return 2
+        return 1

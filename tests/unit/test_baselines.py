@@ -1,0 +1,218 @@
+"""The baselines: what each answer costs, and that nothing is free which the papers charge for."""
+
+import pickle
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from expost.accounting.claim import Budget, Spent
+from expost.baselines import Doubling, ReducedAboveThreshold, RenyiReducedAboveThreshold, doubling
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.errors import InvalidBound, SpentCheck
+from expost.noise import Integers, Noise, ScriptedNoise
+from expost.numerics import Real
+from expost.private import Split
+from expost.record import Fact
+from expost.release import Past
+from expost.search import Ended
+from expost.step import Check, Inquiry, Verdict
+from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
+
+QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(1, 2), ADD)
+PURE = ReducedAboveThreshold(QUESTION, (Fraction(1), Fraction(2), Fraction(4)))
+RENYI = RenyiReducedAboveThreshold(QUESTION, (budget(1), budget(2), budget(4)))
+CHECKS: list[Check[Integers, int]] = [PURE, RENYI]
+HELD = np.array([1, 1, 2])
+
+
+def bills(check: Check[Integers, int], answers: Sequence[bool]) -> Spent:
+    """The sum of the prices of these answers in turn."""
+    spent = NONE
+    for index, passed in enumerate(answers):
+        price = check.price(index, NONE, spent)
+        spent = spent + (price.passed if passed else price.failed).as_spent()
+    return spent
+
+
+def answered(inquiry: Inquiry[Integers, int], noise: Noise) -> Verdict:
+    """The next question about the candidate 1, priced and answered."""
+    return inquiry.answer(inquiry.price(NONE, NONE), HELD, 1, noise)
+
+
+def pure(*levels: Real) -> ReducedAboveThreshold[Integers, int]:
+    """The pure check from ordinary numbers."""
+    return ReducedAboveThreshold(QUESTION, levels)  # type: ignore[arg-type] # a caller without a type checker
+
+
+@pytest.mark.parametrize(("fails", "level"), [(1, 1), (2, 2), (3, 4)])
+def test_failing_costs_half_the_level_in_all(fails: int, level: int) -> None:
+    assert bills(PURE, [False] * fails) == Spent(line(Fraction(level, 2), 0))
+
+
+@pytest.mark.parametrize(("fails", "level"), [(0, 1), (1, 2), (2, 4)])
+def test_passing_costs_the_level_in_all(fails: int, level: int) -> None:
+    assert bills(PURE, [False] * fails + [True]) == Spent(line(level, 0))
+
+
+def test_equal_levels_cost_what_the_textbook_says() -> None:
+    assert bills(pure(1, 1, 1), [False, False, True]) == Spent(line(1, 0))
+
+
+@pytest.mark.parametrize(("fails", "level"), [(1, 1), (2, 2), (3, 4)])
+def test_failing_costs_the_share_of_the_threshold(fails: int, level: int) -> None:
+    assert bills(RENYI, [False] * fails) == Spent(line(0, Fraction(level, 40)))
+
+
+@pytest.mark.parametrize(("fails", "level"), [(0, 1), (1, 2), (2, 4)])
+def test_passing_costs_the_level_at_its_order(fails: int, level: int) -> None:
+    assert bills(RENYI, [False] * fails + [True]) == Spent(line(Fraction(level, 2), Fraction(level, 40)))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("fails", [0, 1, 2])
+def test_a_fail_never_costs_more_than_a_pass(check: Check[Integers, int], fails: int) -> None:
+    price = check.price(fails, NONE, NONE)
+
+    assert all(price.failed.at(alpha) <= price.passed.at(alpha) for alpha in (1.5, 20, 1000))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_after_a_pass_the_check_is_over(check: Check[Integers, int]) -> None:
+    inquiry = Inquiry(check)
+    answered(inquiry, ScriptedNoise([0, 0]))
+
+    with pytest.raises(SpentCheck, match="has passed a candidate and is over"):
+        inquiry.price(NONE, NONE)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_after_the_last_level_no_question_is_left(check: Check[Integers, int]) -> None:
+    inquiry, noise = Inquiry(check), ScriptedNoise([1, -99] * 3)  # the 1 is a threshold, or the coin that keeps it
+    for _ in range(3):
+        answered(inquiry, noise)
+
+    with pytest.raises(SpentCheck, match="every planned level has been asked"):
+        inquiry.price(NONE, NONE)
+
+
+@pytest.mark.parametrize(("threshold", "noise", "passed"), [(1, 0, True), (2, 0, False), (2, 1, True)])
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_candidate_passes_when_its_noisy_margin_reaches_the_noisy_threshold(
+    check: Check[Integers, int], threshold: int, noise: int, passed: bool
+) -> None:
+    """Two of three right at one half is a margin of 1."""
+    assert answered(Inquiry(check), ScriptedNoise([threshold, noise])) == Verdict(passed)
+
+
+def test_the_threshold_is_reduced_from_its_own_path() -> None:
+    """Threshold noise 5 at the first level stays at the second (one draw says so); 4 is short of it, 5 is not."""
+    inquiry, noise = Inquiry(PURE), ScriptedNoise([5, 3, 1, 4])
+
+    assert [answered(inquiry, noise).passed for _ in range(2)] == [False, True]
+
+
+def test_the_brownian_threshold_is_the_weighted_mean_of_its_draws() -> None:
+    """Draws 10 and −2, each half of the precision at the second level: the threshold is 4, the margin 1 + 3."""
+    inquiry, noise = Inquiry(RENYI), ScriptedNoise([10, 0, -2, 3])
+
+    assert [answered(inquiry, noise).passed for _ in range(2)] == [False, True]
+
+
+@pytest.mark.parametrize("bad", [(), (2, 1)])
+def test_levels_must_not_decrease(bad: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidBound, match="must not decrease"):
+        pure(*bad)
+
+
+@pytest.mark.parametrize("bad", [(), (2, 1), (1, 1)])
+def test_renyi_levels_must_increase(bad: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidBound, match="must increase"):
+        RenyiReducedAboveThreshold(QUESTION, tuple(budget(level) for level in bad))
+
+
+@pytest.mark.parametrize("share", [0, 1, -1, 2])
+def test_the_threshold_gets_a_share_between_none_and_all(share: int) -> None:
+    with pytest.raises(InvalidBound, match="share is"):
+        RenyiReducedAboveThreshold(QUESTION, (budget(1),), Fraction(share))
+
+
+def test_a_plain_share_is_read_exactly() -> None:
+    plain = RenyiReducedAboveThreshold(QUESTION, (budget(1),), 0.5)  # type: ignore[arg-type] # a caller without a type checker
+
+    assert plain.price(0, NONE, NONE) == RenyiReducedAboveThreshold(QUESTION, (budget(1),)).price(0, NONE, NONE)
+
+
+def test_renyi_levels_at_other_orders_cost_their_own_epsilon() -> None:
+    """The price of a pass is ε at the order of the level, whatever the levels before were given at."""
+    mixed = RenyiReducedAboveThreshold(QUESTION, (Budget.of(1, alpha=20), Budget.of(8, alpha=40)))
+
+    assert bills(mixed, [False, True]).at(40) == 8.0
+
+
+@pytest.mark.parametrize("level", [0, -1, float("nan")])
+def test_a_level_is_above_zero(level: float) -> None:
+    with pytest.raises(InvalidBound, match="level is"):
+        pure(level)
+
+
+@pytest.mark.parametrize("levels", [(1, 2), (0.1, 0.5), (np.int64(1), np.int32(2)), (np.float64(0.1), 1)])
+def test_plain_levels_are_read_exactly(levels: tuple[Real, ...]) -> None:
+    check = pure(*levels)
+
+    assert check.levels == tuple(Fraction(float(level)) for level in levels)
+    assert all(type(part) is int for level in check.levels for part in level.as_integer_ratio())
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_secret_threshold_is_not_pickled(check: Check[Integers, int]) -> None:
+    with pytest.raises(TypeError, match="secret noise"):
+        pickle.dumps(check.begin())
+
+
+@pytest.mark.parametrize(
+    ("check", "facts"),
+    [
+        (PURE, {"sensitivity": 1, "levels": "1 2 4"}),
+        (RENYI, {"sensitivity": 1, "levels": "1@20 2@20 4@20", "share": "1/2"}),
+    ],
+)
+def test_the_record_holds_what_it_takes_to_recompute_the_cost(
+    check: Check[Integers, int], facts: dict[str, Fact]
+) -> None:
+    assert check.facts() == facts
+
+
+def test_doubling_doubles() -> None:
+    assert [each.epsilon for each in Doubling(budget(Fraction(1, 3)), 4).budgets] == [
+        Fraction(2**k, 3) for k in range(4)
+    ]
+
+
+def test_doubling_ends_after_its_rungs() -> None:
+    rungs = [Doubling(budget(1), 2)(Past(*(released(0, 1) for _ in range(taken))), ()) for taken in range(3)]
+
+    assert [None if rung is None else rung.last for rung in rungs] == [False, True, None]
+
+
+def test_doubling_costs_the_sum_of_all_its_rungs() -> None:
+    check: PublicCheck[int] = PublicCheck(lambda value: False)
+
+    outcome = doubling(
+        Split.whole(people(0)),
+        Says(1),
+        Doubling(budget(1), 4),
+        lambda value: value,
+        check,
+        noise=silence(),
+        odometer=rehearsal(),
+    )
+
+    assert (outcome.ended, outcome.release.spent.at(20)) == (Ended.EXHAUSTED, 15.0)
+
+
+def test_doubling_needs_a_rung() -> None:
+    with pytest.raises(InvalidBound, match="rungs is 0"):
+        Doubling(budget(1), 0)

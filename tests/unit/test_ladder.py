@@ -1,0 +1,136 @@
+"""Ladders: levels in order, increments that add up exactly, and strides when the target is far."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expost.errors import InvalidBound
+from expost.ladder import Ladder, Rung, Strides
+from expost.numerics import Real
+from expost.release import Past
+from expost.step import Verdict
+from tests.unit.examples import budget, one_sentence, released
+
+LADDER = Ladder.of([1, 2, 4, 8, 16], alpha=20)
+FAR, CLOSE = Verdict(False, margin=-100.0, std=10.0), Verdict(False, margin=-10.0, std=10.0)
+
+
+def after(steps: int) -> Past[int]:
+    """A past of so many releases."""
+    return Past(*(released(0, 1) for _ in range(steps)))
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=9, unique=True).map(sorted))
+def test_the_increments_add_up_to_the_last_level_exactly(levels: list[float]) -> None:
+    budgets = Ladder.of(levels, alpha=20).budgets
+
+    assert sum(each.epsilon for each in budgets) == Fraction(levels[-1])
+
+
+def test_each_rung_pays_the_difference_to_the_one_below() -> None:
+    assert [each.epsilon for each in LADDER.budgets] == [1, 1, 2, 4, 8]
+
+
+def test_the_next_rung_follows_the_number_of_releases() -> None:
+    assert [LADDER(after(taken), ()) for taken in (0, 3)] == [Rung(budget(1), False), Rung(budget(4), False)]
+
+
+def test_the_top_rung_is_the_last() -> None:
+    assert LADDER(after(4), ()) == Rung(budget(8), True)
+
+
+def test_above_the_top_there_is_nothing() -> None:
+    assert LADDER(after(5), ()) is None
+
+
+def test_geometric_ends_are_exactly_as_given() -> None:
+    levels = Ladder.geometric(Fraction(1, 100), Fraction(1), 7, alpha=20).levels
+
+    assert (levels[0], levels[-1]) == (Fraction(1, 100), Fraction(1))
+
+
+def test_geometric_levels_are_evenly_spaced_on_a_log_scale() -> None:
+    levels = Ladder.geometric(0.01, 1, 7, alpha=20).levels
+
+    assert [float(level) for level in levels] == pytest.approx(
+        [0.01, 0.021544347, 0.046415888, 0.1, 0.215443469, 0.464158883, 1], rel=1e-8
+    )
+
+
+def test_one_rung_may_be_the_whole_ladder() -> None:
+    assert Ladder.geometric(1, 1, 1, alpha=20).levels == (Fraction(1),)
+
+
+@pytest.mark.parametrize("levels", [[], [1, 1], [2, 1], [0, 1], [-1, 1], [math.nan], [1, math.inf]])
+def test_levels_that_do_not_increase_from_above_zero_are_refused(levels: list[Real]) -> None:
+    with pytest.raises(InvalidBound) as refused:
+        Ladder.of(levels, alpha=20)
+
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize(("low", "high", "rungs"), [(2, 1, 3), (1, 2, 1), (1, 2, 0), (0, 1, 3), (1, 1, 2)])
+def test_a_geometric_ladder_that_does_not_climb_is_refused(low: Real, high: Real, rungs: int) -> None:
+    with pytest.raises(InvalidBound) as refused:
+        Ladder.geometric(low, high, rungs, alpha=20)
+
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("alpha", [1, 0, math.nan])
+def test_a_ladder_has_an_order_above_one(alpha: Real) -> None:
+    with pytest.raises(InvalidBound, match="alpha is"):
+        Ladder.of([1], alpha=alpha)
+
+
+def test_strides_begin_with_one_rung() -> None:
+    assert Strides(LADDER)(Past[int](), ()) == Rung(budget(1), False)
+
+
+def test_a_target_that_is_far_is_approached_two_rungs_at_a_time() -> None:
+    assert Strides(LADDER)(after(1), (FAR,)) == Rung(budget(3), False)
+
+
+@pytest.mark.parametrize("verdict", [CLOSE, Verdict(False), Verdict(False, margin=-40.0, std=10.0)])
+def test_a_target_that_is_close_or_unknown_is_approached_one_by_one(verdict: Verdict) -> None:
+    assert Strides(LADDER)(after(1), (verdict,)) == Rung(budget(1), False)
+
+
+def test_strides_remember_the_rungs_they_left_out() -> None:
+    """Level 1, then 4, then 8: the third rung pays 8 − 4."""
+    assert Strides(LADDER)(after(2), (FAR, CLOSE)) == Rung(budget(4), False)
+
+
+def test_strides_stop_at_the_top() -> None:
+    assert Strides(LADDER)(after(3), (FAR, CLOSE, FAR)) == Rung(budget(8), True)
+    assert Strides(LADDER)(after(4), (FAR, CLOSE, FAR, FAR)) is None
+
+
+def test_strides_pay_the_top_level_in_all() -> None:
+    rungs = [Strides(LADDER)(after(taken), (FAR,) * taken) for taken in range(3)]
+
+    assert sum(rung.budget.epsilon for rung in rungs if rung is not None) == 16
+
+
+@pytest.mark.parametrize("levels", [(1, 2, 4), (0.1, 0.5), tuple(np.array([1, 2, 4])), tuple(np.array([0.1, 0.5]))])
+def test_plain_levels_are_read_exactly(levels: tuple[Real, ...]) -> None:
+    ladder = Ladder(levels, np.int64(20))  # type: ignore[arg-type] # a caller without a type checker
+
+    assert ladder == Ladder.of([float(level) for level in levels], alpha=20)
+    assert all(type(part) is int for level in ladder.levels for part in level.as_integer_ratio())
+
+
+def test_levels_of_an_array_do_not_wrap_around() -> None:
+    ladder = Ladder.of(list(np.array([100, 120], dtype=np.int8)), alpha=np.int8(100))  # type: ignore[arg-type] # a numpy integer
+
+    assert [each.rho for each in ladder.budgets] == [1, Fraction(1, 5)]
+
+
+def test_strides_have_the_levels_of_their_ladder() -> None:
+    strides = Strides(LADDER)
+
+    assert (strides.levels, strides.budgets, strides.alpha) == (LADDER.levels, LADDER.budgets, LADDER.alpha)

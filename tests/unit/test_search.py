@@ -1,0 +1,477 @@
+"""The search: stop at the first candidate that passes, pay for the rungs taken, lose nothing when capped."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+
+from expost.accounting.claim import NOTHING, Budget, Promise
+from expost.accounting.plan import plan
+from expost.accounting.pledge import PlannedStops
+from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch
+from expost.ladder import Ladder, Rung, Strides
+from expost.mechanisms.brownian import Brownian
+from expost.mechanisms.gaussian import Gaussian
+from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
+from expost.odometer import Filter, Odometer
+from expost.private import Split
+from expost.release import Past
+from expost.search import Ended, Line, Outcome, planned_stops, search
+from expost.statistic import Statistic
+from expost.step import Check, Inquiry, Verdict
+from tests.unit.examples import (
+    ADD,
+    NONE,
+    REPLACE,
+    Says,
+    Tripwire,
+    Watched,
+    budget,
+    counts,
+    line,
+    people,
+    rehearsal,
+    right,
+    silence,
+)
+
+LADDER = Ladder.of([1, 2, 4, 8], alpha=20)
+QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(1, 2), ADD)
+CHECK = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3)
+FAIL, PASS = -1000, 1000
+"""Noise that decides a Gaussian check whatever the data."""
+
+
+def parts() -> Split[Integers]:
+    """Two disjoint sources."""
+    return Split.from_parts(people(0, 1), people(0, 1), because="two hospitals")
+
+
+def newest(values: tuple[int, ...]) -> int:
+    """The latest value."""
+    return values[-1]
+
+
+def passes_at(rung: int) -> PublicCheck[int]:
+    """A free check that passes once so many values were released."""
+    return PublicCheck(lambda taken: taken >= rung)
+
+
+def climb(
+    check: Check[Integers, int] | PublicCheck[int],
+    noise: Noise,
+    odometer: Odometer,
+    *,
+    build: Callable[[tuple[int, ...]], int] = newest,
+    on_step: Callable[[Line], None] | None = None,
+) -> Outcome[int]:
+    """The whole search on the ladder, with a mechanism that always says 1."""
+    return search(parts(), Says(1), LADDER, build, check, noise=noise, odometer=odometer, on_step=on_step)
+
+
+def test_halting_early_bills_only_the_rungs_taken() -> None:
+    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), rehearsal())
+
+    assert (outcome.ended, outcome.release.spent.at(20)) == (Ended.HALTED, 2.0)
+
+
+def test_the_bill_is_the_larger_of_both_parts() -> None:
+    dear = GaussianCheck(QUESTION, budget(30), 3)
+
+    outcome = climb(dear, ScriptedNoise([FAIL, PASS]), rehearsal())
+
+    assert outcome.release.spent.at(20) == 20.0
+
+
+def test_what_the_odometer_has_seen_before_is_in_the_bill() -> None:
+    odometer = rehearsal()
+    odometer.spend(Says(0), people(0), budget(5), Past(), silence())
+
+    outcome = climb(CHECK, ScriptedNoise([PASS]), odometer)
+
+    assert outcome.release.spent.at(20) == 6.0
+
+
+def test_the_last_rung_is_not_asked_about() -> None:
+    """Three draws for three questions; a fourth would run out of the script."""
+    outcome = climb(CHECK, ScriptedNoise([FAIL] * 3), rehearsal())
+
+    assert (outcome.ended, outcome.history[-1].verdict) == (Ended.EXHAUSTED, None)
+
+
+def test_an_exhausted_search_pays_the_top_level() -> None:
+    assert climb(CHECK, ScriptedNoise([FAIL] * 3), rehearsal()).release.spent.at(20) == 8.0
+
+
+def test_a_free_check_is_asked_about_the_last_rung_too() -> None:
+    outcome = climb(passes_at(4), silence(), rehearsal(), build=len)
+
+    assert (outcome.ended, outcome.release.value) == (Ended.HALTED, 4)
+
+
+def test_a_free_check_that_never_passes_exhausts_the_ladder() -> None:
+    outcome = climb(passes_at(9), silence(), rehearsal(), build=len)
+
+    assert (outcome.ended, outcome.release.value) == (Ended.EXHAUSTED, 4)
+
+
+def test_a_capped_search_keeps_the_last_candidate() -> None:
+    outcome = climb(passes_at(9), silence(), Odometer(cap=Filter(budget(3)), rehearsal=True), build=len)
+
+    assert (outcome.ended, outcome.release.value, outcome.release.spent.at(20)) == (Ended.CAPPED, 2, 2.0)
+
+
+def test_a_cap_below_the_first_rung_leaves_nothing_to_return() -> None:
+    with pytest.raises(BudgetExceeded):
+        climb(passes_at(9), silence(), Odometer(cap=Filter(budget(Fraction(1, 2))), rehearsal=True))
+
+
+def test_a_capped_question_leaves_its_candidate_and_its_rung_in_the_history() -> None:
+    """The first rung fits under the cap, the question about it does not: the rung was paid all the same."""
+    dear = GaussianCheck(QUESTION, budget(30), 3)
+
+    outcome = climb(dear, silence(), Odometer(cap=Filter(budget(1)), rehearsal=True))
+
+    assert (outcome.ended, outcome.release.spent.at(20)) == (Ended.CAPPED, 1.0)
+    assert [(each.budget, each.verdict) for each in outcome.history] == [(budget(1), None)]
+
+
+def test_every_line_of_the_history_has_its_budget_and_the_bill_so_far() -> None:
+    outcome = climb(CHECK, ScriptedNoise([FAIL, FAIL, PASS]), rehearsal())
+
+    assert [(each.budget, each.spent.at(20)) for each in outcome.history] == [
+        (budget(1), 1.0),
+        (budget(1), 2.0),
+        (budget(2), 4.0),
+    ]
+
+
+def test_each_line_is_reported_when_it_happens() -> None:
+    watched: Watched[Line] = Watched()
+
+    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), rehearsal(), on_step=watched)
+
+    assert tuple(watched.seen) == outcome.history
+
+
+def test_the_candidate_is_built_from_all_values_so_far() -> None:
+    outcome = climb(CHECK, ScriptedNoise([FAIL, FAIL, PASS]), rehearsal(), build=sum)
+
+    assert outcome.release.value == 3
+
+
+def test_a_seeded_search_is_marked() -> None:
+    assert climb(CHECK, ScriptedNoise([PASS]), rehearsal()).release.seeded
+
+
+def test_the_selector_sees_every_verdict() -> None:
+    watched: Watched[tuple[Verdict, ...]] = Watched()
+
+    def select(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        watched(verdicts)
+        return LADDER(past, verdicts)
+
+    search(parts(), Says(1), select, newest, CHECK, noise=ScriptedNoise([FAIL, PASS]), odometer=rehearsal())
+
+    assert [len(verdicts) for verdicts in watched.seen] == [0, 1]
+    assert watched.seen[-1][0].margin is not None
+
+
+def test_budgets_may_follow_the_margin() -> None:
+    def select(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        far = bool(verdicts) and verdicts[-1].margin is not None and verdicts[-1].margin < -100
+        return Rung(budget(10 if far else 1), False)
+
+    outcome = search(parts(), Says(1), select, newest, CHECK, noise=ScriptedNoise([FAIL, PASS]), odometer=rehearsal())
+
+    assert [each.budget for each in outcome.history] == [budget(1), budget(10)]
+
+
+def test_a_selector_may_stop_by_itself() -> None:
+    def once(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        return None if past.steps else Rung(budget(1), False)
+
+    outcome = search(parts(), Says(1), once, newest, CHECK, noise=ScriptedNoise([FAIL]), odometer=rehearsal())
+
+    assert (outcome.ended, outcome.release.spent.at(20)) == (Ended.EXHAUSTED, 1.0)
+
+
+def test_a_selector_that_never_starts_leaves_nothing_to_return() -> None:
+    with pytest.raises(InvalidBound, match="stopped before the first release"):
+        search(parts(), Says(1), lambda past, verdicts: None, newest, CHECK, noise=silence(), odometer=rehearsal())
+
+
+def test_strides_leave_out_rungs_far_from_the_target() -> None:
+    outcome = search(
+        parts(),
+        Says(1),
+        Strides(LADDER, far=1.0),
+        newest,
+        CHECK,
+        noise=ScriptedNoise([FAIL, PASS]),
+        odometer=rehearsal(),
+    )
+
+    assert [each.spent.at(20) for each in outcome.history] == [1.0, 4.0]
+
+
+def test_a_check_without_a_held_part_is_refused_before_data_is_opened() -> None:
+    wire = Tripwire()
+    step: Callable[[], object] = partial(
+        search,
+        Split.whole(people(0)),
+        Gaussian(wire.counts()),
+        LADDER,
+        lambda values: 1,
+        CHECK,
+        noise=silence(),
+        odometer=rehearsal(),
+    )
+
+    with pytest.raises(SchemaMismatch, match="nothing was held out"):
+        step()
+
+    assert not wire.opened
+
+
+def test_a_check_for_another_relation_is_refused_before_training_data_is_opened() -> None:
+    wire = Tripwire()
+    other: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(right, Fraction(1, 2), REPLACE), budget(1), 3)
+    step: Callable[[], object] = partial(
+        search,
+        parts(),
+        Gaussian(wire.counts()),
+        LADDER,
+        lambda values: 1,
+        other,
+        noise=silence(),
+        odometer=rehearsal(),
+    )
+
+    with pytest.raises(SchemaMismatch):
+        step()
+
+    assert not wire.opened
+
+
+@pytest.mark.parametrize(
+    ("check", "script"),
+    [
+        (CHECK, [FAIL, FAIL, PASS]),
+        (BalancedCheck(QUESTION), [FAIL, FAIL, PASS]),
+        (SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100)), [0, FAIL, FAIL, PASS]),
+    ],
+)
+@pytest.mark.parametrize("questions", [1, 2, 3])
+def test_a_search_that_stops_at_a_rung_has_spent_within_its_planned_stop(
+    check: Check[Integers, int], script: list[int], questions: int
+) -> None:
+    drawn = [*script[: len(script) - 3], *[FAIL] * (questions - 1), PASS]
+
+    outcome = climb(check, ScriptedNoise(drawn), rehearsal())
+
+    stop = planned_stops(Says(1), LADDER, check)[questions - 1]
+    assert all(outcome.release.spent.at(alpha) <= stop.at(alpha) for alpha in (1.5, 20, 1000))
+
+
+def test_a_balanced_check_never_raises_the_bill() -> None:
+    outcome = climb(BalancedCheck(QUESTION), ScriptedNoise([FAIL, FAIL, PASS]), rehearsal())
+
+    assert [each.spent.at(20) for each in outcome.history] == [1.0, 2.0, 4.0]
+
+
+def test_planned_stops_are_the_levels_where_the_check_costs_less() -> None:
+    assert [stop.at(20) for stop in planned_stops(Says(1), LADDER, CHECK)] == [1.0, 2.0, 4.0, 8.0]
+
+
+def test_planned_stops_count_the_questions_where_they_cost_more() -> None:
+    dear = GaussianCheck(QUESTION, budget(30), 3)
+
+    assert [stop.at(20) for stop in planned_stops(Says(1), LADDER, dear)] == [10.0, 20.0, 30.0, 30.0]
+
+
+def test_planned_stops_add_what_training_spends_before() -> None:
+    stops = planned_stops(Says(1), LADDER, passes_at(1), prior=Promise(line(0, 1)))
+
+    assert [stop.at(20) for stop in stops] == [21.0, 22.0, 24.0, 28.0]
+
+
+def test_a_finished_search_is_stated_by_the_pledge_made_for_its_stops() -> None:
+    pledge = PlannedStops(planned_stops(Says(1), LADDER, CHECK), 1e-5)
+
+    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), rehearsal())
+
+    assert outcome.release.spent.approx(pledge) == pledge.table[1].epsilon
+
+
+def test_the_outcome_is_stated_by_the_pledge_of_its_odometer() -> None:
+    pledge = PlannedStops(planned_stops(Says(1), LADDER, CHECK), 1e-5)
+
+    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), Odometer(pledge=pledge, rehearsal=True))
+
+    assert outcome.pledge is pledge
+    assert outcome.epsilon == pledge.table[1].epsilon
+
+
+def test_an_outcome_without_a_pledge_states_nothing() -> None:
+    outcome = climb(CHECK, ScriptedNoise([PASS]), rehearsal())
+
+    assert (outcome.pledge, outcome.epsilon) == (None, math.inf)
+
+
+CHECKS: dict[str, Check[Integers, int]] = {
+    "Gaussian": GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3),
+    "Gaussian, dear": GaussianCheck(QUESTION, budget(30), 3),
+    "balanced": BalancedCheck(QUESTION),
+    "sparse vector": SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100)),
+    "reduced above threshold": ReducedAboveThreshold(QUESTION, (Fraction(1), Fraction(2), Fraction(4))),
+    "Rényi": RenyiReducedAboveThreshold(QUESTION, (budget(1), budget(2), budget(4))),
+}
+EACH_CHECK = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+
+
+@EACH_CHECK
+def test_asking_for_a_price_changes_nothing(check: Check[Integers, int]) -> None:
+    inquiry, spent = Inquiry(check), Promise(line(0, 1)).as_spent()
+
+    prices = [inquiry.price(spent, NONE) for _ in range(5)]
+
+    assert prices == [check.price(0, spent, NONE)] * 5
+
+
+@EACH_CHECK
+def test_planning_changes_nothing(check: Check[Integers, int]) -> None:
+    first = planned_stops(Says(1), LADDER, check)
+
+    again = planned_stops(Says(1), LADDER, check)
+
+    assert again == first
+
+
+@EACH_CHECK
+def test_a_search_after_planning_is_the_search_without(check: Check[Integers, int]) -> None:
+    without = climb(check, SeededNoise(1), rehearsal())
+    planned_stops(Says(1), LADDER, check)
+
+    assert climb(check, SeededNoise(1), rehearsal()).history == without.history
+
+
+FINE = Ladder.geometric(Fraction(1, 20), 1, 6, alpha=20)
+WIDE = Ladder.geometric(Fraction(1, 2), 40, 6, alpha=20)
+UNEVEN = Ladder.of([Fraction(10, 100), Fraction(12, 100), Fraction(38, 100), Fraction(39, 100)], alpha=20)
+MEASURED = Brownian(Gaussian(counts(1)))
+COARSE: Brownian[Integers] = Brownian(Gaussian(Statistic(lambda data: np.zeros(1, dtype=np.int64), (1,), 24, 24, ADD)))  # type: ignore[arg-type] # a caller without a type checker
+"""A measurement with more noise, and so a narrower profile, than a question of the same price."""
+FAR, CLOSE = -(10**9), -1
+"""Noise that fails a question about a margin of zero, from afar or by a hair."""
+PATHS = [[*fails, PASS][:5] for taken in range(6) for fails in product([FAR, CLOSE], repeat=taken)]
+"""The answers along every way up six rungs: all that fail, in all ways, and a pass."""
+
+
+def stride(
+    ladder: Ladder,
+    check: Check[Integers, int],
+    answers: list[int],
+    odometer: Odometer,
+    mechanism: Brownian[Integers] = MEASURED,
+) -> Outcome[int]:
+    """A search on strides whose questions are answered so; measurements have no noise."""
+    script = [draw for answer in answers for draw in (0, answer)] + [0]
+    search_on = partial(search, parts(), mechanism, Strides(ladder), lambda estimates: 1, check)
+    return search_on(noise=ScriptedNoise(script), odometer=odometer)
+
+
+@pytest.mark.parametrize("mechanism", [MEASURED, COARSE], ids=["one cell", "24 cells"])
+@pytest.mark.parametrize("ladder", [FINE, WIDE, UNEVEN], ids=["fine", "wide", "uneven"])
+@pytest.mark.parametrize(
+    "check", [GaussianCheck(QUESTION, budget(1), 5), BalancedCheck(QUESTION)], ids=["Gaussian", "balanced"]
+)
+def test_a_plan_for_strides_states_every_end(
+    ladder: Ladder, check: Check[Integers, int], mechanism: Brownian[Integers]
+) -> None:
+    stops = planned_stops(mechanism, Strides(ladder), check)
+    pledges = plan(stops, 1e-5).pledge, PlannedStops(stops, 1e-5)
+
+    stated = [
+        stride(ladder, check, path, Odometer(pledge=pledge, rehearsal=True), mechanism).epsilon
+        for pledge in pledges
+        for path in PATHS
+    ]
+
+    assert max(stated) < math.inf
+
+
+def test_the_ways_up_on_strides_end_in_every_way_and_leave_out_rungs() -> None:
+    outcomes = [stride(FINE, BalancedCheck(QUESTION), path, rehearsal()) for path in PATHS]
+
+    assert {outcome.ended for outcome in outcomes} == {Ended.HALTED, Ended.EXHAUSTED}
+    assert {len(outcome.history) for outcome in outcomes if outcome.ended is Ended.EXHAUSTED} == {4, 5, 6}
+
+
+def test_a_plan_for_single_rungs_does_not_cover_strides() -> None:
+    """One large step of integer noise has a wider profile than two small ones."""
+    pledge = PlannedStops(planned_stops(MEASURED, FINE, BalancedCheck(QUESTION)), 1e-5)
+
+    outcome = stride(FINE, BalancedCheck(QUESTION), [FAR] * 5, Odometer(pledge=pledge, rehearsal=True))
+
+    assert outcome.epsilon == math.inf
+
+
+def test_a_capped_search_on_strides_is_stated_too() -> None:
+    check = BalancedCheck(QUESTION)
+    stops = planned_stops(MEASURED, Strides(FINE), check)
+    cap = Filter(Budget(FINE.levels[3], FINE.alpha))
+    odometer = Odometer(pledge=PlannedStops(stops, 1e-5), cap=cap, rehearsal=True)
+
+    outcome = stride(FINE, check, [FAR] * 5, odometer)
+
+    assert outcome.ended is Ended.CAPPED
+    assert outcome.epsilon < math.inf
+
+
+@pytest.mark.parametrize("first", [[FAIL, PASS], [FAIL] * 3], ids=["halted", "exhausted"])
+def test_a_second_balanced_search_keeps_both_parts_balanced(first: list[int]) -> None:
+    """What the held part has answered before counts, and so does what training spent unasked."""
+    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION)
+    assert both.held is not None
+    for script in (first, [FAIL, PASS]):
+        search(both, Says(1), LADDER, newest, check, noise=ScriptedNoise(script), odometer=odometer)
+
+    trained, asked = odometer.spent_on(both.train), odometer.spent_on(both.held)
+    assert [trained.at(alpha) for alpha in (1.5, 20, 1000)] == [asked.at(alpha) for alpha in (1.5, 20, 1000)]
+
+
+def test_a_second_balanced_search_costs_no_more_than_its_training() -> None:
+    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION)
+
+    outcomes = [
+        search(both, Says(1), LADDER, newest, check, noise=ScriptedNoise([FAIL, PASS]), odometer=odometer)
+        for _ in range(2)
+    ]
+
+    assert [outcome.release.spent.at(20) for outcome in outcomes] == [2.0, 4.0]
+
+
+def test_stops_are_planned_with_named_priors_only() -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        planned_stops(Says(1), LADDER, CHECK, NOTHING)  # type: ignore[call-arg] # the misuse under test
+
+
+def test_a_search_names_its_noise_and_its_odometer() -> None:
+    with pytest.raises(TypeError, match="positional argument"):
+        search(parts(), Says(1), LADDER, newest, CHECK, silence(), rehearsal())  # type: ignore[call-arg] # the misuse under test
+
+
+def test_planned_stops_add_what_reads_both_parts() -> None:
+    stops = planned_stops(Says(1), LADDER, CHECK, whole=Promise(line(0, 1)))
+
+    assert [stop.at(20) for stop in stops] == [21.0, 22.0, 24.0, 28.0]
