@@ -1,0 +1,54 @@
+"""What is public is exported by hand, documented, and listed in docs/api.md."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import expost
+
+API = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
+LISTED = re.findall(r"^\| `(\w+)` \|", API, re.MULTILINE)
+SUBMODULES = re.findall(r"^\| `(expost\.[\w.]+)` \|", API, re.MULTILINE)
+
+
+def test_the_page_lists_every_public_name_once_and_no_other() -> None:
+    assert sorted(LISTED) == sorted(expost.__all__)
+
+
+def test_the_public_names_are_sorted() -> None:
+    assert list(expost.__all__) == sorted(expost.__all__)
+
+
+@pytest.mark.parametrize("name", expost.__all__)
+def test_a_public_name_says_what_it_is(name: str) -> None:
+    docstring = inspect.getdoc(getattr(expost, name)) or ""
+
+    first = docstring.partition("\n")[0]
+
+    assert first.endswith(".")
+    assert not first.startswith(f"{name}(")  # what a dataclass says that was told nothing
+
+
+@pytest.mark.parametrize("name", expost.__all__)
+def test_a_public_name_comes_from_the_package(name: str) -> None:
+    assert getattr(expost, name).__module__.startswith("expost.")
+
+
+def test_nothing_is_public_by_accident() -> None:
+    submodules = {name for name, value in vars(expost).items() if inspect.ismodule(value)}
+
+    assert {name for name in vars(expost) if not name.startswith("_")} - submodules == set(expost.__all__)
+
+
+@pytest.mark.parametrize("name", SUBMODULES)
+def test_a_submodule_worth_knowing_exists_and_says_what_it_is(name: str) -> None:
+    assert inspect.getdoc(importlib.import_module(name))
+
+
+def test_the_page_names_the_submodules_that_hold_more() -> None:
+    known = {"accounting", "baselines", "checks", "mechanisms", "noise", "record", "verify"}
+
+    assert {f"expost.{name}" for name in known} <= set(SUBMODULES)

@@ -1,0 +1,1 @@
+collect_ignore = ["misuse"]  # programs to be type-checked, not imported
