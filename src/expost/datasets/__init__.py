@@ -1,0 +1,1 @@
+"""Small tables to try things on."""

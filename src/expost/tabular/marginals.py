@@ -1,0 +1,98 @@
+"""Marginals: the counts of every combination of some columns, many at once, as one integer statistic."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import TypeAlias, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import InvalidBound, SchemaMismatch
+from expost.noise import Integers
+from expost.private import Neighbours
+from expost.statistic import Statistic
+from expost.tabular.table import Table
+
+Clique: TypeAlias = tuple[str, ...]
+S = TypeVar("S", bound=np.generic)
+
+CHUNK = 2**15
+"""Records combined at a time: their codes stay in the processor's cache."""
+
+MOST_CELLS = 2**26
+"""All marginals together, half a gigabyte of counts; a model of more would not fit either."""
+
+
+@final
+@dataclass(frozen=True)
+class Marginals:
+    """One histogram for each clique, a set of columns; a record counts in one cell of each.
+
+    Adding or removing a record moves one cell of each histogram by 1, replacing one moves at most two: with k cliques
+    the squared Euclidean distance and the sum of absolute differences are at most k, or 2k.
+    """
+
+    domain: Mapping[str, int]
+    cliques: tuple[Clique, ...]
+    relation: Neighbours
+
+    def __post_init__(self) -> None:
+        if not self.cliques:
+            raise SchemaMismatch("no marginals were asked; name at least one set of columns.")
+        unknown = sorted({name for clique in self.cliques for name in clique} - set(self.domain))
+        if unknown:
+            raise SchemaMismatch(f"the domain has no column {', '.join(unknown)}; ask for columns it has.")
+        sets = {frozenset(clique) for clique in self.cliques}
+        if len(sets) < len(self.cliques) or any(len(set(clique)) < len(clique) for clique in self.cliques):
+            raise SchemaMismatch("a marginal, or a column in one, is asked twice; ask each once.")
+        if self.cells > MOST_CELLS:
+            raise InvalidBound(f"the marginals have {self.cells} cells; ask for fewer columns at a time: {MOST_CELLS}.")
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The shape of each marginal: one axis for each of its columns."""
+        return tuple(tuple(self.domain[name] for name in clique) for clique in self.cliques)
+
+    @property
+    def cells(self) -> int:
+        """How many counts all marginals have together."""
+        return sum(map(math.prod, self.shapes))
+
+    @property
+    def statistic(self) -> Statistic[Table]:
+        """All counts, one marginal after the other, with their sensitivities."""
+        moved = Fraction(len(self.cliques) * (1 if self.relation is Neighbours.ADD_REMOVE else 2))
+        return Statistic(self._counts, (self.cells,), moved, moved, self.relation, "marginals")
+
+    def apart(self, values: NDArray[S]) -> dict[Clique, NDArray[S]]:
+        """The flat values as one array for each clique, with an axis for each of its columns."""
+        if values.shape != (self.cells,):
+            raise SchemaMismatch(f"the values are not the {self.cells} of these marginals; give what they measured.")
+        bounds = pairwise(accumulate(map(math.prod, self.shapes), initial=0))
+        parts = zip(self.cliques, self.shapes, bounds, strict=True)
+        return {clique: values[start:end].reshape(shape) for clique, shape, (start, end) in parts}
+
+    def _counts(self, table: Table) -> Integers:
+        if any(table.domain.get(name) != self.domain[name] for clique in self.cliques for name in clique):
+            raise SchemaMismatch("the table's domain is not that of the marginals; use one schema for both.")
+        return np.concatenate([_histogram(table, clique, shape) for clique, shape in self._asked])
+
+    @property
+    def _asked(self) -> tuple[tuple[Clique, tuple[int, ...]], ...]:
+        return tuple(zip(self.cliques, self.shapes, strict=True))
+
+
+def _histogram(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers:
+    cells = math.prod(shape)
+    counts = np.zeros(cells, dtype=np.int64)
+    step = max(CHUNK, cells)
+    for start in range(0, len(table), step):
+        combined = np.zeros(min(step, len(table) - start), dtype=np.int64)
+        for name, size in zip(clique, shape, strict=True):
+            combined *= size
+            combined += table.codes(name)[start : start + step]
+        counts += np.bincount(combined, minlength=cells)
+    return counts

@@ -1,0 +1,159 @@
+"""Any table in, coded columns out: the file is read by its schema and no message ever shows a cell."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar, final
+
+import numpy as np
+from duckdb import DuckDBPyRelation, InterruptException
+
+from expost.errors import ExpostError, SchemaMismatch
+from expost.tabular import files
+from expost.tabular.column import Codes, Column
+from expost.tabular.frames import Frame
+from expost.tabular.schema import Schema
+from expost.tabular.table import Kind, Table
+
+T = TypeVar("T")
+
+SPELLED_ALIKE = frozenset({str, int, float, bool, date})
+"""Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
+
+
+class Opened(Protocol):
+    """A table that can be read. Implemented by files.Rows and frames.Frame."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        ...
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
+        """The values of these columns, a chunk of rows at a time."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Why something could not be read, without anything of what was."""
+
+    sentence: str
+    interrupted: bool = False
+
+
+def read(source: object, schema: Schema) -> Table:
+    """The table as coded columns, under a schema that its owner has reviewed.
+
+    ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
+    polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
+    damaged is refused as a whole: where a line ends would depend on other lines.
+    """
+    if not schema.reviewed:
+        del source  # a traceback that shows variables would show its rows
+        raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
+    result = quietly(partial(_read, source, schema), source)
+    del source  # a traceback that shows variables would show its rows
+    if isinstance(result, Withheld) and result.interrupted:
+        raise KeyboardInterrupt(result.sentence)
+    if isinstance(result, Withheld):
+        raise SchemaMismatch(result.sentence)
+    return result
+
+
+def opened(source: object) -> Opened:
+    """The rows behind whatever was given."""
+    if isinstance(source, DuckDBPyRelation):
+        return files.from_relation(source)
+    if isinstance(source, str) and source.startswith(files.QUERY):
+        return files.from_query(source.removeprefix(files.QUERY))
+    return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
+
+
+def quietly(run: Callable[[], T], source: object) -> T | Withheld:
+    """What ``run`` returns, or why it could not: its own words if they are ours, else nothing of the cause."""
+    try:
+        return run()
+    except ExpostError as refusal:
+        return Withheld(str(refusal))
+    except (KeyboardInterrupt, InterruptException):
+        return Withheld("interrupted while the table was read", interrupted=True)
+    except Exception:  # noqa: BLE001  whatever it is, it was raised with rows at hand and may quote them
+        return Withheld(_complaint(source))
+
+
+def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
+    """The codes of a column's values; each distinct value is looked at once where equal ones are spelled alike."""
+    kinds = {*map(type, values)} - {type(None)}
+    if len(kinds) > 1 or not kinds <= SPELLED_ALIKE:
+        return column.encode(cells(values, absent))
+    distinct = list(set(values))
+    found = column.encode(cells(distinct, absent))
+    code = dict(zip(distinct, found.tolist(), strict=True))
+    codes: Codes = np.fromiter(map(code.__getitem__, values), found.dtype, len(values))
+    return codes
+
+
+def cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str | None]:
+    """The values as canonical text; None for those that are missing, or in ``absent``."""
+    texts = (value.strip() if type(value) is str else text(value) for value in values)
+    return [None if cell in absent else cell for cell in texts]
+
+
+def text(value: object) -> str | None:
+    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", a date is in ISO form."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return None
+    if isinstance(value, float | np.floating | Decimal):
+        if not math.isfinite(value):
+            return None if math.isnan(value) else repr(float(value))
+        whole = value == int(value)
+        return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value).strip()
+
+
+def absent(schema: Schema) -> frozenset[str | None]:
+    """The cells that stand for a missing value."""
+    return frozenset({None, "", *schema.missing_marks})
+
+
+def _read(source: object, schema: Schema) -> Table:
+    table = opened(source)
+    lacking = [name for name in schema.names if table.names.count(name) != 1]
+    if lacking:
+        raise SchemaMismatch(f"the table does not have exactly one column {', '.join(lacking)}; correct the schema.")
+    parts = [_coded(chunk, schema) for chunk in table.chunks(schema.names)]
+    if not parts:
+        raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in schema.names}
+    return Table(schema, columns, table.kind if isinstance(table, Frame) else Kind.DUCKDB)
+
+
+def _coded(chunk: Sequence[Sequence[object]], schema: Schema) -> dict[str, Codes]:
+    """The codes of a chunk of rows, without those that a column drops."""
+    missing = absent(schema)
+    codes = {
+        column.name: encoded(column, values, missing) for column, values in zip(schema.columns, chunk, strict=True)
+    }
+    kept = np.logical_and.reduce([codes[column.name] < column.size for column in schema.columns])
+    return {name: column[kept] for name, column in codes.items()}
+
+
+def _complaint(source: object) -> str:
+    if isinstance(source, str) and source.startswith(files.QUERY):
+        return "the DuckDB query could not be run to its end; try it in DuckDB, whose message may show data."
+    if isinstance(source, str | Path):
+        return (
+            f"{Path(source).name} could not be read to its end: it is cut short, has a line with too few or too many "
+            "fields or an open quote, or is not UTF-8; write it again."
+        )
+    return f"the {type(source).__name__} could not be read; check that its columns hold plain values."

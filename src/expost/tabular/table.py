@@ -1,0 +1,73 @@
+"""A table as coded columns: what statistics, models and synthetic data are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import SchemaMismatch
+from expost.noise import Noise
+from expost.tabular.column import Codes, Values, smallest
+from expost.tabular.schema import Schema
+
+
+class Kind(Enum):
+    """The kind of frame a table came as, so that one made of it can be handed back as the same kind."""
+
+    DUCKDB = "duckdb"
+    PANDAS = "pandas"
+    POLARS = "polars"
+    PYARROW = "pyarrow"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """One array of codes for each column of the schema; the records are along the arrays.
+
+    Indexed by a mask, as ``split`` does. Shows nothing of its records when printed.
+    """
+
+    schema: Schema
+    columns: Mapping[str, Codes]
+    native: Kind = Kind.DUCKDB
+
+    def __post_init__(self) -> None:
+        if set(self.columns) != set(self.schema.names):
+            raise SchemaMismatch("the columns are not those of the schema; give codes for each and no other.")
+        if len({codes.shape for codes in self.columns.values()}) > 1:
+            raise SchemaMismatch("the columns have different lengths; a table has one code in each for a record.")
+        kept = {each.name: self.columns[each.name].astype(smallest(each.size)) for each in self.schema.columns}
+        if any(codes.size and int(codes.max()) >= self.domain[name] for name, codes in self.columns.items()):
+            raise SchemaMismatch("a column has a code outside its domain; codes go from 0 to its size less 1.")
+        object.__setattr__(self, "columns", kept)
+
+    def __len__(self) -> int:
+        """How many records."""
+        return len(self.columns[self.schema.names[0]])
+
+    def __getitem__(self, mask: NDArray[np.bool_], /) -> "Table":
+        """The records where the mask is true."""
+        return Table(self.schema, {name: codes[mask] for name, codes in self.columns.items()}, self.native)
+
+    def __repr__(self) -> str:
+        """The names of the columns: nothing about the records, not even how many."""
+        return f"Table({', '.join(self.schema.names)})"
+
+    @property
+    def domain(self) -> dict[str, int]:
+        """How many codes each column has."""
+        return self.schema.domain
+
+    def codes(self, name: str) -> Codes:
+        """The codes of one column."""
+        if name not in self.columns:
+            raise SchemaMismatch(f"the table has no column {name}; it has {', '.join(self.schema.names)}.")
+        return self.columns[name]
+
+    def decode(self, noise: Noise) -> dict[str, Values]:
+        """Values for the codes; where a code is a bin, a uniform draw from it."""
+        return {each.name: each.decode(self.columns[each.name], noise) for each in self.schema.columns}
