@@ -1,0 +1,57 @@
+"""Numbers as a reader sees them: a bound is rounded to the safe side."""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+
+def price(epsilon: float) -> str:
+    """Three significant digits, rounded up: a bound is never shown smaller than it is.
+
+    >>> price(0.39101), price(12), price(float("inf"))
+    ('0.392', '12.0', '∞')
+    """
+    return _rounded(epsilon, ROUND_CEILING)
+
+
+def measured(accuracy: float, error: float | None) -> str:
+    """A noisy share with half its 95 % interval of noise."""
+    return f"{100 * accuracy:.1f} %" + ("" if error is None else f" ± {196 * error:.1f}")
+
+
+def plain(share: float) -> str:
+    """A share as the percentage that was typed.
+
+    >>> plain(0.825), plain(0.001), plain(0.5)
+    ('82.5 %', '0.1 %', '50 %')
+    """
+    return f"{float(Decimal(repr(share)) * 100):.6g} %"
+
+
+def most(share: float) -> str:
+    """A share that is a bound, rounded up."""
+    return f"{_rounded(min(1.0, share) * 100, ROUND_CEILING)} %" if share < 1 else "100 %"
+
+
+def least(share: float) -> str:
+    """A share that is a lower bound, rounded down."""
+    return f"{_rounded(share * 100, ROUND_FLOOR)} %"
+
+
+def small(delta: float) -> str:
+    """δ without padding: 1e-5."""
+    return f"{delta:g}".replace("e-0", "e-")
+
+
+def one_in(delta: float) -> str:
+    """δ as odds, rounded to the larger."""
+    return f"1 in {math.floor(Decimal(1) / Decimal(repr(delta))):,}"
+
+
+def _rounded(value: float, rounding: str) -> str:
+    if not math.isfinite(value):
+        return "∞"
+    number = Decimal(repr(value))
+    if not number:
+        return "0"
+    digits = number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding)
+    return f"{digits:.2e}" if number.adjusted() > 5 else f"{digits:f}"

@@ -1,0 +1,295 @@
+"""Use cases: one function each, all that the command line calls."""
+
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, final
+
+from expost.accounting.claim import Budget
+from expost.accounting.convert import best_linear_order
+from expost.accounting.curve import AdpEpsilon, cover
+from expost.accounting.plan import Plan
+from expost.checks.gaussian import BalancedCheck
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch
+from expost.ladder import Ladder
+from expost.noise import Noise, SystemNoise
+from expost.numerics import Real, exact, up
+from expost.odometer import Odometer, PledgedFilter
+from expost.private import Private, Split, split
+from expost.record import Memory
+from expost.release import Release
+from expost.report import fragment, receipt, render
+from expost.report.facts import Facts, Rung, billed, collect, total
+from expost.search import Ended, Line
+from expost.tabular.frames import Format, frame, write
+from expost.tabular.schema import Schema
+from expost.tabular.score import Candidate, Learner, Sklearn
+from expost.tabular.source import read
+from expost.tabular.synthesis import (
+    LADDER,
+    QUERY,
+    CheckMaker,
+    Progress,
+    Recipe,
+    Score,
+    Synthesis,
+    planned,
+    synthesise,
+    threshold,
+)
+from expost.tabular.table import Table
+
+
+@final
+class _Hidden:
+    """A table on its way to be read, of which nothing shows."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: object) -> None:
+        self._table = table
+
+    def __repr__(self) -> str:
+        return "a table"
+
+    def coded(self, schema: Schema) -> Table:
+        """The table under the schema, unless it is coded already."""
+        return self._table if isinstance(self._table, Table) else read(self._table, schema)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Synthesized:
+    """A finished run: the synthetic table with its bill, and everything a report tells."""
+
+    release: Release[Any]
+    synthesis: Synthesis
+    record: Memory
+    title: str
+    because: str
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of the pledged (ε, δ) statement, for the whole procedure."""
+        return self.synthesis.outcome.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ of the statement."""
+        return self.synthesis.recipe.delta
+
+    @property
+    def passed(self) -> bool:
+        """Whether a candidate passed the check."""
+        return self.synthesis.outcome.ended is Ended.HALTED
+
+    @property
+    def history(self) -> tuple[Rung, ...]:
+        """A line a rung: ε added, (ε, δ) so far, noisy accuracy, verdict."""
+        return self.facts.rungs
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What a report tells, from releases only."""
+        return collect(self.synthesis, self.record, title=self.title, because=self.because)
+
+    def _repr_html_(self) -> str:
+        return fragment(self.facts)
+
+
+def synthesize(
+    table: object,
+    *,
+    schema: Schema,
+    target: str,
+    accuracy: Real,
+    ladder: Ladder = LADDER,
+    query: Budget = QUERY,
+    delta: float = 1e-5,
+    validation: Real = Fraction(1, 5),
+    check: CheckMaker = BalancedCheck,
+    max_epsilon: float | None = None,
+    rows: int | None = None,
+    learner: Learner | None = None,
+    score: Score | None = None,
+    noise: Noise | None = None,
+    record: Memory | None = None,
+    title: str = "table",
+    on_step: Callable[[Line, float, Plan], None] | None = None,
+    on_progress: Progress | None = None,
+) -> Synthesized:
+    """A synthetic table that reaches the accuracy on private held-out records, at the least privacy that reached it.
+
+    ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
+    frame. Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE. ``record`` lets a caller that is
+    interrupted know what was spent.
+    """
+    hidden = _Hidden(table)
+    del table  # a traceback that shows variables would show its rows
+    recipe = Recipe(
+        schema=schema,
+        target=target,
+        accuracy=threshold(accuracy),
+        ladder=ladder,
+        query=query,
+        delta=delta,
+        validation=exact(validation, "validation"),
+        check=check,
+        learner=Sklearn() if learner is None else learner,
+        score=score,
+        rows=rows,
+    )
+    return synthesize_recipe(
+        hidden,
+        recipe,
+        noise=SystemNoise() if noise is None else noise,
+        record=record,
+        max_epsilon=max_epsilon,
+        title=title,
+        on_step=on_step,
+        on_progress=on_progress,
+    )
+
+
+def synthesize_recipe(
+    table: object,
+    recipe: Recipe,
+    *,
+    noise: Noise,
+    record: Memory | None = None,
+    max_epsilon: float | None = None,
+    title: str = "table",
+    on_step: Callable[[Line, float, Plan], None] | None = None,
+    on_progress: Progress | None = None,
+) -> Synthesized:
+    """The same from a recipe that is ready."""
+    hidden = table if isinstance(table, _Hidden) else _Hidden(table)
+    del table  # a traceback that shows variables would show its rows
+    chosen, schema = planned(recipe), recipe.schema
+    first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
+    if max_epsilon is not None and max_epsilon < first:
+        raise BudgetExceeded(f"the first rung is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it.")
+    cap = None if max_epsilon is None else PledgedFilter(chosen.pledge, AdpEpsilon(max_epsilon))
+    kept = Memory() if record is None else record
+    odometer = Odometer(pledge=chosen.pledge, cap=cap, recorder=kept, rehearsal=noise.seeded)
+    coded = hidden.coded(schema)
+    if coded.schema != schema or not schema.reviewed:
+        raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
+    sealed = Private(coded, schema.neighbours)
+    parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
+    done = synthesise(
+        parts,
+        recipe,
+        chosen,
+        odometer=odometer,
+        noise=noise,
+        on_step=None if on_step is None else lambda line, held: on_step(line, held, chosen),
+        on_progress=on_progress,
+    )
+    native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
+    return Synthesized(native, done, kept, title, parts.because)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ends of a ladder and its rungs: Rényi ε at the ladder's order or, if ``stated``, ε at δ."""
+
+    low: Fraction
+    high: Fraction
+    rungs: int
+    stated: bool
+
+
+def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> Recipe:
+    """The recipe on a ladder between two ends."""
+    alpha = recipe.query.alpha
+    ladder = Ladder.geometric(ends.low, ends.high, ends.rungs, alpha=alpha)
+    if ends.stated:
+        prior, share = planned(recipe).stops[0].curve, recipe.delta / ends.rungs
+        spent = cover(prior)
+        assert spent is not None  # selection and ladder are lines
+        base = spent.rho - recipe.ladder.levels[0] / alpha
+        levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
+        if levels[0] <= 0:
+            raise InvalidBound(f"ε = {up(ends.low):g} is no more than selection costs; start the ladder higher.")
+        ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
+    return replace(recipe, ladder=ladder, check=check(ladder))
+
+
+def _kept_below(
+    recipe: Recipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
+) -> Ladder:
+    """The levels, lowered where the check's own price would lift a statement above its end."""
+    for _ in range(40):
+        ladder = Ladder.of(levels, alpha=recipe.query.alpha)
+        plan = planned(replace(recipe, ladder=ladder, check=check(ladder)))
+        stated = [plan.pledge.epsilon(stop.as_spent()) for stop in plan.stops]
+        if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
+            return ladder
+        pairs = zip(levels, stated, ends, strict=True)
+        levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
+    raise InvalidBound("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
+
+
+def _rho_of(epsilon: float, delta: float) -> Fraction:
+    """The largest ρ whose zCDP curve is stated as at most ε at δ, by bisection."""
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if best_linear_order(0, middle, delta)[0] <= epsilon else (low, middle)
+    return Fraction(low)
+
+
+def public_check(table: object, schema: Schema) -> CheckMaker:
+    """A check on public records, which costs nothing; the records are read at once."""
+    public = read(table, schema)
+
+    def make(question: CentredSum[Table, Candidate]) -> PublicCheck[Candidate]:
+        return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
+
+    return make
+
+
+def spent_so_far(record: Memory) -> AdpEpsilon:
+    """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
+    if not record.lines and not record.held:
+        return AdpEpsilon(0.0)
+    return AdpEpsilon(math.inf) if record.pledged is None else record.pledged.epsilon(total(billed(record)))
+
+
+def save(run: Synthesized, folder: Path, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
+    """Write the table, the report and the receipt into a new folder, all or nothing."""
+    refuse_existing(folder, overwrite=overwrite)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        fresh = Path(scratch) / "release"
+        fresh.mkdir()
+        write(fresh / f"synthetic.{format.value}", run.release.value, format)
+        (fresh / "report.html").write_text(render(run.facts), encoding="utf-8")
+        (fresh / "receipt.json").write_text(
+            json.dumps(receipt(run.facts), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+        if folder.exists():
+            shutil.rmtree(folder)
+        fresh.rename(folder)
+
+
+def refuse_existing(folder: Path, *, overwrite: bool) -> None:
+    """Refuse a folder that is there already or cannot be made, before anything is spent on filling it."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise InvalidBound(f"{folder} is no folder; name one for the release.")
+    if folder.exists() and not overwrite:
+        raise SchemaMismatch(f"{folder} exists; name another folder, or say --overwrite to replace it.")
+    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InvalidBound(f"{folder} cannot be made, because {above} is no folder to write to; name another.")

@@ -1,0 +1,111 @@
+"""Scores: how well a synthetic table teaches to predict the target on records it has never seen."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from expost.errors import InvalidBound
+from expost.noise import Floats, Integers, Noise
+from expost.tabular.model import Model
+from expost.tabular.table import Table
+
+Predictor: TypeAlias = Callable[[Table], Integers]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A synthetic table, the model it was drawn from, and what was learnt from it."""
+
+    table: Table
+    model: Model
+    predict: Predictor
+
+
+class Learner(Protocol):
+    """Learns to predict the target from a synthetic table; sees released values only."""
+
+    def __call__(self, table: Table, model: Model, target: str, noise: Noise) -> Predictor:
+        """What predicts the target's code for each record of a table."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sklearn:
+    """Any scikit-learn classifier, fitted to the codes of the synthetic rows."""
+
+    path: str = "sklearn.ensemble.HistGradientBoostingClassifier"
+
+    def __post_init__(self) -> None:
+        self._made()
+
+    def __call__(self, table: Table, model: Model, target: str, noise: Noise) -> Predictor:
+        """Fit the classifier; one class only is predicted as itself."""
+        labels = table.codes(target).astype(np.int64)
+        if len(np.unique(labels)) < 2:
+            only = int(labels[0]) if len(labels) else 0
+            return lambda records: np.full(len(records), only, dtype=np.int64)
+        made = self._made()
+        # Stopping early would hold out rows of each class, of which there may be one only.
+        wanted = {"random_state": noise.below(2**31), "early_stopping": False}
+        made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
+        # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
+        with threadpool_limits(limits=1):
+            fitted = made.fit(_features(table, target), labels)
+
+        def predict(records: Table) -> Integers:
+            if len(records) == 0:
+                return np.zeros(0, dtype=np.int64)
+            with threadpool_limits(limits=1):
+                return np.asarray(fitted.predict(_features(records, target)), dtype=np.int64)
+
+        return predict
+
+    def _made(self) -> Any:
+        """A fresh classifier of the named class."""
+        module, _, name = self.path.rpartition(".")
+        try:
+            made = getattr(importlib.import_module(module), name)()
+        except (ImportError, ValueError, AttributeError, TypeError):
+            raise InvalidBound(f"the estimator {self.path} cannot be made; give a classifier's path.") from None
+        # imported here because it takes a second, which only those who train need to wait
+        if not (hasattr(made, "get_params") and importlib.import_module("sklearn.base").is_classifier(made)):
+            raise InvalidBound(f"the estimator {self.path} is no classifier; name one of scikit-learn's.")
+        return made
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """The fitted graphical model's own conditional of the target: nothing to train."""
+
+    def __call__(self, table: Table, model: Model, target: str, noise: Noise) -> Predictor:
+        """The likeliest code given the others."""
+        place = table.schema.names.index(target)
+
+        def predict(records: Table) -> Integers:
+            codes = [records.codes(name) for name in records.schema.names]
+            return np.asarray(model.conditional(place, codes).argmax(axis=1), dtype=np.int64)
+
+        return predict
+
+
+def correct(target: str, tolerance: int = 0) -> Callable[[Candidate, Table], Floats]:
+    """The score 1 for a record whose code is predicted, give or take ``tolerance`` codes, and 0 for another."""
+    if tolerance < 0:
+        raise InvalidBound(f"tolerance is {tolerance}; it must not be below 0.")
+
+    def score(candidate: Candidate, records: Table) -> Floats:
+        missed = np.abs(candidate.predict(records) - records.codes(target).astype(np.int64))
+        return (missed <= tolerance).astype(np.float64)
+
+    return score
+
+
+def _features(table: Table, target: str) -> Integers:
+    return np.column_stack([table.codes(name).astype(np.int64) for name in table.schema.names if name != target])

@@ -1,0 +1,111 @@
+"""Selection: which pairs of columns to measure, chosen privately as a spanning tree of the worst explained ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import TypeAlias, final
+
+import numpy as np
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import Linear
+from expost.errors import SchemaMismatch
+from expost.mechanisms.exponential import choose, pure_parameter
+from expost.noise import Floats, Integers, Noise
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.release import Past
+from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.table import Table
+
+Edge: TypeAlias = tuple[str, str]
+
+LARGEST_CLIQUE = 2**20
+"""Cells the model may hold for one group of columns; larger groups are left out before any data is touched."""
+
+
+@final
+@dataclass(frozen=True)
+class SpanningTree:
+    """A tree over the columns, drawn edge by edge, in which pairs that independent columns explain badly are likelier.
+
+    The score of a pair is the l1 distance between its counts and those of independent columns (rounded to integers),
+    which one record moves by 1, or by 2 when it is replaced. Each edge is an exponential mechanism with an even share
+    of the budget; the scores are computed once.
+
+    Implements: private spanning tree.
+    Uses: exponential mechanism curve; adaptive composition.
+    """
+
+    alone: Mapping[str, Floats]
+    edges: tuple[Edge, ...]
+    relation: Neighbours
+
+    @property
+    def floating(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def draws(self) -> int:
+        """How many edges there will be at most: one less than the columns that have any."""
+        return max(1, len({name for edge in self.edges for name in edge}) - 1)
+
+    def epsilon(self, budget: Budget) -> Fraction:
+        """The pure parameter of one draw."""
+        return pure_parameter(budget.rho / self.draws)
+
+    def promise(self, budget: Budget) -> Promise:
+        """The draws together."""
+        return Promise(Linear(Fraction(0), self.draws * self.epsilon(budget) ** 2 / 8))
+
+    def sample(self, data: Table, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
+        """The edges in the order they were drawn."""
+        moved = 1 if self.relation is Neighbours.ADD_REMOVE else 2
+        rate = self.epsilon(budget) / (2 * moved)
+        scores = {edge: self._score(data, edge) for edge in self.edges}
+        component = {name: name for name in self.alone}
+        chosen: list[Edge] = []
+        while open_edges := [edge for edge in self.edges if component[edge[0]] != component[edge[1]]]:
+            edge = open_edges[choose([scores[each] for each in open_edges], rate, noise)]
+            chosen.append(edge)
+            joined = component[edge[1]]
+            component = {name: component[edge[0]] if part == joined else part for name, part in component.items()}
+        return tuple(chosen)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Candidates, draws and the parameter of each."""
+        return {"candidates": len(self.edges), "draws": self.draws, "epsilon": str(self.epsilon(budget))}
+
+    def _score(self, data: Table, edge: Edge) -> int:
+        domain = {name: len(self.alone[name]) for name in edge}
+        counts: Integers = Marginals(domain, (edge,), self.relation).statistic.evaluate(data)
+        left, right = (np.maximum(self.alone[name], 0) for name in edge)
+        total = max(1.0, (left.sum() + right.sum()) / 2)
+        independent = np.outer(left, right) / max(1.0, left.sum() * right.sum()) * total
+        return int(np.abs(counts - np.rint(independent).astype(np.int64).ravel()).sum())
+
+
+def affordable(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
+    """The pairs of other columns that fit the model together with the target; known from the schema alone."""
+    if target not in domain:
+        raise SchemaMismatch(f"the target {target} is not a column of the schema; it has {', '.join(domain)}.")
+    others = [name for name in domain if name != target]
+    if not others:
+        raise SchemaMismatch("the schema has no column besides the target; declare what it is to be predicted from.")
+    too_large = [name for name in others if domain[name] * domain[target] > LARGEST_CLIQUE]
+    if too_large:
+        raise SchemaMismatch(
+            f"{', '.join(too_large)} with {target} would have over {LARGEST_CLIQUE} cells; use coarser bins."
+        )
+    pairs = combinations(others, 2)
+    return tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * domain[target] <= LARGEST_CLIQUE)
+
+
+def queries(domain: Mapping[str, int], target: str, tree: tuple[Edge, ...]) -> tuple[Clique, ...]:
+    """The marginals to measure: the tree's edges, and the target with every other column."""
+    order = {name: place for place, name in enumerate(domain)}
+    pairs = {frozenset(edge) for edge in tree} | {frozenset((target, name)) for name in domain if name != target}
+    cliques = (tuple(sorted(pair, key=order.__getitem__)) for pair in pairs)
+    return tuple(sorted(cliques, key=lambda clique: [order[name] for name in clique]))

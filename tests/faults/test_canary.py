@@ -1,0 +1,234 @@
+"""A value outside the declared domain leaves no trace: in nothing printed or written, nor in what an error holds."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from expost.cli import main
+from expost.errors import ExpostError
+from expost.noise import Floats, Integers, SeededNoise
+from expost.runs import Synthesized, synthesize
+from expost.tabular.listed import Boolean
+from expost.tabular.schema import Schema
+from expost.tabular.score import Candidate, Conditional
+from expost.tabular.table import Table
+from tests.unit.tabular.test_source import shown
+from tests.unit.test_runs import LADDER, SCHEMA, records
+
+pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
+
+WORD, NUMBER = "zq-canary-zq", 424242424242
+CANARIES = (WORD.encode(), str(NUMBER).encode())
+COUNT = 300
+FILES = {"secret.csv", "secret.parquet", "broken.csv", "broken.parquet", "schema.toml"}
+
+
+def planted(count: int = COUNT) -> dict[str, list[Any]]:
+    """Customers with canaries in cells outside the domain, and in columns that are not declared."""
+    cells = records(count)
+    cells["region"][0] = cells["plan"][1] = WORD
+    cells["age"][2] = cells["age"][3] = NUMBER
+    return cells | {"undeclared": [WORD] * count, WORD: [NUMBER] * count}
+
+
+class Interrupting(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """A classifier during whose training somebody presses the interrupt key."""
+
+    def fit(self, features: Integers, labels: Integers) -> NoReturn:
+        raise KeyboardInterrupt
+
+    def predict(self, features: Integers) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+class Failing(Interrupting):
+    """A classifier that fails on private records, and quotes them."""
+
+    def fit(self, features: Integers, labels: Integers) -> "Failing":
+        return self
+
+    def predict(self, features: Integers) -> NoReturn:
+        raise ValueError(f"cannot predict for {features.tolist()} nor for {WORD} {NUMBER}")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with planted tables, sound and broken, to work in."""
+    pl.DataFrame(planted()).write_csv(tmp_path / "secret.csv")
+    pl.DataFrame(planted()).write_parquet(tmp_path / "secret.parquet")
+    sound = (tmp_path / "secret.csv").read_bytes()
+    (tmp_path / "broken.csv").write_bytes(sound + f'{WORD},"{NUMBER}\n'.encode())
+    (tmp_path / "broken.parquet").write_bytes((tmp_path / "secret.parquet").read_bytes()[:-20])
+    (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> tuple[int, bytes]:
+    """The exit status of a command, and all that it printed or would show of its failure."""
+    result = CliRunner().invoke(main, words)
+    return result.exit_code, result.output.encode() + result.stderr.encode() + shown(result.exception).encode()
+
+
+def synth(source: str, *words: str, accuracy: str = "0.8", form: str = "schema.toml") -> tuple[int, bytes]:
+    """A release into the folder ``out``."""
+    fixed = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", "--ladder", "0.02:2:3")
+    return run("synth", source, *fixed, "--seed", "1", "--estimator", "model", *words)
+
+
+def written(folder: Path) -> bytes:
+    """Every byte below the folder that was not there before, parquet also as text, and every file's name."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in FILES]
+    tables = [duckdb.read_parquet(str(path)).fetchall() for path in files if path.suffix == ".parquet"]
+    names = [str(path.relative_to(folder)).encode() for path in folder.rglob("*")]
+    return b"\n".join([*names, *(path.read_bytes() for path in files), str(tables).encode()])
+
+
+def traces(found: bytes) -> list[bytes]:
+    """The canaries that can be seen."""
+    return [canary for canary in CANARIES if canary in found]
+
+
+HERE = "tests.faults.test_canary"
+RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
+    "success": (0, lambda: synth("secret.csv", accuracy="0.5")),
+    "success from parquet to parquet": (0, lambda: synth("secret.parquet", "--format", "parquet", accuracy="0.5")),
+    "success of a query": (0, lambda: synth("duckdb:SELECT * FROM 'secret.parquet'", accuracy="0.5")),
+    "success as JSON": (0, lambda: synth("secret.csv", "--json", accuracy="0.5")),
+    "success under a public check": (0, lambda: synth("secret.csv", "--check", "public:secret.csv", accuracy="0.5")),
+    "exhausted": (3, lambda: synth("secret.csv", accuracy="0.99")),
+    "capped": (3, lambda: synth("secret.csv", "--max-epsilon", "0.3", accuracy="0.99")),
+    "refused for its accuracy": (2, lambda: synth("secret.csv", accuracy="2")),
+    "refused for its cap": (2, lambda: synth("secret.csv", "--max-epsilon", "0.01")),
+    "refused for its query": (2, lambda: synth("duckdb:SELECT CAST(region AS INT) FROM 'secret.parquet'")),
+    "interrupted": (130, lambda: synth("secret.csv", "--estimator", f"{HERE}.Interrupting")),
+    "failed": (2, lambda: synth("secret.csv", "--estimator", f"{HERE}.Failing")),
+    "malformed": (2, lambda: synth("broken.csv")),
+    "malformed parquet": (2, lambda: synth("broken.parquet")),
+    "malformed, drafted": (2, lambda: run("schema", "broken.csv")),
+    "planned": (0, lambda: run("plan", "--schema", "schema.toml", "--target", "renewed")),
+}
+
+
+@pytest.mark.parametrize(("status", "job"), RUNS.values(), ids=RUNS)
+def test_no_canary_is_printed_or_written(status: int, job: Callable[[], tuple[int, bytes]], here: Path) -> None:
+    ended, printed = job()
+
+    assert ended == status, printed.decode()
+    assert traces(printed) == []
+    assert traces(written(here)) == []
+
+
+@pytest.mark.parametrize("words", [(), ("--format", "parquet")], ids=["csv", "parquet"])
+def test_a_canary_that_is_declared_is_seen_in_what_is_written(words: tuple[str, ...], here: Path) -> None:
+    text = SCHEMA.dumps().replace('"west"', f'"{WORD}"').replace("60, 80", f"60, {NUMBER}")
+    (here / "schema.toml").write_text(text, encoding="utf-8")
+
+    synth("secret.csv", *words, accuracy="0.5")
+
+    assert traces(written(here)) == list(CANARIES)
+    assert traces((here / f"out/synthetic.{words[1] if words else 'csv'}").read_bytes() + written(here))
+
+
+def test_a_canary_in_a_draft_is_seen_in_what_is_printed(here: Path) -> None:
+    _, printed = run("schema", "secret.csv")
+
+    assert traces(printed) == list(CANARIES)
+
+
+FRAMES: dict[str, Callable[[Any], Any]] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def job(table: object, **changes: Any) -> Synthesized:
+    """A rehearsal."""
+    usual: dict[str, Any] = {
+        "schema": SCHEMA,
+        "target": "renewed",
+        "accuracy": 0.8,
+        "ladder": LADDER,
+        "learner": Conditional(),
+        "noise": SeededNoise(1),
+    }
+    return synthesize(table, **(usual | changes))
+
+
+def quoting(candidate: Candidate, held: Table) -> Floats:
+    """A score that fails and quotes."""
+    raise ValueError(f"{WORD} {NUMBER} {held.codes('age')}")
+
+
+def interrupting(candidate: Candidate, held: Table) -> Floats:
+    """A score during which somebody presses the interrupt key."""
+    raise KeyboardInterrupt
+
+
+def stopping(text: str) -> None:
+    """Somebody presses the interrupt key between two steps."""
+    raise KeyboardInterrupt
+
+
+WIDER = Schema((*SCHEMA.columns, Boolean("married")), True, SCHEMA.neighbours)
+FAILURES: dict[str, dict[str, Any]] = {
+    "an absurd accuracy": {"accuracy": 2},
+    "a target that is no column": {"target": "income"},
+    "a column that is not there": {"schema": WIDER},
+    "a draft": {"schema": Schema(SCHEMA.columns, False, SCHEMA.neighbours)},
+    "a cap": {"max_epsilon": 0.01},
+    "a score that fails": {"score": quoting},
+    "an interrupt with the data open": {"score": interrupting},
+    "an interrupt between two steps": {"on_progress": stopping},
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("changes", FAILURES.values(), ids=FAILURES)
+def test_no_canary_is_in_what_an_error_holds(changes: dict[str, Any], frame: Callable[[Any], Any]) -> None:
+    """Also not in the local variables of our own frames, which some loggers print."""
+    small = {name: cells[:8] for name, cells in planted().items()}
+
+    with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:
+        job(frame(small), **changes)
+
+    assert traces(shown(failure.value).encode()) == []
+
+
+class Untold:
+    """A cell during whose first reading somebody presses the interrupt key."""
+
+    read = False
+
+    def __str__(self) -> str:
+        if not self.read:
+            self.read = True
+            raise KeyboardInterrupt
+        return WORD
+
+
+def test_no_canary_is_in_what_an_interrupt_holds_while_a_frame_is_read() -> None:
+    small = {name: cells[:8] for name, cells in planted().items()}
+    small["region"] = [WORD] * 7 + [Untold()]
+
+    with pytest.raises(KeyboardInterrupt) as failure:
+        job(pd.DataFrame(small))
+
+    assert traces(shown(failure.value).encode()) == []
+
+
+def test_a_canary_in_a_local_variable_is_seen() -> None:
+    """Here it is the title, which is no secret."""
+    with pytest.raises(ExpostError) as failure:
+        job(COUNT, title=WORD)
+
+    assert traces(shown(failure.value).encode()) == [WORD.encode()]
+
+
+def test_a_finished_run_shows_no_canary_when_printed() -> None:
+    done = job(pl.DataFrame(planted()))
+
+    assert traces((repr(done) + done._repr_html_() + repr(done.facts)).encode()) == []

@@ -1,0 +1,123 @@
+"""A process that is stopped in mid-run leaves nothing behind, and says what was spent if it still can."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import final
+
+import pytest
+
+from expost.report.digits import price
+from tests.unit.report.examples import customers
+from tests.unit.test_runs import SCHEMA, csv, made
+
+SLOW = """
+import pathlib
+import time
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Slow(ClassifierMixin, BaseEstimator):
+    def fit(self, features, labels):
+        pathlib.Path("REACHED").touch()
+        time.sleep(60)
+
+    predict = None
+"""
+BEFORE = {"customers.csv", "schema.toml", "slow.py", "REACHED"}
+COMMAND = (sys.executable, "-c", "from expost.cli import main; main()")
+PATIENCE = 30.0
+"""Seconds until a process that does not get where it should is given up."""
+
+MOMENT = 0.3
+"""Seconds that a process has to get from noting that it is there into what it was to do."""
+
+
+@final
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it left that was not there before."""
+
+    status: int
+    output: str
+    errors: str
+    left: set[str]
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Ended]:
+    """Stops a real process in mid-run, in a folder with a release to be replaced, if that is asked, or without."""
+    return cache(lambda number, source, *words: _stopped(tmp_path_factory.mktemp("stopped"), number, source, *words))
+
+
+def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
+    csv(here)
+    (here / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
+    (here / "slow.py").write_text(SLOW, encoding="utf-8")
+    if "--overwrite" in words:
+        (here / "out").mkdir()
+        (here / "out/old").touch()
+    fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--out", "out", "--ladder")
+    process = subprocess.Popen(
+        [*COMMAND, "synth", source, *fixed, "0.02:2:3", "--estimator", "slow.Slow", *words],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while not (here / "REACHED").exists() and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(MOMENT)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()  # whatever came of the test, nothing of it runs on
+        process.wait()
+    found = {str(path.relative_to(here)) for path in here.rglob("*") if "__pycache__" not in path.parts}
+    return Ended(process.returncode, output, errors, found - BEFORE)
+
+
+INTERRUPTED = (signal.SIGINT, "customers.csv", "--overwrite")
+KILLED = (signal.SIGKILL, "customers.csv")
+# No row passes the filter, so the query takes for ever and no memory.
+READING = (
+    signal.SIGINT,
+    "duckdb:COPY (SELECT 1) TO 'REACHED' (FORMAT csv); "
+    "SELECT 'west' region, 5 age, 'full' AS plan, 'yes' renewed FROM range(1000000000000) WHERE range % 7 < 0",
+)
+
+
+def test_an_interrupt_in_mid_run_ends_with_130(stopped: Callable[..., Ended]) -> None:
+    assert stopped(*INTERRUPTED).status == 130
+
+
+def test_an_interrupt_in_mid_run_leaves_nothing_new_and_nothing_replaced(stopped: Callable[..., Ended]) -> None:
+    assert stopped(*INTERRUPTED).left == {"out", "out/old"}
+
+
+def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Callable[..., Ended]) -> None:
+    """That is what a run is stated at that stops on the first rung: the least that any stop is."""
+    done = made(customers(SCHEMA, 900))
+    first = done.synthesis.plan.pledge.epsilon(done.synthesis.plan.stops[0].as_spent())
+
+    ended = stopped(*INTERRUPTED)
+
+    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {price(first)} is spent."
+    assert ended.output == ""
+
+
+def test_a_process_that_is_killed_leaves_nothing(stopped: Callable[..., Ended]) -> None:
+    ended = stopped(*KILLED)
+
+    assert ended.status == -signal.SIGKILL
+    assert ended.left == set()

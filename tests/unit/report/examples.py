@@ -1,0 +1,73 @@
+"""A small synthesis, run for real with seeded noise, and its facts; nothing here decides a result."""
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from expost.ladder import Ladder
+from expost.noise import SeededNoise
+from expost.odometer import Odometer
+from expost.private import Private, split
+from expost.record import Memory
+from expost.report.facts import Facts, collect
+from expost.tabular.schema import Schema
+from expost.tabular.score import Conditional
+from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
+from expost.tabular.table import Table
+
+HOSTILE = '<script>alert("x")</script>&\'\u202e'
+LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)
+
+
+def schema(name: str = "region", value: str = "north") -> Schema:
+    """Four columns, two of which say something about the target."""
+    text = """
+reviewed = true
+neighbours = "add-remove"
+[[column]]
+name = "region"
+kind = "categorical"
+values = ["north", "south", "west"]
+[[column]]
+name = "age"
+kind = "integer"
+edges = [0, 20, 40, 60, 80]
+closed = "left"
+[[column]]
+name = "plan"
+kind = "categorical"
+values = ["basic", "full"]
+[[column]]
+name = "renewed"
+kind = "boolean"
+"""
+    quoted = {"region": name, "north": value}
+    for old, new in quoted.items():
+        text = text.replace(f'"{old}"', '"' + new.replace("\\", "\\\\").replace('"', '\\"') + '"')
+    return Schema.load(text)
+
+
+def customers(form: Schema, records: int = 3000) -> Table:
+    """Records whose target follows from the second and third column, but for one in ten."""
+    place = np.arange(records)
+    codes = [place % 3, (place // 3) % 4, (place // 12) % 2]
+    renewed = ((codes[1] >= 2) ^ (place % 10 == 0)).astype(np.uint8)
+    columns = [*(each.astype(np.uint8) for each in codes), renewed]
+    return Table(form, dict(zip(form.names, columns, strict=True)))
+
+
+@cache
+def run(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north") -> tuple[Synthesis, Memory]:
+    """A finished rehearsal and its record."""
+    form = schema(name, value)
+    recipe = Recipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
+    chosen, noise, record = planned(recipe), SeededNoise(11), Memory()
+    parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
+    odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
+    return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), record
+
+
+def facts(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north") -> Facts:
+    """What is reported of it."""
+    return collect(*run(accuracy, name, value), title="Renewals", because="an independent coin per record")

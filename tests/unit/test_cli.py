@@ -1,0 +1,542 @@
+"""The command line: it says what was paid and how it ended, and refuses in one sentence before any data is opened."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from expost.cli import main
+from expost.report import check
+from expost.report.digits import price
+from expost.tabular.schema import Schema
+from expost.tabular.source import read
+from tests.unit.test_runs import SCHEMA, csv, records
+
+SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
+Receipt = dict[str, Any]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table and its schema, to work in."""
+    csv(tmp_path)
+    (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    """The command with these words."""
+    return CliRunner().invoke(main, words)
+
+
+def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", form: str = "schema.toml") -> Result:
+    """A release of the customers into the folder ``out``."""
+    return run(
+        "synth", source, "--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", *SHORT, *words
+    )
+
+
+def plan(*words: str) -> Result:
+    """What the customers' release would cost."""
+    return run("plan", "--schema", "schema.toml", "--target", "renewed", *words)
+
+
+def refused(result: Result, here: Path) -> str:
+    """The one sentence of a refusal that wrote nothing."""
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("expost: ")
+    assert result.stderr.endswith(".\n")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert sorted(path.name for path in here.iterdir()) == ["customers.csv", "schema.toml"]
+    return result.stderr
+
+
+def kept(here: Path) -> Receipt:
+    """The receipt that was written."""
+    found: Receipt = json.loads((here / "out/receipt.json").read_text(encoding="utf-8"))
+    return found
+
+
+def said(result: Result) -> str:
+    """What was printed, without its line breaks."""
+    return " ".join(result.output.split())
+
+
+def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:
+    result = synth("--seed", "1")
+
+    assert result.exit_code == 0, result.output
+    assert "that was asked for, on held-out records" in said(result)
+    assert "This cost ε = " in said(result)
+
+
+def test_a_release_is_a_table_a_report_and_a_receipt(here: Path) -> None:
+    synth("--seed", "1")
+
+    assert {path.name for path in (here / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
+    assert len(read(here / "out/synthetic.csv", SCHEMA)) == kept(here)["rows"]
+
+
+def test_a_release_can_be_parquet(here: Path) -> None:
+    synth("--seed", "1", "--format", "parquet")
+
+    assert len(read(here / "out/synthetic.parquet", SCHEMA)) == kept(here)["rows"]
+
+
+def test_a_ladder_that_ends_exits_with_three_and_keeps_the_last_release_marked(here: Path) -> None:
+    result = synth("--seed", "1", accuracy="0.99")
+
+    assert result.exit_code == 3, result.output
+    assert "was NOT confirmed" in said(result)
+    assert "NOT REACHED" in (here / "out/report.html").read_text(encoding="utf-8")
+    assert kept(here)["ended"]["reached"] is False
+    assert (here / "out/synthetic.csv").exists()
+
+
+def test_a_release_that_passed_is_not_marked_so(here: Path) -> None:
+    result = synth("--seed", "1")
+
+    assert "NOT confirmed" not in said(result)
+    assert "NOT REACHED" not in (here / "out/report.html").read_text(encoding="utf-8")
+    assert kept(here)["ended"]["reached"] is True
+
+
+@pytest.mark.parametrize("accuracy", ["0", "1", "1.2", "-0.5", "nan", "inf"])
+def test_an_absurd_accuracy_is_refused_before_the_data_is_opened(accuracy: str, here: Path) -> None:
+    assert "no file" not in refused(synth(source="nowhere.csv", accuracy=accuracy), here)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--target", "income"),
+        ("--ladder", "1"),
+        ("--ladder", "0.01:1:0"),
+        ("--ladder", "1:0.01:3"),
+        ("--ladder", "-1:1:3"),
+        ("--ladder", "nan:1:3"),
+        ("--ladder", "1/0:1:3"),
+        ("--ladder", "0.01:1e400:3"),
+        ("--ladder", "eps:0.001:1:3"),
+        ("--alpha", "1"),
+        ("--alpha", "nan"),
+        ("--delta", "0"),
+        ("--delta", "nan"),
+        ("--query-epsilon", "0"),
+        ("--check", "guess"),
+        ("--check", "public:none.csv"),
+        ("--check", "gaussian", "--check-epsilon", "0"),
+        ("--validation", "0"),
+        ("--validation", "1"),
+        ("--validation", "nan"),
+        ("--validation", "inf"),
+        ("--rows", "0"),
+        ("--max-epsilon", "0"),
+        ("--max-epsilon", "nan"),
+        ("--seed", "-1"),
+        ("--estimator", "no.such.Classifier"),
+        ("--estimator", "sklearn.ensemble.VotingClassifier"),
+    ],
+    ids=" ".join,
+)
+def test_an_absurd_option_is_refused_before_the_data_is_opened(words: tuple[str, ...], here: Path) -> None:
+    assert "no file nowhere.csv" not in refused(synth(*words, source="nowhere.csv"), here)
+
+
+def test_the_data_would_be_missed_if_it_were_opened(here: Path) -> None:
+    assert "no file nowhere.csv" in refused(synth(source="nowhere.csv"), here)
+
+
+def test_a_draft_is_refused_until_it_is_reviewed(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    form = tmp_path_factory.mktemp("draft") / "draft.toml"
+    form.write_text(run("schema", "customers.csv").stdout, encoding="utf-8")
+    assert "reviewed = true" in refused(synth(form=str(form)), here)
+
+    form.write_text(form.read_text(encoding="utf-8").replace("reviewed = false", "reviewed = true"), encoding="utf-8")
+
+    assert synth("--seed", "1", form=str(form)).exit_code in {0, 3}
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ("none.toml", "none.toml"),
+        ("customers.csv", "not TOML"),
+    ],
+)
+def test_a_schema_that_cannot_be_read_is_refused(form: str, words: str, here: Path) -> None:
+    assert words in refused(synth(form=form), here)
+
+
+def test_a_schema_of_another_table_is_refused(here: Path) -> None:
+    text = SCHEMA.dumps().replace('"region"', '"county"')
+    (here / "schema.toml").write_text(text, encoding="utf-8")
+
+    assert "county" in refused(synth(), here)
+
+
+HEAD = b"region,age,plan,renewed\n"
+BROKEN = {
+    "half-written.csv": HEAD + b"north,5,full,yes\nnorth,5,fu",
+    "latin.csv": HEAD + b"north,5,full,\xffyes\n",
+    "quoted.csv": HEAD + b'north,5,"full,yes\n',
+    "empty.csv": b"",
+    "header.csv": HEAD,
+    "broken.parquet": b"PAR1 and no more",
+    "table.xlsx": HEAD,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_cannot_be_read_is_refused(name: str, here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("broken") / name
+    path.write_bytes(BROKEN[name])
+
+    refused(synth(source=str(path)), here)
+
+
+def test_a_folder_is_no_table(here: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert "no file" in refused(synth(source=str(tmp_path_factory.mktemp("folder"))), here)
+
+
+def test_a_folder_that_exists_is_refused_and_left_alone(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out/precious").write_text("kept", encoding="utf-8")
+
+    result = synth(source="nowhere.csv")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "out exists" in result.stderr
+    assert [path.read_text(encoding="utf-8") for path in (here / "out").iterdir()] == ["kept"]
+
+
+def test_a_folder_that_exists_is_replaced_if_that_is_asked(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out/old").touch()
+
+    result = synth("--seed", "1", "--overwrite")
+
+    assert result.exit_code == 0
+    assert not (here / "out/old").exists()
+
+
+def test_a_refused_run_leaves_a_folder_it_was_to_replace_alone(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out/old").touch()
+
+    assert synth("--overwrite", source="nowhere.csv").exit_code == 2
+
+    assert (here / "out/old").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_spent(here: Path) -> None:
+    words = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--out", "customers.csv/out")
+
+    result = run("synth", "customers.csv", *words, *SHORT, "--seed", "1")
+
+    assert "customers.csv" in refused(result, here)
+
+
+def test_a_seed_is_called_not_private_in_the_terminal_the_report_and_the_receipt(here: Path) -> None:
+    result = synth("--seed", "1")
+
+    assert "NOT PRIVATE" in said(result)
+    assert "NOT PRIVATE" in (here / "out/report.html").read_text(encoding="utf-8")
+    assert kept(here)["seeded"] is True
+
+
+def test_without_a_seed_nothing_is_called_so(here: Path) -> None:
+    result = synth()
+
+    assert result.exit_code in {0, 3}, result.output
+    assert "NOT PRIVATE" not in said(result)
+    assert "NOT PRIVATE" not in (here / "out/report.html").read_text(encoding="utf-8")
+    assert kept(here)["seeded"] is False
+
+
+def test_a_seed_repeats_the_release(here: Path) -> None:
+    tables = []
+    for _ in range(2):
+        synth("--seed", "4", "--overwrite")
+        tables.append((here / "out/synthetic.csv").read_bytes())
+
+    assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("accuracy", ["0.8", "0.99"])
+def test_as_json_the_receipt_is_all_that_is_printed_and_it_adds_up(accuracy: str, here: Path) -> None:
+    result = synth("--seed", "1", "--json", accuracy=accuracy)
+
+    printed = json.loads(result.stdout)
+    assert printed == kept(here)
+    assert check(printed).matches
+
+
+def test_a_receipt_that_was_changed_does_not_add_up(here: Path) -> None:
+    printed = json.loads(synth("--seed", "1", "--json").stdout)
+
+    printed["statement"]["epsilon"] /= 2
+
+    assert not check(printed).matches
+
+
+def test_a_refusal_prints_no_json(here: Path) -> None:
+    refused(synth("--json", accuracy="2"), here)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "gaussian", "svt", "public:customers.csv"])
+def test_every_check_leads_to_a_release_whose_receipt_adds_up(kind: str, here: Path) -> None:
+    result = synth("--seed", "1", "--check", kind)
+
+    assert result.exit_code in {0, 3}, result.output
+    assert check(kept(here)).matches
+
+
+LOOKS = {
+    "balanced": {"balanced check"},
+    "gaussian": {"Gaussian check"},
+    "svt": {"sparse vector check"},
+    "public:customers.csv": set[str](),
+}
+
+
+@pytest.mark.parametrize("kind", LOOKS)
+def test_the_check_on_the_bill_is_the_one_that_was_asked(kind: str, here: Path) -> None:
+    synth("--seed", "1", "--check", kind)
+
+    looks = {str(item["what"]) for item in kept(here)["bill"] if item["part"] == "data/held"}
+    assert looks == LOOKS[kind]
+
+
+@pytest.mark.parametrize("cap", [0.3, 0.6])
+def test_the_stated_epsilon_never_passes_the_cap(cap: float, here: Path) -> None:
+    result = synth("--seed", "1", "--max-epsilon", str(cap), accuracy="0.99")
+
+    assert result.exit_code == 3
+    assert kept(here)["statement"]["epsilon"] <= cap
+
+
+def test_without_a_cap_it_would_pass(here: Path) -> None:
+    synth("--seed", "1", accuracy="0.99")
+
+    assert kept(here)["statement"]["epsilon"] > 0.6
+
+
+def test_a_cap_below_the_first_rung_is_refused(here: Path) -> None:
+    assert "cap 0.05" in refused(synth("--max-epsilon", "0.05"), here)
+
+
+def stated(*words: str) -> list[float]:
+    """The ε of every rung of a plan, from a run that climbs all of them."""
+    result = synth("--seed", "1", "--json", *words, accuracy="0.99")
+    return [stop["epsilon"] for stop in json.loads(result.stdout)["plan"]["stops"]]
+
+
+def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(here: Path) -> None:
+    prices = stated("--ladder", "eps:0.2:1.5:4")
+
+    assert len(prices) == 4
+    assert 0.19 <= prices[0] <= 0.2
+    assert 1.45 <= prices[-1] <= 1.5
+
+
+@pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:customers.csv")])
+def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str, ...], here: Path) -> None:
+    prices = stated("--ladder", "eps:0.3:1.5:3", *words)
+
+    assert prices[0] <= 0.3
+    assert prices[-1] <= 1.5
+
+
+def test_a_check_dearer_than_a_ladder_of_stated_epsilons_is_refused(here: Path) -> None:
+    words = ("--ladder", "eps:0.2:1.5:4", "--check", "gaussian", "--check-epsilon", "1")
+
+    refused(synth(*words), here)
+
+
+def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
+    result = plan("--ladder", "0.02:2:3")
+
+    assert result.exit_code == 0, result.output
+    assert [line.split()[0] for line in result.output.splitlines() if line[:8].strip().isdigit()] == ["1", "2", "3"]
+
+
+def test_a_plan_touches_no_data(here: Path) -> None:
+    (here / "customers.csv").unlink()
+
+    assert plan().exit_code == 0
+    assert [path.name for path in here.iterdir()] == ["schema.toml"]
+
+
+def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:
+    draft = Schema(SCHEMA.columns, False, SCHEMA.neighbours)
+    (here / "schema.toml").write_text(draft.dumps(), encoding="utf-8")
+
+    assert plan().exit_code == 0
+
+
+def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
+    planned = plan("--ladder", "0.02:2:3").output
+
+    synth("--seed", "1")
+
+    assert all(price(stop["epsilon"]) in planned for stop in kept(here)["plan"]["stops"])
+
+
+def test_a_drafted_schema_is_marked_as_private_and_not_reviewed(here: Path) -> None:
+    result = run("schema", "customers.csv")
+
+    assert result.exit_code == 0
+    assert "DRAFT, PRIVATE" in result.stdout
+    assert not Schema.load(result.stdout).reviewed
+
+
+def test_a_table_that_cannot_be_read_is_not_drafted(here: Path) -> None:
+    refused(run("schema", "nowhere.csv"), here)
+
+
+def test_a_receipt_that_adds_up_is_audited_with_zero(here: Path) -> None:
+    synth("--seed", "1")
+
+    result = run("audit", "out/receipt.json")
+
+    assert result.exit_code == 0, result.output
+    assert "lead to what it states" in result.stdout
+
+
+def test_a_receipt_that_was_changed_is_audited_with_three(here: Path) -> None:
+    synth("--seed", "1")
+    changed = kept(here)
+    changed["statement"]["epsilon"] /= 2
+    (here / "out/receipt.json").write_text(json.dumps(changed), encoding="utf-8")
+
+    result = run("audit", "out/receipt.json")
+
+    assert result.exit_code == 3
+    assert "its lines lead to" in result.stdout
+
+
+@pytest.mark.parametrize("path", ["nowhere.json", "customers.csv", "."])
+def test_what_is_no_receipt_is_not_audited(path: str, here: Path) -> None:
+    refused(run("audit", path), here)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", "{}", '{"bill": 3}'])
+def test_a_file_that_is_json_but_no_receipt_does_not_add_up(text: str, tmp_path: Path) -> None:
+    (tmp_path / "receipt.json").write_text(text, encoding="utf-8")
+
+    result = run("audit", str(tmp_path / "receipt.json"))
+
+    assert result.exit_code == 3, result.exception
+    assert "not one that expost writes" in result.stdout
+
+
+def test_the_target_is_that_of_the_schema_unless_another_is_named(here: Path) -> None:
+    form = Schema(SCHEMA.columns, True, SCHEMA.neighbours, "plan")
+    (here / "schema.toml").write_text(form.dumps(), encoding="utf-8")
+
+    run("synth", "customers.csv", "--schema", "schema.toml", "--accuracy", "0.3", "--out", "out", *SHORT, "--seed", "1")
+
+    assert kept(here)["asked"]["target"] == "plan"
+
+
+def test_a_job_without_a_target_is_refused(here: Path) -> None:
+    words = ("--schema", "schema.toml", "--accuracy", "0.3", "--out", "out", *SHORT)
+
+    assert "target" in refused(run("synth", "customers.csv", *words), here)
+
+
+def test_a_bound_is_explained() -> None:
+    result = run("explain", "--epsilon", "0.39", "--delta", "1e-5")
+
+    assert result.exit_code == 0
+    assert "e^ε = 1.48" in result.stdout
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("nan", "1e-5"), ("-1", "1e-5"), ("1", "2"), ("1", "nan")])
+def test_a_bound_that_is_none_is_not_explained(epsilon: str, delta: str, here: Path) -> None:
+    refused(run("explain", "--epsilon", epsilon, "--delta", delta), here)
+
+
+def test_the_demo_releases_the_census_table(here: Path) -> None:
+    result = run("demo", "--seed", "1", "--accuracy", "0.8", "--out", "out", "--estimator", "model")
+
+    assert result.exit_code == 0, result.output
+    assert kept(here)["asked"] == {"target": "income", "measure": "accuracy", "threshold": "4/5"}
+
+
+def configured(here: Path, text: str, *words: str) -> Result:
+    """A release with options from a file."""
+    (here / "options.toml").write_text(text, encoding="utf-8")
+    return synth("--seed", "1", "--config", "options.toml", *words)
+
+
+def test_a_file_sets_options(here: Path) -> None:
+    configured(here, 'delta = 1e-6\nrows = 50\ncheck = "svt"\n')
+
+    assert kept(here)["statement"]["delta"] == 1e-6
+    assert kept(here)["rows"] == 50
+
+
+def test_an_option_with_two_words_is_spelled_as_on_the_command_line(here: Path) -> None:
+    result = configured(here, "max-epsilon = 0.05\n")
+
+    assert "cap 0.05" in result.stderr
+
+
+def test_the_command_line_wins_over_the_file(here: Path) -> None:
+    configured(here, "rows = 50\n", "--rows", "60")
+
+    assert kept(here)["rows"] == 60
+
+
+def test_every_option_of_the_command_may_be_in_the_file(here: Path) -> None:
+    result = configured(here, 'format = "parquet"\njson = true\n')
+
+    assert result.exit_code == 0, result.output
+    assert (here / "out/synthetic.parquet").exists()
+    assert json.loads(result.stdout) == kept(here)
+
+
+@pytest.mark.parametrize("text", ["epsilon = 1\n", "[synth]\nrows = 3\n", "rows = \n", 'rows = "many"\n'])
+def test_a_file_with_an_unknown_key_or_a_slip_is_refused(text: str, here: Path) -> None:
+    result = configured(here, text)
+
+    assert result.exit_code == 2
+    assert "options.toml" in result.stderr or "rows" in result.stderr
+    assert not (here / "out").exists()
+
+
+def test_a_file_that_is_not_there_is_refused(here: Path) -> None:
+    assert synth("--config", "none.toml").exit_code == 2
+
+
+COMMANDS = ("demo", "synth", "plan", "schema", "explain", "audit")
+
+
+@pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])
+def test_help_is_at_hand(words: tuple[str, ...]) -> None:
+    result = run(*words, "--help")
+
+    assert result.exit_code == 0
+    assert result.output.startswith("Usage:")
+
+
+def test_the_help_names_every_command() -> None:
+    assert set(main.commands) == set(COMMANDS)
+    assert all(command in run("--help").output for command in COMMANDS)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert "0.1.0" in run("--version").output
+
+
+def test_the_example_has_a_column_that_no_release_may_show(here: Path) -> None:
+    synth("--seed", "1")
+
+    assert "undeclared" in records()
+    assert "undeclared" not in (here / "out/synthetic.csv").read_text(encoding="utf-8")
