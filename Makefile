@@ -6,14 +6,14 @@ NAME ?= all
 .PHONY: help demo test lint bench clean
 
 help:
-	@echo "make demo    set up, then run the accuracy-first demo"
+	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
 	@echo "make test    set up, then run every test"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
 	@echo "make clean   remove the virtual environment and caches"
 
 demo: .venv/.core
-	@$(BIN)/expost demo
+	@$(BIN)/expost demo --overwrite
 
 test: .venv/.dev
 	@$(BIN)/python -m pytest -n auto
@@ -24,7 +24,7 @@ lint: .venv/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: .venv/.dev
+bench: .venv/.bench
 	@$(BIN)/python -m benchmarks.harness $(NAME)
 
 clean:
@@ -43,3 +43,8 @@ clean:
 	@echo "installing expost and its test tools (the first time takes about a minute)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch .venv/.core $@
+
+.venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "installing expost, its test tools and the libraries it is measured against (JAX is large)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
+	@touch .venv/.core .venv/.dev $@
