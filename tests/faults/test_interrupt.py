@@ -89,12 +89,6 @@ def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
 
 INTERRUPTED = (signal.SIGINT, "customers.csv", "--overwrite")
 KILLED = (signal.SIGKILL, "customers.csv")
-# No row passes the filter, so the query takes for ever and no memory.
-READING = (
-    signal.SIGINT,
-    "duckdb:COPY (SELECT 1) TO 'REACHED' (FORMAT csv); "
-    "SELECT 'west' region, 5 age, 'full' AS plan, 'yes' renewed FROM range(1000000000000) WHERE range % 7 < 0",
-)
 
 
 def test_an_interrupt_in_mid_run_ends_with_130(stopped: Callable[..., Ended]) -> None:

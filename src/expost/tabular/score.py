@@ -51,8 +51,9 @@ class Sklearn:
             only = int(labels[0]) if len(labels) else 0
             return lambda records: np.full(len(records), only, dtype=np.int64)
         made = self._made()
-        # Stopping early would hold out rows of each class, of which there may be one only.
-        wanted = {"random_state": noise.below(2**31), "early_stopping": False}
+        wanted: dict[str, object] = {"random_state": noise.below(2**31)}
+        if np.unique(labels, return_counts=True)[1].min() < 10:
+            wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
         # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
         with threadpool_limits(limits=1):
