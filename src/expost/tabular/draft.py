@@ -15,7 +15,7 @@ from expost.tabular.column import Column, Missing, number
 from expost.tabular.declaration import toml
 from expost.tabular.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
 from expost.tabular.schema import declared, heading
-from expost.tabular.source import Withheld, cells, opened, quietly
+from expost.tabular.source import cells, opened, quietly, revealed
 
 BINS = 10
 MOST_TEXTS = 100
@@ -64,9 +64,7 @@ def draft(source: object, *, missing_marks: tuple[str, ...] = ()) -> str:
     """A schema file with ``reviewed = false`` for any source that ``read`` takes; its comments say what was seen."""
     result = quietly(partial(_draft, source, missing_marks), source)
     del source  # a traceback that shows variables would show its rows
-    if isinstance(result, Withheld):
-        raise SchemaMismatch(result.sentence)
-    return result
+    return revealed(result)
 
 
 def nice_edges(low: Fraction, high: Fraction, finest: Fraction) -> list[Fraction]:

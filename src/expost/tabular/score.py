@@ -72,10 +72,11 @@ class Sklearn:
         module, _, name = self.path.rpartition(".")
         try:
             made = getattr(importlib.import_module(module), name)()
+            # imported here because it takes a second, which only those who train need to wait
+            classifies = hasattr(made, "get_params") and importlib.import_module("sklearn.base").is_classifier(made)
         except (ImportError, ValueError, AttributeError, TypeError):
             raise InvalidBound(f"the estimator {self.path} cannot be made; give a classifier's path.") from None
-        # imported here because it takes a second, which only those who train need to wait
-        if not (hasattr(made, "get_params") and importlib.import_module("sklearn.base").is_classifier(made)):
+        if not classifies:
             raise InvalidBound(f"the estimator {self.path} is no classifier; name one of scikit-learn's.")
         return made
 

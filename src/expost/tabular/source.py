@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar, final
 
 import numpy as np
-from duckdb import DuckDBPyRelation, InterruptException
+from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch
 from expost.tabular import files
@@ -59,10 +59,13 @@ def read(source: object, schema: Schema) -> Table:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
     result = quietly(partial(_read, source, schema), source)
     del source  # a traceback that shows variables would show its rows
-    if isinstance(result, Withheld) and result.interrupted:
-        raise KeyboardInterrupt(result.sentence)
+    return revealed(result)
+
+
+def revealed(result: T | Withheld) -> T:
+    """The result, or a refusal or an interrupt that shows nothing of the rows."""
     if isinstance(result, Withheld):
-        raise SchemaMismatch(result.sentence)
+        raise KeyboardInterrupt(result.sentence) if result.interrupted else SchemaMismatch(result.sentence)
     return result
 
 
@@ -81,10 +84,11 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
         return run()
     except ExpostError as refusal:
         return Withheld(str(refusal))
-    except (KeyboardInterrupt, InterruptException):
-        return Withheld("interrupted while the table was read", interrupted=True)
-    except Exception:  # noqa: BLE001  whatever it is, it was raised with rows at hand and may quote them
-        return Withheld(_complaint(source))
+    except KeyboardInterrupt:
+        return Withheld("interrupted while the table was read.", interrupted=True)
+    except Exception as error:  # noqa: BLE001  whatever it is, it was raised with rows at hand and may quote them
+        # DuckDB tells of the interrupt key in an error of its own
+        return Withheld(_complaint(source), interrupted=str(error) == "Query interrupted")
 
 
 def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
