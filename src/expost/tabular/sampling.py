@@ -20,6 +20,8 @@ CHUNK = 1 << 16
 """Rows drawn at a time: the scratch arrays stay in the processor's cache."""
 SLOTS = 1 << 17
 """Entries of a lookup table at most: 256 KB, for the same reason."""
+TRIES = 16
+"""Rows for each one tried before the cells left open are shuffled whole: rare cells only, when rows are many."""
 
 
 def independent(junction: Junction, conditionals: Sequence[Floats], rows: int, noise: Noise) -> list[Codes]:
@@ -36,8 +38,8 @@ def rounded(junction: Junction, conditionals: Sequence[Floats], rows: int, noise
     """One array of codes per column; in each clique, counts follow their conditional expectation to within one.
 
     Of n_s rows with separator s, the residual value r gets n_s·P(r | s) rows, rounded up or down at random so that
-    the mean is exact (systematic sampling). Which rows get it is random: columns that the model holds independent
-    given s stay so.
+    the mean is exact (systematic sampling). Which rows get it is random, every choice as likely as any other: columns
+    that the model holds independent given s stay so.
     """
     tables = _matrices(junction, conditionals)
     codes = _empty(junction.domain, rows)
@@ -83,30 +85,54 @@ def _cumulated(table: Floats) -> Floats:
 
 
 def _round(table: Floats, given: Integers, noise: Noise) -> Integers:
-    """Residual cells for rows whose separator cells are given."""
-    sizes = np.bincount(given, minlength=len(table))
+    """Residual cells for rows whose separator cells are given.
+
+    Independent draws come within a few rows of the counts wanted; rows picked at random from the cells that got too
+    many then go to those that got too few. No step looks at a row's place, so every arrangement is equally likely.
+    """
+    values = table.shape[1]
+    lookup, starts = _Lookup(table, len(given)), range(0, max(len(given), 1), CHUNK)
+    found = np.concatenate([lookup.draw(given[start : start + CHUNK], noise) for start in starts])
+    cells = given * values + found
+    wanted = _counts(table, np.bincount(given, minlength=len(table)), noise).ravel()
+    missing = wanted - np.bincount(cells, minlength=table.size)
+    moved = _picked(cells, np.maximum(-missing, 0), noise)
+    found[moved] = np.repeat(np.arange(table.size) % values, np.maximum(missing, 0))
+    return found
+
+
+def _counts(table: Floats, sizes: Integers, noise: Noise) -> Integers:
+    """How many of each separator cell's rows get each residual value: systematic sampling, one uniform per cell."""
     shares = _cumulated(table)
     ends = np.maximum(np.ceil(shares * sizes[:, None] - noise.uniform(len(table))[:, None]), 0.0)
     # A uniform next to 1 would round the end of the last interval down, and lose a row.
     counts = np.where(shares == 1, sizes[:, None], ends.astype(np.int64))
     counts[:, 1:] -= counts[:, :-1].copy()
-    values = np.repeat(np.tile(np.arange(table.shape[1]), len(table)), counts.ravel())
-    found = np.empty(len(given), np.int64)
-    found[_shuffled(given, len(table), noise)] = values
-    return found
+    return counts
 
 
-def _shuffled(given: Integers, cells: int, noise: Noise) -> Integers:
-    """The rows in order of their cells, at random within a cell: 32 random bits, then the cell, by radix sort.
+def _picked(cells: Integers, picks: Integers, noise: Noise) -> Integers:
+    """Rows in order of their cells, ``picks[cell]`` of each: a random choice in random order.
 
-    NumPy sorts 16 bits at a time in a fraction of the time of a general sort; two equal keys of 32 bits keep the order
-    of their rows, which says nothing about their codes.
+    Rows tried at random fill all cells but those with few rows; those few are shuffled.
     """
-    keys = (noise.uniform(len(given)) * 2.0**32).astype(np.uint32)
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    for digit in ((keys >> np.uint32(16)).astype(np.uint16), given.astype(np.min_scalar_type(cells - 1))):
-        order = order[np.argsort(digit[order], kind="stable")]
-    return order
+    tried = (noise.uniform(len(cells) // TRIES) * len(cells)).astype(np.int64)
+    tried = tried[(picks > 0)[cells[tried]]]
+    tried = tried[np.sort(np.unique(tried, return_index=True)[1])]
+    open_ = np.bincount(cells[tried], minlength=len(picks)) < picks
+    rest = np.flatnonzero(open_[cells])
+    rest = rest[np.argsort(noise.uniform(len(rest)))]
+    rows = np.concatenate([tried[~open_[cells[tried]]], rest])
+    rows = rows[np.argsort(cells[rows], kind="stable")]
+    home = cells[rows]
+    taken: Integers = rows[np.arange(len(rows)) - np.searchsorted(home, home) < picks[home]]
+    return taken
+
+
+def _words(count: int, noise: Noise) -> NDArray[np.uint16]:
+    """Random words of 16 bits, three to a uniform number: entropy is a third of the cost of a row."""
+    words = (noise.uniform(-(-count // 3)) * 2.0**48).astype("<u8").view("<u2")
+    return words.reshape(-1, 4)[:, :3].ravel()[:count]
 
 
 @final
@@ -117,14 +143,15 @@ class _Lookup:
     only draws that fall into another are searched for.
     """
 
-    __slots__ = ("_cumulated", "_last", "_slots", "_table", "_values")
+    __slots__ = ("_cumulated", "_last", "_shift", "_slots", "_table", "_values")
 
     def __init__(self, table: Floats, rows: int) -> None:
         count, self._values = table.shape
         self._cumulated = (np.arange(count)[:, None] + _cumulated(table)).ravel()
         self._last = self._values - 1 - np.argmax(table[:, ::-1] > 0, axis=1)
         room = max(1, min(rows // 4, SLOTS) // count)
-        self._slots = 1 << (room.bit_length() - 1)
+        self._shift = 17 - min(room.bit_length(), 17)
+        self._slots = 1 << (16 - self._shift)
         edges = np.arange(count)[:, None] + np.arange(self._slots + 1) / self._slots
         first = np.searchsorted(self._cumulated, edges[:, :-1].ravel(), side="right")
         last = np.searchsorted(self._cumulated, edges[:, 1:].ravel(), side="left")
@@ -133,11 +160,12 @@ class _Lookup:
 
     def draw(self, given: Integers, noise: Noise) -> Integers:
         """Independent residual cells for rows whose separator cells are given."""
-        uniform = noise.uniform(len(given))
-        found: Integers = self._table[given * self._slots + (uniform * self._slots).astype(np.int64)]
-        open_ = np.flatnonzero(found < 0)
-        cells = given[open_]
-        places = np.searchsorted(self._cumulated, cells + uniform[open_], side="right") - cells * self._values
+        slots = given * self._slots + (_words(len(given), noise) >> self._shift)
+        found: Integers = self._table[slots]
+        shared = np.flatnonzero(found < 0)
+        cells = given[shared]
+        uniform = (slots[shared] + noise.uniform(len(shared))) / self._slots
+        places = np.searchsorted(self._cumulated, uniform, side="right") - cells * self._values
         # A uniform next to 1 can round up into the next cell's interval: keep it at the last value that can occur.
-        found[open_] = np.minimum(places, self._last[cells])
+        found[shared] = np.minimum(places, self._last[cells])
         return found

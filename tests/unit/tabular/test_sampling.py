@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chi2
 
 from expost.errors import InvalidBound
-from expost.noise import Floats, ScriptedNoise, SeededNoise
+from expost.noise import Floats, Integers, Noise, ScriptedNoise, SeededNoise
 from expost.tabular import sampling
 from expost.tabular.junction import Clique, Junction
 from expost.tabular.model import Measured, Model, fit
@@ -121,6 +121,43 @@ def test_rounding_is_right_on_average() -> None:
     mean = np.bincount(cells, minlength=12) / 20_000
 
     assert np.abs(mean - 3 * tables[0].ravel()).max() < 5.5 * 0.5 / np.sqrt(20_000)
+
+
+def places(draws: int = 12_000, rows: int = 64) -> Floats:
+    """Of tables with one column of three values, how often each row held the middle one, in standard errors."""
+    junction, tables, noise = Junction.of((3,), [(0,)]), [np.array([0.25, 0.25, 0.5])], SeededNoise(15)
+    held = sum((sampling.rounded(junction, tables, rows, noise)[0] == 1).astype(np.int64) for _ in range(draws))
+    return np.asarray((held - draws / 4) / np.sqrt(draws * 3 / 16))
+
+
+@pytest.mark.statistical
+def test_every_row_is_as_likely_to_hold_a_value() -> None:
+    """12,000 tables of 64 rows: each row within 5.9 standard errors, false alarm below 1e-6 over all."""
+    assert np.abs(places()).max() < 5.9
+
+
+@pytest.mark.statistical
+def test_moving_the_first_rows_instead_of_random_ones_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def first(cells: Integers, picks: Integers, noise: Noise) -> Integers:
+        return np.concatenate([np.flatnonzero(cells == cell)[:count] for cell, count in enumerate(picks)])
+
+    monkeypatch.setattr(sampling, "_picked", first)
+
+    assert np.abs(places()).max() > 5.9
+
+
+@pytest.mark.statistical
+def test_rows_are_picked_evenly_from_large_and_small_cells() -> None:
+    """Of 320 rows in cells of 310, 9 and 1, 20,000 picks of 3, 2 and 1: within 5.9 standard errors each."""
+    cells, picks, noise = np.repeat([0, 1, 2], [310, 9, 1]), np.array([3, 2, 1]), SeededNoise(16)
+
+    found = np.array([sampling._picked(cells, picks, noise) for _ in range(20_000)])
+
+    assert (cells[found] == [0, 0, 0, 1, 1, 2]).all()
+    share = np.array([3 / 310, 2 / 9, 1.0])[cells]
+    errors = np.sqrt(20_000 * share * (1 - share)) + 1e-9
+    assert np.abs((np.bincount(found.ravel(), minlength=320) - 20_000 * share) / errors).max() < 5.9
+    assert all(len(set(row)) == 6 for row in found.tolist())
 
 
 @pytest.mark.parametrize("uniform", [NEXT_TO_ZERO, 0.5, NEXT_TO_ONE])
