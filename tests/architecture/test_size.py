@@ -27,7 +27,9 @@ LARGEST_BASE = 2750
 
 SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 PRINTS = re.compile(r"(?<![\w.])print\(")
-DRAWS = re.compile(r"\b(np|numpy)\.random\b|\burandom\b|\bdefault_rng\b|^\s*(import|from) (random|secrets)\b")
+DRAWS = re.compile(
+    r"\b(np|numpy)\.random\b|\burandom\b|\bRAND_bytes\b|\bdefault_rng\b|^\s*(import|from) (random|secrets)\b"
+)
 
 
 def code(text: str) -> list[str]:
@@ -77,6 +79,7 @@ def test_a_line_of_code_is_not_blank_not_a_comment_and_not_a_docstring() -> None
         "from random import gauss",
         "from secrets import randbits",
         "key = os.urandom(8)",
+        "key = ssl.RAND_bytes(8)",
         "rng = np.random.default_rng()",
         "rng = default_rng(3)",
     ],
