@@ -1,4 +1,4 @@
-"""The only home of randomness: exact integer noise from a cryptographic generator, and its seeded and scripted stand-ins.
+"""The only home of randomness: exact integer noise from a cryptographic generator, and its stand-ins for tests.
 
 The time a draw takes depends on the value drawn (a timing side channel): do not let others time single draws.
 """
