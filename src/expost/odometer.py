@@ -167,12 +167,10 @@ class Odometer:
         self._require_home()
         agree(mechanism.relation, data)
         with self._lock:
-            if isinstance(mechanism, Stateful):
-                mechanism.bind((self, data.part))
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
             entry = _entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
-            return self._step(entry, promise, data.part, run)
+            return self._step(mechanism, entry, promise, data.part, run)
 
     def ask(
         self, inquiry: Inquiry[D, U], held: Private[D], candidate: Release[U], *, trained: Spent, noise: Noise
@@ -182,18 +180,18 @@ class Odometer:
         self._require_home()
         agree(check.relation, held)
         with self._lock:
-            inquiry.bind((self, held.part))
+            inquiry.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
             entry = _entry(check.name, held, noise, False, check.facts())
             run = partial(inquire, inquiry, price, held, candidate, noise)
-            return self._step(entry, price.passed.beside(price.failed), held.part, run)
+            return self._step(inquiry, entry, price.passed.beside(price.failed), held.part, run)
 
     def _require_home(self) -> None:
         if os.getpid() != self._process:
             raise LedgerConflict("this odometer was copied into another process; give each process its own.")
 
-    def _step(self, entry: Entry, promise: Promise, part: Part, run: Run[T]) -> Release[T]:
-        """Refuse, hold, run, settle; whatever happens after the hold, the promise stays billed."""
+    def _step(self, actor: object, entry: Entry, promise: Promise, part: Part, run: Run[T]) -> Release[T]:
+        """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
         if entry.seeded and not self._rehearsal:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
         step, account = next(self._steps), self._account(part)
@@ -201,6 +199,8 @@ class Odometer:
         try:
             if self._cap is not None:
                 self._cap.require(self.spent)
+            if isinstance(actor, Stateful):  # after what may be refused, so that it stays free; before the hold
+                actor.bind((self, part))
             hold = self._recorder.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[step]

@@ -52,7 +52,7 @@ class Mechanism(Protocol[D_contra, T]):
 
 @runtime_checkable
 class Stateful(Protocol):
-    """A mechanism with secret state, which must stay with one odometer and one body of data."""
+    """A mechanism or a run of a check with secret state, which must stay with one odometer and one body of data."""
 
     def bind(self, owner: object) -> None:
         """Remember the owner, or refuse another one."""
@@ -134,10 +134,14 @@ class Inquiry(Generic[D, U]):
         """The check this is a run of."""
         return self._check
 
-    def bind(self, owner: object) -> None:
-        """Stay with one odometer and one held-out part, for which alone the prices hold."""
+    def require(self, owner: object) -> None:
+        """Refuse another odometer or held-out part than the one of the first question."""
         if self._owner not in (None, owner):
             raise SchemaMismatch("this run of the check belongs to another odometer or other data; begin a new one.")
+
+    def bind(self, owner: object) -> None:
+        """Stay with one odometer and one held-out part, for which alone the prices hold."""
+        self.require(owner)
         self._owner = owner
 
     def price(self, trained: Spent, asked: Spent) -> Price:

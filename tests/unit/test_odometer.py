@@ -24,6 +24,8 @@ from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.mechanisms.laplace import Laplace
+from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
 from expost.odometer import Filter, Odometer, PledgedFilter
@@ -306,6 +308,69 @@ def test_after_a_refusal_a_smaller_step_is_admitted() -> None:
     spend(odometer, data, 1)
 
     assert odometer.spent.at(20) == 1.0
+
+
+REFUSALS: list[tuple[Odometer, Noise]] = [
+    (Odometer(cap=Filter(budget(Fraction(1, 100)))), SYSTEM),
+    (Odometer(), silence()),
+]
+refusals = pytest.mark.parametrize(("strict", "noise"), REFUSALS, ids=["the cap", "seeded noise"])
+
+
+@refusals
+def test_a_refused_step_leaves_its_mechanism_free_for_another_odometer(strict: Odometer, noise: Noise) -> None:
+    mechanism, data, other = NoiseReduction(counts(), Exact()), people(0), Odometer()
+
+    with pytest.raises((BudgetExceeded, NotPrivate)):
+        strict.spend(mechanism, data, budget(1), Past(), noise)
+    other.spend(mechanism, data, budget(1), Past(), SYSTEM)
+
+    assert other.spent.at(20) == 1.0
+
+
+@refusals
+def test_a_refused_question_leaves_its_run_free_for_another_odometer(strict: Odometer, noise: Noise) -> None:
+    inquiry, data, other = Inquiry(CHECK), people(0), Odometer()
+
+    with pytest.raises((BudgetExceeded, NotPrivate)):
+        strict.ask(inquiry, data, released(0, 1), trained=NONE, noise=noise)
+    other.ask(inquiry, data, released(0, 1), trained=NONE, noise=SYSTEM)
+
+    assert other.spent.at(20) == 0.5
+
+
+def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer() -> None:
+    mechanism, data, other = NoiseReduction(counts(), Exact(), (Fraction(1), Fraction(2))), people(0), Odometer()
+
+    with pytest.raises(InvalidBound, match="not the next level"):
+        Odometer().spend(mechanism, data, budget(2), Past(), SYSTEM)
+    other.spend(mechanism, data, budget(1), Past(), SYSTEM)
+
+    assert other.spent.at(20) == 1.0
+
+
+def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> None:
+    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), Memory()
+    Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
+    odometer = Odometer(recorder=memory)
+
+    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+        odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
+
+    assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
+
+
+@pytest.mark.parametrize("margin", [-100, 100], ids=["under way", "over"])
+def test_a_run_of_another_odometer_is_neither_billed_nor_recorded(margin: int) -> None:
+    """Whether or not that run has passed a candidate, whose it is comes first."""
+    inquiry, data, memory = Inquiry(CHECK), people(0), Memory()
+    rehearsal().ask(inquiry, data, released(0, 1), trained=NONE, noise=ScriptedNoise([margin]))
+    odometer = Odometer(recorder=memory)
+
+    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+        odometer.ask(inquiry, data, released(0, 1), trained=NONE, noise=SYSTEM)
+
+    assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
 
 
 def test_a_cap_counts_the_larger_side_of_a_split() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost.errors import InvalidBound
-from expost.numerics import Real, add_up, non_negative, order, up
+from expost.numerics import Real, add_up, exact, non_negative, order, up
 
 RdpEpsilon = NewType("RdpEpsilon", float)
 """A bound at one Rényi order, rounded up."""
@@ -43,9 +43,12 @@ class Linear:
     gaussian: Fraction | None = None
 
     def __post_init__(self) -> None:
-        non_negative(self.xi, "xi")
-        non_negative(self.rho, "rho")
-        if self.gaussian is not None and (self.xi > 0 or self.gaussian < self.rho):
+        object.__setattr__(self, "xi", non_negative(self.xi, "xi"))
+        object.__setattr__(self, "rho", non_negative(self.rho, "rho"))
+        if self.gaussian is None:
+            return
+        object.__setattr__(self, "gaussian", exact(self.gaussian, "gaussian"))
+        if self.xi > 0 or self.gaussian < self.rho:
             raise InvalidBound("a Gaussian release has xi = 0 and a profile at least as wide as its curve.")
 
     @property

@@ -4,12 +4,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear, largest_rho
 from expost.accounting.gaussian import lattice_rho
-from expost.checks.question import Question
+from expost.checks.question import Question, question_facts
 from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Noise
 from expost.numerics import up
@@ -35,6 +35,7 @@ class GaussianCheck(Generic[D, U]):
     question: Question[D, U]
     budget: Budget
     questions: int
+    name: ClassVar[str] = "Gaussian check"
 
     def __post_init__(self) -> None:
         if self.questions < 1:
@@ -44,11 +45,6 @@ class GaussianCheck(Generic[D, U]):
     def relation(self) -> Neighbours:
         """The question's."""
         return self.question.relation
-
-    @property
-    def name(self) -> str:
-        """What goes on record."""
-        return "Gaussian check"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """An even share of the budget."""
@@ -62,7 +58,7 @@ class GaussianCheck(Generic[D, U]):
 
     def facts(self) -> Mapping[str, Fact]:
         """The sensitivity; the variance follows from the price."""
-        return {"sensitivity": self.question.sensitivity, "unit": self.question.unit}
+        return question_facts(self.question)
 
 
 @final
@@ -75,16 +71,12 @@ class BalancedCheck(Generic[D, U]):
     """
 
     question: Question[D, U]
+    name: ClassVar[str] = "balanced check"
 
     @property
     def relation(self) -> Neighbours:
         """The question's."""
         return self.question.relation
-
-    @property
-    def name(self) -> str:
-        """What goes on record."""
-        return "balanced check"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """What the training part has spent beyond the held-out part."""
@@ -101,7 +93,7 @@ class BalancedCheck(Generic[D, U]):
 
     def facts(self) -> Mapping[str, Fact]:
         """The sensitivity; the variance follows from the price."""
-        return {"sensitivity": self.question.sensitivity, "unit": self.question.unit}
+        return question_facts(self.question)
 
 
 @final

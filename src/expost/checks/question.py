@@ -1,9 +1,9 @@
 """What a check asks: one integer per candidate, above zero when the candidate is accurate enough."""
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, Protocol, TypeVar, final
+from typing import Generic, Never, Protocol, TypeVar, final
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
 from expost.private import Neighbours, require_relation
+from expost.record import Fact
 
 D = TypeVar("D", bound=Sized)
 U = TypeVar("U")
@@ -72,9 +73,7 @@ class CentredSum(Generic[D, U]):
     resolution: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "resolution", int(self.resolution))  # numpy's small integers would wrap around
-        object.__setattr__(self, "threshold", _validated(self.threshold, self.resolution))
-        require_relation(self.relation)
+        _fix(self)
 
     @classmethod
     def accuracy(cls, score: Callable[[U, D], Floats], threshold: Real, relation: Neighbours) -> "CentredSum[D, U]":
@@ -121,10 +120,8 @@ class PublicCount(Generic[D, U]):
     resolution: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "resolution", int(self.resolution))  # numpy's small integers would wrap around
-        object.__setattr__(self, "threshold", _validated(self.threshold, self.resolution))
+        _fix(self)
         object.__setattr__(self, "count", int(self.count))
-        require_relation(self.relation)
         if self.count < 1:
             raise InvalidBound(f"count is {self.count}; it must be a public number of records, at least 1.")
 
@@ -155,15 +152,23 @@ def as_typed(value: Real) -> Fraction:
     return Fraction(repr(float(value))) if isinstance(value, float) else fraction
 
 
-def _validated(typed: Real, resolution: int) -> Fraction:
-    threshold = as_typed(typed)
+def question_facts(question: Question[Never, Never]) -> Mapping[str, Fact]:
+    """What goes on record of a question: its sensitivity, and the units it is in."""
+    return {"sensitivity": question.sensitivity, "unit": question.unit}
+
+
+def _fix(question: "CentredSum[D, U] | PublicCount[D, U]") -> None:
+    """Hold the numbers as Python's own, and refuse those that do not fit."""
+    threshold, resolution = as_typed(question.threshold), int(question.resolution)  # numpy's would wrap around
     if not 0 < threshold < 1:
         raise InvalidBound(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
     if resolution < 1 or threshold.denominator * resolution > FINEST:
         raise InvalidBound(
             f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units a record; round it."
         )
-    return threshold
+    object.__setattr__(question, "threshold", threshold)
+    object.__setattr__(question, "resolution", resolution)
+    require_relation(question.relation)
 
 
 def _steps(scores: Floats, records: int, resolution: int) -> Integers:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import Linear
 from expost.accounting.sparse_vector import calibrate_sparse_vector
-from expost.checks.question import Question
+from expost.checks.question import Question, question_facts
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.private import Neighbours, keep_secret
@@ -35,6 +35,7 @@ class SparseVectorCheck(Generic[D, U]):
     question: Question[D, U]
     variance: Fraction
     scale: Fraction
+    name: ClassVar[str] = "sparse vector check"
 
     def __post_init__(self) -> None:
         reach = self.question.sensitivity
@@ -53,11 +54,6 @@ class SparseVectorCheck(Generic[D, U]):
     def relation(self) -> Neighbours:
         """The question's."""
         return self.question.relation
-
-    @property
-    def name(self) -> str:
-        """What goes on record."""
-        return "sparse vector check"
 
     @property
     def threshold_cost(self) -> Linear:
@@ -81,8 +77,7 @@ class SparseVectorCheck(Generic[D, U]):
     def facts(self) -> Mapping[str, Fact]:
         """Sensitivity and both scales."""
         return {
-            "sensitivity": self.question.sensitivity,
-            "unit": self.question.unit,
+            **question_facts(self.question),
             "variance": str(self.variance),
             "scale": str(self.scale),
             "monotone": self.question.monotone,

@@ -35,7 +35,7 @@ class Estimate:
     precision: Fraction
 
     def __post_init__(self) -> None:
-        positive(self.precision, "precision")
+        object.__setattr__(self, "precision", positive(self.precision, "precision"))
         if not np.all(np.isfinite(self.values)):
             raise InvalidBound("an estimate holds a value that is not finite; resume from a published release.")
 

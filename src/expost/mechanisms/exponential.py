@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -37,16 +37,12 @@ class Exponential(Generic[D]):
     sensitivity: Fraction
     relation: Neighbours
     name: str = "choice"
+    floating: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
         if self.candidates < 1:
             raise InvalidBound(f"candidates is {self.candidates}; there must be one at least to choose.")
-
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
 
     def epsilon(self, budget: Budget) -> Fraction:
         """The pure parameter √(8ρ), rounded down to a fraction."""

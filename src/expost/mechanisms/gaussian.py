@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from expost.accounting.curve import Linear
 from expost.accounting.gaussian import lattice_rho
 from expost.errors import SchemaMismatch
 from expost.noise import Floats, Noise
-from expost.numerics import positive, up
+from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
@@ -50,16 +50,12 @@ class Gaussian(Generic[D]):
     """
 
     statistic: Statistic[D]
+    floating: ClassVar[bool] = False
 
     @property
     def relation(self) -> Neighbours:
         """The statistic's."""
         return self.statistic.relation
-
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
 
     def variance(self, budget: Budget) -> Fraction:
         """The noise that this budget calls for: αΔ²/(2ε), an exact fraction."""
@@ -96,17 +92,13 @@ class FloatGaussian(Generic[D]):
 
     compute: Callable[[D], Floats]
     shape: tuple[int, ...]
-    l2: float
+    l2: Real
     relation: Neighbours
     name: str = "statistic"
+    floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        positive(self.l2, "l2")
-
-    @property
-    def floating(self) -> bool:
-        """Always."""
-        return True
+        object.__setattr__(self, "l2", positive(self.l2, "l2"))
 
     def variance(self, budget: Budget) -> Fraction:
         """The noise that this budget calls for."""
@@ -118,13 +110,12 @@ class FloatGaussian(Generic[D]):
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy values."""
-        values = real_values(self.compute(data), self.shape)
-        variance = self.variance(budget)
+        values, variance = real_values(self.compute(data), self.shape), self.variance(budget)
         return Measurement(values + noise.gaussian(math.sqrt(up(variance)), self.shape), variance)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
-        return {"statistic": self.name, "l2": str(Fraction(self.l2)), "variance": str(self.variance(budget))}
+        return {"statistic": self.name, "l2": str(self.l2), "variance": str(self.variance(budget))}
 
 
 def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from expost.accounting.curve import ORDERS, Table
 from expost.accounting.pure import randomized_response_rdp
 from expost.mechanisms.gaussian import Measurement, real_values
 from expost.noise import Floats, Noise
-from expost.numerics import positive, up
+from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
@@ -33,16 +33,12 @@ class Laplace(Generic[D]):
     """
 
     statistic: Statistic[D]
+    floating: ClassVar[bool] = False
 
     @property
     def relation(self) -> Neighbours:
         """The statistic's."""
         return self.statistic.relation
-
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
 
     def scale(self, budget: Budget) -> Fraction:
         """The noise that this budget calls for."""
@@ -61,11 +57,7 @@ class Laplace(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and scale."""
-        return {
-            "statistic": self.statistic.name,
-            "l1": str(self.statistic.l1),
-            "scale": str(self.scale(budget)),
-        }
+        return {"statistic": self.statistic.name, "l1": str(self.statistic.l1), "scale": str(self.scale(budget))}
 
 
 @final
@@ -78,17 +70,17 @@ class FloatLaplace(Generic[D]):
 
     compute: Callable[[D], Floats]
     shape: tuple[int, ...]
-    l1: float
+    l1: Real
     relation: Neighbours
     name: str = "statistic"
+    floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        positive(self.l1, "l1")
+        object.__setattr__(self, "l1", positive(self.l1, "l1"))
 
-    @property
-    def floating(self) -> bool:
-        """Always."""
-        return True
+    def scale(self, budget: Budget) -> Fraction:
+        """The noise that this budget calls for."""
+        return Fraction(self.l1) / budget.epsilon
 
     def promise(self, budget: Budget) -> Promise:
         """The curve of any ε-DP step."""
@@ -96,13 +88,12 @@ class FloatLaplace(Generic[D]):
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy values."""
-        scale = Fraction(self.l1) / budget.epsilon
-        values = real_values(self.compute(data), self.shape)
+        values, scale = real_values(self.compute(data), self.shape), self.scale(budget)
         return Measurement(values + noise.laplace(up(scale), self.shape), 2 * scale**2)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and scale."""
-        return {"statistic": self.name, "l1": str(Fraction(self.l1)), "scale": str(Fraction(self.l1) / budget.epsilon)}
+        return {"statistic": self.name, "l1": str(self.l1), "scale": str(self.scale(budget))}
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol, TypeAlias, final
+from typing import ClassVar, Protocol, TypeAlias, final
 
 import numpy as np
 
@@ -47,10 +47,7 @@ class Float:
     Implements: Laplace noise reduction, continuous.
     """
 
-    @property
-    def floating(self) -> bool:
-        """Always."""
-        return True
+    floating: ClassVar[bool] = True
 
     def start(self, rate: Fraction, shape: tuple[int, ...], noise: Noise) -> Floats:
         """Fresh noise."""
@@ -83,10 +80,7 @@ class Exact:
     Implements: Laplace noise reduction, exact on integers.
     """
 
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
+    floating: ClassVar[bool] = False
 
     def start(self, rate: Fraction, shape: tuple[int, ...], noise: Noise) -> Values:
         """Fresh noise."""

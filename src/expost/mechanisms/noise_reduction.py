@@ -84,11 +84,8 @@ class NoiseReduction(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and the level reached; refused if a fixed ladder has another one next."""
-        return {
-            "statistic": self._statistic.name,
-            "l1": str(self._statistic.l1),
-            "level": str(self._target(budget)),
-        }
+        statistic, level = self._statistic, self._target(budget)
+        return {"statistic": statistic.name, "l1": str(statistic.l1), "level": str(level)}
 
     def _target(self, budget: Budget) -> Fraction:
         target = self._level + budget.epsilon

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
@@ -63,12 +63,12 @@ class Numeric:
     @property
     def size(self) -> int:
         """The bins and the missing category."""
-        return len(self.edges) - 1 + (self.missing is Missing.CATEGORY)
+        return bin_count(self.edges, self.missing)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins as intervals."""
-        return with_missing_label(intervals(tuple(map(_plain, self.edges)), self.closed), self.missing)
+        return intervals(self.edges, self.closed, self.missing)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -81,15 +81,13 @@ class Numeric:
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform real from each bin."""
-        lows, highs = spans(self.edges)
-        bins = within(codes, len(lows))
-        low, high, share = lows[bins], highs[bins], noise.uniform(len(bins))
+        (low, high), share = spans(codes, self.edges), noise.uniform(len(codes))
         drawn = low * (1 - share) + high * share
         if self.closed is Closed.LEFT:
             inside = np.clip(drawn, low, np.nextafter(high, -np.inf))
         else:
             inside = np.clip(drawn, np.nextafter(low, np.inf), high)
-        return with_missing(inside, codes, len(lows), self.missing)
+        return with_missing(inside, codes, len(self.edges) - 1, self.missing)
 
 
 @final
@@ -110,12 +108,12 @@ class IntegerBins:
     @property
     def size(self) -> int:
         """The bins and the missing category."""
-        return len(self.edges) - 1 + (self.missing is Missing.CATEGORY)
+        return bin_count(self.edges, self.missing)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins as intervals."""
-        return with_missing_label(intervals(tuple(map(_plain, self.edges)), self.closed), self.missing)
+        return intervals(self.edges, self.closed, self.missing)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -156,13 +154,12 @@ class Dates:
     @property
     def size(self) -> int:
         """The bins and the missing category."""
-        return len(self.edges) - 1 + (self.missing is Missing.CATEGORY)
+        return bin_count(self.edges, self.missing)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins as intervals of dates."""
-        ends = tuple(edge.isoformat() if isinstance(edge, date) else _plain(edge) for edge in self.edges)
-        return with_missing_label(intervals(ends, self.closed), self.missing)
+        return intervals(self.edges, self.closed, self.missing)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
@@ -199,49 +196,54 @@ def ordinal(cell: str) -> int | None:
         return None
 
 
-def place(edges: Edges, closed: Closed, value: float) -> int:
-    """The bin of a value, the nearest one if it is outside."""
+def place(edges: Edges, closed: Closed, value: float | None) -> int | None:
+    """The bin of a value, the nearest one if it is outside; None where there is no value."""
+    if value is None:
+        return None
     found = bisect_right(edges, value) if closed is Closed.LEFT else bisect_left(edges, value)
     return min(max(found - 1, 0), len(edges) - 2)
 
 
-def spans(edges: Edges) -> tuple[Floats, Floats]:
-    """Finite ends of each bin to draw between: an open bin is as wide as its neighbour, or 1 without one."""
+def spans(codes: Codes, edges: Edges) -> tuple[Floats, Floats]:
+    """Finite ends to draw between for each code: an open bin is as wide as its neighbour, or 1 without one."""
     inner = [edge for edge in edges if math.isfinite(edge)]
     alone = max(1.0, 4 * math.ulp(inner[0]))
     first, last = (inner[1] - inner[0], inner[-1] - inner[-2]) if len(inner) > 1 else (alone, alone)
     below = [] if math.isfinite(edges[0]) else [inner[0] - first]
     above = [] if math.isfinite(edges[-1]) else [inner[-1] + last]
     ends = np.array([*below, *inner, *above], dtype=np.float64)
-    return ends[:-1], ends[1:]
+    bins = within(codes, len(edges) - 1)
+    return ends[bins], ends[bins + 1]
 
 
 def whole_draws(codes: Codes, edges: Edges, closed: Closed, noise: Noise) -> Integers:
     """A uniform whole number from the bin of each code."""
-    lows, highs = spans(edges)
-    bins = within(codes, len(lows))
-    count = highs[bins] - lows[bins]
-    steps = np.minimum(np.floor(noise.uniform(len(bins)) * count), count - 1)
-    return (lows[bins] + (closed is Closed.RIGHT)).astype(np.int64) + steps.astype(np.int64)
+    low, high = spans(codes, edges)
+    count = high - low
+    steps = np.minimum(np.floor(noise.uniform(len(codes)) * count), count - 1)
+    return (low + (closed is Closed.RIGHT)).astype(np.int64) + steps.astype(np.int64)
 
 
-def intervals(ends: tuple[str, ...], closed: Closed) -> tuple[str, ...]:
-    """The bins as text, such as [10, 20) or (90, ∞)."""
+def bin_count(edges: Sequence[DateEdge], missing: Missing) -> int:
+    """How many codes there are: the bins and, where there is one, the missing category."""
+    return len(edges) - 1 + (missing is Missing.CATEGORY)
+
+
+def intervals(edges: Sequence[DateEdge], closed: Closed, missing: Missing) -> tuple[str, ...]:
+    """The bins as text, such as [10, 20) or (90, ∞), and the missing category where there is one."""
     left, right = ("[", ")") if closed is Closed.LEFT else ("(", "]")
-    return tuple(
-        f"{'(' if low == '-∞' else left}{low}, {high}{')' if high == '∞' else right}" for low, high in pairwise(ends)
-    )
+    ends = pairwise(map(_plain, edges))
+    bins = (f"{'(' if low == '-∞' else left}{low}, {high}{')' if high == '∞' else right}" for low, high in ends)
+    return with_missing_label(tuple(bins), missing)
 
 
-def _plain(edge: float) -> str:
+def _plain(edge: DateEdge) -> str:
+    if isinstance(edge, date):
+        return edge.isoformat()
     if not math.isfinite(edge):
         return "∞" if edge > 0 else "-∞"
     return str(int(edge)) if edge == int(edge) else repr(edge)
 
 
 def _binned(cells: Cells, read: Callable[[str], float | None], edges: Edges, closed: Closed, missing: Missing) -> Codes:
-    def rule(cell: str) -> int | None:
-        value = read(cell)
-        return None if value is None else place(edges, closed, value)
-
-    return coded(cells, rule, len(edges) - 1, missing)
+    return coded(cells, lambda cell: place(edges, closed, read(cell)), len(edges) - 1, missing)

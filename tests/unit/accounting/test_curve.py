@@ -288,6 +288,26 @@ def test_a_table_of_bad_numbers_is_refused_in_a_sentence(
     assert str(refused.value) == message
 
 
+def test_a_line_of_floats_is_held_exactly() -> None:
+    """In floating point 0.1 + 0.2·2 falls below the number that it stands for."""
+    floats = Linear(0.1, 0.2)  # type: ignore[arg-type] # a caller without a type checker
+
+    assert floats.at(2) >= Fraction(0.1) + Fraction(0.2) * 2
+    assert (type(floats.xi), type(floats.rho)) == (Fraction, Fraction)
+
+
+def test_a_profile_that_is_a_float_is_held_exactly() -> None:
+    floats = Linear(0, 0.1, 0.2)  # type: ignore[arg-type] # a caller without a type checker
+
+    assert total(floats, line(0, 0, Fraction(1, 3))).gaussian == Fraction(0.2) + Fraction(1, 3)
+
+
+@pytest.mark.parametrize("profile", [math.nan, math.inf])
+def test_a_profile_that_is_no_number_is_refused(profile: float) -> None:
+    with pytest.raises(InvalidBound, match="gaussian is"):
+        Linear(Fraction(0), Fraction(1), profile)  # type: ignore[arg-type] # a caller without a type checker
+
+
 @pytest.mark.parametrize(("xi", "rho"), [(-1, 0), (0, -1)])
 def test_a_line_below_zero_is_refused(xi: int, rho: int) -> None:
     with pytest.raises(InvalidBound, match="it must not be below 0"):

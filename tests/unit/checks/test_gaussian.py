@@ -46,6 +46,19 @@ def test_a_candidate_passes_when_the_noisy_margin_is_not_negative(candidate: int
     assert answered(check, candidate, ScriptedNoise([noise])).passed is passed
 
 
+@pytest.mark.parametrize("check", [GaussianCheck(QUESTION, budget(1), 3), BalancedCheck(QUESTION)])
+def test_the_record_holds_the_sensitivity_and_its_unit(check: Check[Integers, int]) -> None:
+    assert check.facts() == {"sensitivity": 3, "unit": 4}
+
+
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [(GaussianCheck(QUESTION, budget(1), 3), "Gaussian check"), (BalancedCheck(QUESTION), "balanced check")],
+)
+def test_the_name_on_record_tells_the_two_checks_apart(check: Check[Integers, int], name: str) -> None:
+    assert check.name == name
+
+
 def test_the_noisy_margin_is_shown_in_records() -> None:
     verdict = answered(GaussianCheck(QUESTION, budget(1), 3), 2, ScriptedNoise([2]))
 

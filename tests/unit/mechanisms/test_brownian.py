@@ -127,6 +127,12 @@ def test_refining_weighs_by_precision() -> None:
     assert (estimate.values.tolist(), estimate.precision) == ([6.0], Fraction(4))
 
 
+def test_a_precision_that_is_a_float_is_held_exactly() -> None:
+    start = Estimate(np.zeros(1), 0.1)  # type: ignore[arg-type] # a caller without a type checker
+
+    assert start.refine(Measurement(np.zeros(1), Fraction(1, 3))).precision == Fraction(0.1) + 3
+
+
 def test_an_estimate_of_another_shape_is_not_refined() -> None:
     with pytest.raises(SchemaMismatch, match="met values of"):
         Estimate(np.zeros(2), Fraction(1)).refine(Measurement(np.zeros(3), Fraction(1)))

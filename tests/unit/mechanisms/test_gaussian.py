@@ -97,6 +97,20 @@ def test_floating_noise_is_calibrated_by_the_same_formula() -> None:
     assert FloatGaussian(halves, (1,), 0.5, ADD).variance(budget(1)) == Fraction(10, 4)
 
 
+@pytest.mark.parametrize("l2", [2**40, np.int64(2**40)])
+def test_floating_noise_does_not_wrap_around_with_its_sensitivity(l2: int) -> None:
+    """The square of a numpy integer would be 0, and so would the noise."""
+    assert FloatGaussian(halves, (1,), l2, ADD).variance(budget(1)) == 10 * 2**80
+
+
+def test_the_record_of_floating_noise_holds_the_sensitivity_exactly() -> None:
+    assert FloatGaussian(halves, (1,), 0.5, ADD, "halves").facts(budget(1)) == {
+        "statistic": "halves",
+        "l2": "1/2",
+        "variance": "5/2",
+    }
+
+
 def test_floating_noise_keeps_the_profile_of_real_numbers() -> None:
     assert FloatGaussian(halves, (1,), 0.5, ADD).promise(budget(1)).curve == line(0, Fraction(1, 20), Fraction(1, 20))
 

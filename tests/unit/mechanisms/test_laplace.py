@@ -76,6 +76,18 @@ def test_floating_values_are_the_statistic_plus_the_noise() -> None:
     assert release.floating
 
 
+def test_floating_noise_is_calibrated_by_the_same_formula() -> None:
+    release = rehearsal().spend(FloatLaplace(halves, (1,), 0.5, ADD), people(0), budget(2), Past(), silence())
+
+    assert release.value.variance == Fraction(1, 8)
+
+
+def test_the_record_of_floating_noise_holds_the_sensitivity_exactly() -> None:
+    facts = FloatLaplace(halves, (1,), 0.5, ADD, "halves").facts(budget(2))
+
+    assert facts == {"statistic": "halves", "l1": "1/2", "scale": "1/4"}
+
+
 def test_floating_noise_is_billed_as_a_pure_step() -> None:
     assert FloatLaplace(halves, (1,), 0.5, ADD).promise(budget(1)) == Laplace(counts()).promise(budget(1))
 
