@@ -4,31 +4,30 @@ import json
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from expost import runs
 from expost.accounting.claim import Budget
-from expost.checks import BalancedCheck, GaussianCheck, SparseVectorCheck
 from expost.checks.question import as_typed
 from expost.datasets import adult
 from expost.errors import ExpostError, InvalidBound
 from expost.ladder import Ladder
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.record import Memory
-from expost.report import check
+from expost.report import check as audited
 from expost.report import explain as explained
 from expost.report.digits import price
 from expost.screen import Screen, plan_table
 from expost.tabular.draft import draft
 from expost.tabular.frames import Format
+from expost.tabular.prices import Ends, check_named, with_prices
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Learner, Sklearn
-from expost.tabular.synthesis import CheckMaker, Recipe, planned, threshold
+from expost.tabular.synthesis import Recipe, planned, threshold
 
 NOT_REACHED, REFUSED, INTERRUPTED = 3, 2, 130
 Command = Callable[..., None]
@@ -41,18 +40,23 @@ def main() -> None:
 
 
 def configured(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
-    """Take the options of a TOML file as defaults, so that the command line still wins."""
+    """Take the options of a TOML file as defaults, so that the command line still wins.
+
+    One file serves the plan and the run: what only the other knows is left alone.
+    """
     if value is None:
         return
     try:
         settings = tomllib.loads(value.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         raise click.BadParameter(f"{value} is not a readable TOML file.") from None
-    known = {word.lstrip("-"): option.name for option in context.command.params for word in option.opts}
+    words = {job: {word.lstrip("-"): str(each.name) for each in main.commands[job].params for word in each.opts}
+             for job in ("demo", "synth", "plan")}  # fmt: skip
     for name in settings:
-        if name not in known:
-            raise click.BadParameter(f"{value} sets {name}, which is no option of this command.")
-    context.default_map = {str(known[name]): setting for name, setting in settings.items()}
+        if not any(name in known for known in words.values()):
+            raise click.BadParameter(f"{value} sets {name}, which is no option of demo, synth or plan.")
+    known = words[str(context.command.name)]
+    context.default_map = {known[name]: setting for name, setting in settings.items() if name in known}
 
 
 PRICING = [
@@ -92,6 +96,12 @@ def options(*groups: Sequence[Callable[[Command], Command]]) -> Callable[[Comman
     return decorate
 
 
+def stopped(sentence: str, status: int) -> NoReturn:
+    """End without a release."""
+    click.echo(sentence, err=True)
+    sys.exit(status)
+
+
 def plainly(command: Command) -> Command:
     """Refusals in one sentence on the error stream, with their own exit status."""
 
@@ -100,11 +110,9 @@ def plainly(command: Command) -> Command:
         try:
             command(**settings)
         except ExpostError as refusal:
-            click.echo(f"expost: {refusal}", err=True)
-            sys.exit(REFUSED)
+            stopped(f"expost: {refusal}", REFUSED)
         except KeyboardInterrupt:
-            click.echo("\nexpost: interrupted; nothing was written or spent.", err=True)
-            sys.exit(INTERRUPTED)
+            stopped("\nexpost: interrupted.", INTERRUPTED)
 
     return run
 
@@ -138,12 +146,18 @@ def synth(source: str, schema_path: str, target: str | None, accuracy: float, ou
 @click.option("--schema", "schema_path", required=True, help="The schema, in TOML.")
 @click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
 @click.option("--accuracy", default=0.8, help="The accuracy to reach.")
+@click.option(
+    "--records",
+    type=click.IntRange(min=1),
+    default=None,
+    help="About how many records there are, if that is public: shows the check's noise as accuracy.",
+)
 @options(PRICING, RUNNING[:1])
 @plainly
-def plan(schema_path: str, target: str | None, accuracy: float, **settings: Any) -> None:
-    """Show what every rung would cost, before any data is touched."""
+def plan(schema_path: str, target: str | None, accuracy: float, records: int | None, **settings: Any) -> None:
+    """Show what every rung would cost and how noisy it would be, before any data is touched."""
     recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
-    plan_table(recipe, planned(recipe))
+    plan_table(recipe, planned(recipe), records=records)
 
 
 @main.command()
@@ -164,7 +178,7 @@ def audit(path: Path) -> None:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise InvalidBound(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
-    result = check(found)
+    result = audited(found)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)
 
@@ -199,33 +213,8 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
         learner=learner,
         rows=settings.get("rows"),
     )
-    return runs.with_prices(base, ladder_of(settings["ladder"]), check_of(settings, schema))
-
-
-def ladder_of(text: str) -> runs.Ends:
-    """The ends of a ladder, as typed."""
-    stated = text.startswith("eps:")
-    try:
-        low, high, rungs = text.removeprefix("eps:").split(":")
-        return runs.Ends(Fraction(low), Fraction(high), int(rungs), stated)
-    except (ValueError, ZeroDivisionError):
-        raise InvalidBound(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
-
-
-def check_of(settings: dict[str, Any], schema: Schema) -> Callable[[Ladder], CheckMaker]:
-    """The check that the options name, for a ladder known later."""
-    name, alpha = settings["check_name"], settings["alpha"]
-    budget = Budget.of(settings["check_epsilon"], alpha=alpha)
-    if name == "balanced":
-        return lambda ladder: BalancedCheck
-    if name == "gaussian":
-        return lambda ladder: lambda question: GaussianCheck(question, budget, max(1, len(ladder.levels) - 1))
-    if name == "svt":
-        return lambda ladder: lambda question: SparseVectorCheck.calibrated(question, budget)
-    if name.startswith("public:"):
-        made = runs.public_check(name.removeprefix("public:"), schema)
-        return lambda ladder: made
-    raise InvalidBound(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
+    check = check_named(settings["check_name"], Budget.of(settings["check_epsilon"], alpha=alpha), schema)
+    return with_prices(base, Ends.typed(settings["ladder"]), check)
 
 
 def release(load: Callable[[], object], recipe: Recipe, title: str, out: Path, settings: dict[str, Any]) -> None:
@@ -234,6 +223,7 @@ def release(load: Callable[[], object], recipe: Recipe, title: str, out: Path, s
     noise: Noise = SystemNoise() if settings["seed"] is None else SeededNoise(settings["seed"])
     record = Memory()
     screen = Screen(recipe, quiet=settings["as_json"])
+    done: runs.Synthesized | None = None
     try:
         with screen:
             done = runs.synthesize_recipe(
@@ -242,8 +232,10 @@ def release(load: Callable[[], object], recipe: Recipe, title: str, out: Path, s
             )  # fmt: skip
             runs.save(done, out, format=Format(settings["format_"]), overwrite=settings["overwrite"])
     except KeyboardInterrupt:
-        spent = price(runs.spent_so_far(record))
-        click.echo(f"\nexpost: interrupted; nothing was written, and ε = {spent} is spent.", err=True)
-        sys.exit(INTERRUPTED)
+        written = "nothing was written" if done is None else f"see whether {out} was written"
+        stopped(f"\nexpost: interrupted; {written}, and ε = {price(runs.spent_so_far(record))} is spent.", INTERRUPTED)
+    except ExpostError as refusal:
+        spent = runs.spent_so_far(record)
+        stopped(f"expost: {refusal}{f' ε = {price(spent)} is spent.' if spent else ''}", REFUSED)
     screen.end(done, out)
     sys.exit(0 if done.passed else NOT_REACHED)

@@ -6,23 +6,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
 
 from expost.accounting.claim import Budget
-from expost.accounting.convert import best_linear_order
-from expost.accounting.curve import AdpEpsilon, cover
+from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.checks.gaussian import BalancedCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
 from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch
 from expost.ladder import Ladder
 from expost.noise import Noise, SystemNoise
-from expost.numerics import Real, exact, up
+from expost.numerics import Real, exact
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Private, Split, split
 from expost.record import Memory
@@ -32,7 +29,7 @@ from expost.report.facts import Facts, Rung, billed, collect, total
 from expost.search import Ended, Line
 from expost.tabular.frames import Format, frame, write
 from expost.tabular.schema import Schema
-from expost.tabular.score import Candidate, Learner, Sklearn
+from expost.tabular.score import Learner, Sklearn
 from expost.tabular.source import read
 from expost.tabular.synthesis import (
     LADDER,
@@ -76,6 +73,7 @@ class Synthesized:
     record: Memory
     title: str
     because: str
+    cap: AdpEpsilon | None = None
 
     @property
     def epsilon(self) -> AdpEpsilon:
@@ -100,7 +98,7 @@ class Synthesized:
     @cached_property
     def facts(self) -> Facts:
         """What a report tells, from releases only."""
-        return collect(self.synthesis, self.record, title=self.title, because=self.because)
+        return collect(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
 
     def _repr_html_(self) -> str:
         return fragment(self.facts)
@@ -178,9 +176,10 @@ def synthesize_recipe(
     first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
     if max_epsilon is not None and max_epsilon < first:
         raise BudgetExceeded(f"the first rung is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it.")
-    cap = None if max_epsilon is None else PledgedFilter(chosen.pledge, AdpEpsilon(max_epsilon))
+    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    limit = None if cap is None else PledgedFilter(chosen.pledge, cap)
     kept = Memory() if record is None else record
-    odometer = Odometer(pledge=chosen.pledge, cap=cap, recorder=kept, rehearsal=noise.seeded)
+    odometer = Odometer(pledge=chosen.pledge, cap=limit, recorder=kept, rehearsal=noise.seeded)
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
@@ -196,68 +195,7 @@ def synthesize_recipe(
         on_progress=on_progress,
     )
     native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
-    return Synthesized(native, done, kept, title, parts.because)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Ends:
-    """The ends of a ladder and its rungs: Rényi ε at the ladder's order or, if ``stated``, ε at δ."""
-
-    low: Fraction
-    high: Fraction
-    rungs: int
-    stated: bool
-
-
-def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> Recipe:
-    """The recipe on a ladder between two ends."""
-    alpha = recipe.query.alpha
-    ladder = Ladder.geometric(ends.low, ends.high, ends.rungs, alpha=alpha)
-    if ends.stated:
-        prior, share = planned(recipe).stops[0].curve, recipe.delta / ends.rungs
-        spent = cover(prior)
-        assert spent is not None  # selection and ladder are lines
-        base = spent.rho - recipe.ladder.levels[0] / alpha
-        levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
-        if levels[0] <= 0:
-            raise InvalidBound(f"ε = {up(ends.low):g} is no more than selection costs; start the ladder higher.")
-        ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
-    return replace(recipe, ladder=ladder, check=check(ladder))
-
-
-def _kept_below(
-    recipe: Recipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
-) -> Ladder:
-    """The levels, lowered where the check's own price would lift a statement above its end."""
-    for _ in range(40):
-        ladder = Ladder.of(levels, alpha=recipe.query.alpha)
-        plan = planned(replace(recipe, ladder=ladder, check=check(ladder)))
-        stated = [plan.pledge.epsilon(stop.as_spent()) for stop in plan.stops]
-        if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
-            return ladder
-        pairs = zip(levels, stated, ends, strict=True)
-        levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
-    raise InvalidBound("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
-
-
-def _rho_of(epsilon: float, delta: float) -> Fraction:
-    """The largest ρ whose zCDP curve is stated as at most ε at δ, by bisection."""
-    low, high = 0.0, epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if best_linear_order(0, middle, delta)[0] <= epsilon else (low, middle)
-    return Fraction(low)
-
-
-def public_check(table: object, schema: Schema) -> CheckMaker:
-    """A check on public records, which costs nothing; the records are read at once."""
-    public = read(table, schema)
-
-    def make(question: CentredSum[Table, Candidate]) -> PublicCheck[Candidate]:
-        return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
-
-    return make
+    return Synthesized(native, done, kept, title, parts.because, cap)
 
 
 def spent_so_far(record: Memory) -> AdpEpsilon:
@@ -276,12 +214,24 @@ def save(run: Synthesized, folder: Path, *, format: Format, overwrite: bool = Fa
         fresh.mkdir()
         write(fresh / f"synthetic.{format.value}", run.release.value, format)
         (fresh / "report.html").write_text(render(run.facts), encoding="utf-8")
-        (fresh / "receipt.json").write_text(
-            json.dumps(receipt(run.facts), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        told = json.dumps(receipt(run.facts), indent=2, ensure_ascii=False)
+        (fresh / "receipt.json").write_text(f"{told}\n", encoding="utf-8")
+        _replace(folder, fresh)
+
+
+def _replace(folder: Path, fresh: Path) -> None:
+    """Put the fresh folder into its place; the one that was there goes last, so that a crash leaves one of them."""
+    aside = folder.with_name(f"{fresh.parent.name}-replaced")
+    try:
         if folder.exists():
-            shutil.rmtree(folder)
+            folder.rename(aside)
         fresh.rename(folder)
+    except BaseException:
+        if aside.exists() and not folder.exists():
+            aside.rename(folder)
+        raise
+    if aside.exists():
+        shutil.rmtree(aside)
 
 
 def refuse_existing(folder: Path, *, overwrite: bool) -> None:

@@ -1,6 +1,7 @@
 """What a run shows in the terminal: a live table on a screen, plain lines elsewhere, JSON for machines."""
 
 import json
+import textwrap
 from pathlib import Path
 from types import TracebackType
 from typing import Self, final
@@ -13,15 +14,19 @@ from rich.text import Text
 
 from expost.accounting.plan import Plan
 from expost.report import conclusion, receipt
-from expost.report.digits import price
+from expost.report.digits import price, small, tied
 from expost.runs import Synthesized
 from expost.search import Line
 from expost.tabular.junction import Junction
+from expost.tabular.prices import check_noise
 from expost.tabular.selection import affordable, queries
 from expost.tabular.synthesis import Recipe
 
 NORMAL_95 = 1.96
 """Half the width of a 95 % interval, in standard deviations: what ± means here and in the report."""
+
+WIDEST = 100
+"""Characters in a line that is still easily read."""
 
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
@@ -80,7 +85,7 @@ class Screen:
             self._console.print_json(json.dumps(receipt(run.facts)))
             return
         self._console.print()
-        self._console.print(conclusion(run.facts), markup=False)
+        _paragraph(self._console, conclusion(run.facts))
         self._console.print(f"\nWritten to {out}{'/' if not str(out).endswith('/') else ''}", markup=False)
 
     def _show(self) -> None:
@@ -96,29 +101,52 @@ class Screen:
         return table
 
 
-def plan_table(recipe: Recipe, plan: Plan) -> None:
-    """What every rung would cost, and how noisy its counts would be: all known from the schema."""
+def plan_table(recipe: Recipe, plan: Plan, *, records: int | None) -> None:
+    """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
     star = queries(domain, recipe.target, ())
     pairs = len(star) + max(0, len(domain) - 2)
-    largest = _largest_model(recipe)
+    reach = recipe.marginals(star).statistic.l2_squared * pairs / len(star)
     console.print(
-        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {largest:,} cells.\n"
+        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most "
+        f"{_largest_model(recipe):,} cells.\n"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in (
-        "rung",
-        f"Rényi ε at α = {float(recipe.ladder.alpha):g}",
-        f"ε at δ = {recipe.delta:g}",
-        "noise of a count (std)",
-    ):
+    heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
+    for name in [*heads, "noise of\na count", "noise of\nthe check", *(["± in the\naccuracy"] if records else [])]:
         table.add_column(name, justify="right", min_width=8)
-    for index, (level, stop) in enumerate(zip(recipe.ladder.levels, plan.stops, strict=True), start=1):
-        noise = float(recipe.ladder.alpha * pairs / (2 * level)) ** 0.5
-        table.add_row(str(index), f"{float(level):.4g}", price(plan.pledge.epsilon(stop.as_spent())), f"{noise:.1f}")
+    rows = zip(recipe.ladder.levels, plan.stops, check_noise(recipe), strict=True)
+    for index, (level, stop, asked) in enumerate(rows, start=1):
+        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
+        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop.as_spent())), f"{count:.1f}"]
+        unasked = "not asked" if recipe.held else "none"
+        cells.append(unasked if asked is None else f"{asked:.1f}")
+        if records is not None:
+            cells.append("—" if asked is None else f"{NORMAL_95 * asked / float(records * recipe.validation):.4f}")
+        table.add_row(str(index), *cells)
     console.print(table)
-    console.print(f"\n{plan.reason[0].upper()}{plan.reason[1:]}.", markup=False)
+    console.print()
+    _paragraph(console, f"{_noises(recipe, records)} {plan.reason[0].upper()}{plan.reason[1:]}.")
+
+
+def _paragraph(console: Console, text: str) -> None:
+    """The text in lines that end nowhere between a number and its sign."""
+    lines = textwrap.fill(tied(text), min(console.width, WIDEST))
+    console.print(lines.replace("\N{NO-BREAK SPACE}", " "), markup=False, soft_wrap=True)
+
+
+def _noises(recipe: Recipe, records: int | None) -> str:
+    """What the columns of noise mean."""
+    said = f"Noise is a standard deviation, in records; accuracy to reach: {float(recipe.accuracy):g}."
+    if not recipe.held:
+        return f"{said} The check is on public records, without noise."
+    share = f"{float(recipe.validation):g}"
+    if records is None:
+        return f"{said} A share of {share} is held out for the check: with --records its noise is told as accuracy."
+    return (
+        f"{said} ± is its 95 % range where a share of {share} of about {records:,} records is held out for the check."
+    )
 
 
 def _largest_model(recipe: Recipe) -> int:

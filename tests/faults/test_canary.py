@@ -136,6 +136,20 @@ def test_a_canary_that_is_declared_is_seen_in_what_is_written(words: tuple[str, 
     assert traces((here / f"out/synthetic.{words[1] if words else 'csv'}").read_bytes() + written(here))
 
 
+def test_a_comment_of_the_schema_is_written_nowhere(here: Path) -> None:
+    """Nor does it change the schema's digest."""
+    synth("secret.csv", "--json", accuracy="0.5")
+    plain = (here / "out/receipt.json").read_bytes()
+    commented = f"# {WORD} {NUMBER}\n{SCHEMA.dumps()}".replace('"region"\n', f'"region"  # {WORD} {NUMBER}\n')
+    (here / "schema.toml").write_text(commented, encoding="utf-8")
+
+    _, printed = synth("secret.csv", "--json", "--overwrite", accuracy="0.5")
+
+    assert commented.count(WORD) == 2
+    assert traces(printed + written(here)) == []
+    assert (here / "out/receipt.json").read_bytes() == plain
+
+
 def test_a_canary_in_a_draft_is_seen_in_what_is_printed(here: Path) -> None:
     _, printed = run("schema", "secret.csv")
 

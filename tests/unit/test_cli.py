@@ -1,12 +1,15 @@
 """The command line: it says what was paid and how it ended, and refuses in one sentence before any data is opened."""
 
 import json
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
+from sklearn.base import BaseEstimator, ClassifierMixin
 
+from expost import cli, runs
 from expost.cli import main
 from expost.report import check
 from expost.report.digits import price
@@ -247,6 +250,7 @@ def test_a_seed_is_called_not_private_in_the_terminal_the_report_and_the_receipt
     assert "NOT PRIVATE" in said(result)
     assert "NOT PRIVATE" in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["seeded"] is True
+    assert (here / "out/receipt.json").read_text(encoding="utf-8").startswith('{\n  "warning": "NOT PRIVATE')
 
 
 def test_without_a_seed_nothing_is_called_so(here: Path) -> None:
@@ -326,6 +330,72 @@ def test_without_a_cap_it_would_pass(here: Path) -> None:
     assert kept(here)["statement"]["epsilon"] > 0.6
 
 
+def test_a_run_that_a_cap_ended_says_so_in_the_terminal_the_report_and_the_receipt(here: Path) -> None:
+    result = synth("--seed", "1", "--max-epsilon", "0.6", accuracy="0.99")
+
+    told = "the cap of ε = 0.6 left no room for rung"
+    assert told in said(result)
+    assert "climbing to the top" not in said(result).lower()
+    assert told in (here / "out/report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert told in kept(here)["ended"]["because"]
+    assert kept(here)["cap"] == 0.6
+
+
+def test_a_ladder_that_ended_is_not_put_down_to_a_cap(here: Path) -> None:
+    result = synth("--seed", "1", accuracy="0.99")
+
+    assert "the ladder ended with rung 3. On rung 2, the last that was checked" in said(result)
+    assert "cap" not in said(result)
+
+
+class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """A classifier that predicts for nobody."""
+
+    def fit(self, features: object, labels: object) -> "Failing":
+        return self
+
+    def predict(self, features: object) -> NoReturn:
+        raise ValueError("no idea")
+
+
+def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) -> None:
+    result = synth("--seed", "1", "--estimator", f"{__name__}.Failing")
+
+    told = refused(result, here)
+    spent = float(told.removesuffix(" is spent.\n").rpartition(" = ")[2])
+    assert "fails on values that no synthetic row has" in told
+    assert 0.1 < spent < 0.6
+
+
+def interrupt(*words: object, **settings: object) -> NoReturn:
+    """Somebody presses the interrupt key."""
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_files_are_written_does_not_say_that_nothing_was(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "save", interrupt)
+
+    result = synth("--seed", "1")
+
+    assert result.exit_code == 130
+    assert "nothing was written" not in result.stderr
+    assert "see whether out was written, and ε = " in result.stderr
+
+
+@pytest.mark.parametrize("words", [("schema", "customers.csv"), ("plan", "--schema", "schema.toml")], ids=" ".join)
+def test_an_interrupt_elsewhere_claims_nothing(
+    words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("draft", "recipe_of"):
+        monkeypatch.setattr(cli, name, interrupt)
+
+    result = run(*words)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "\nexpost: interrupted.\n")
+
+
 def test_a_cap_below_the_first_rung_is_refused(here: Path) -> None:
     assert "cap 0.05" in refused(synth("--max-epsilon", "0.05"), here)
 
@@ -363,6 +433,48 @@ def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert [line.split()[0] for line in result.output.splitlines() if line[:8].strip().isdigit()] == ["1", "2", "3"]
+
+
+def noises(*words: str, column: int = 4) -> list[str]:
+    """A column of the plan: the noise of the check unless another is named."""
+    lines = plan("--ladder", "0.02:2:3", *words).output.splitlines()
+    return [re.split(r" {2,}", line.strip())[column] for line in lines if line[:8].strip().isdigit()]
+
+
+def test_a_plan_shows_how_noisy_the_check_is_on_each_rung(here: Path) -> None:
+    *asked, last = noises()
+
+    assert [float(each) > 0 for each in asked] == [True, True]
+    assert last == "not asked"
+
+
+def test_the_accuracy_that_is_asked_for_changes_the_noise_of_the_check(here: Path) -> None:
+    """A record counts for the larger of the accuracy and its complement."""
+    half, high = (float(noises("--accuracy", accuracy)[0]) for accuracy in ("0.5", "0.9"))
+
+    assert high / half == pytest.approx(1.8, rel=0.02)
+
+
+def test_a_plan_shows_the_noise_as_accuracy_where_the_number_of_records_is_public(here: Path) -> None:
+    fifth, half = (noises("--records", "1000", "--validation", share, column=5)[0] for share in ("0.2", "0.5"))
+
+    assert float(fifth) == pytest.approx(1.96 * float(noises()[0]) / 200, rel=0.01)
+    assert float(fifth) / float(half) == pytest.approx(2.5, rel=0.01)
+
+
+def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
+    assert noises("--check", "public:customers.csv") == ["none"] * 3
+
+
+def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
+    (here / "job.toml").write_text('ladder = "0.02:2:3"\nmax-epsilon = 9\nrecords = 900\n', encoding="utf-8")
+
+    planned = plan("--config", "job.toml")
+    result = synth("--config", "job.toml", "--seed", "1")
+
+    assert (planned.exit_code, result.exit_code) == (0, 0), planned.output + result.output
+    assert "about 900 records" in said(planned)
+    assert kept(here)["cap"] == 9
 
 
 def test_a_plan_touches_no_data(here: Path) -> None:

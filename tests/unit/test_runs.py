@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
@@ -23,13 +24,16 @@ from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMisma
 from expost.ladder import Ladder
 from expost.noise import SeededNoise, SystemNoise
 from expost.record import Memory
-from expost.report import check, receipt, render
-from expost.runs import Synthesized, public_check, save, spent_so_far, synthesize
+from expost.report import check, conclusion, receipt, render
+from expost.report.digits import points, price
+from expost.report.words import reading
+from expost.runs import Synthesized, save, spent_so_far, synthesize
 from expost.search import Ended, Line
 from expost.tabular.binned import Closed, Dates, Numeric
 from expost.tabular.column import Column, Missing
 from expost.tabular.frames import Format
 from expost.tabular.listed import Boolean, Categorical, Integer
+from expost.tabular.prices import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
 from expost.tabular.synthesis import LADDER as USUAL
@@ -264,6 +268,43 @@ def test_the_stated_epsilon_stays_within_the_cap(cap: float) -> None:
     assert done.synthesis.outcome.ended is Ended.CAPPED
 
 
+@pytest.mark.parametrize("cap", [0.25, 0.5, 1.0])
+def test_a_run_that_a_cap_ended_says_so_and_what_the_next_rung_would_have_cost(cap: float) -> None:
+    done = made(customers(SCHEMA), accuracy=0.99, max_epsilon=cap)
+
+    told = conclusion(done.facts)
+
+    following = done.facts.stops[len(done.history)].epsilon
+    assert following > cap
+    assert f"the cap of ε = {cap:g} left no room for rung {len(done.history) + 1}" in told
+    assert f"would have cost ε = {price(following)}" in told
+
+
+def test_a_check_that_says_yes_or_no_is_told_with_its_noise() -> None:
+    """The noise is in records: of a tenth as many held out it is ten times the share."""
+    few, many = (made(customers(SCHEMA, count), check=CHECKS["sparse vector"]).facts for count in (1000, 10000))
+
+    assert few.blur is not None
+    assert many.blur is not None
+    assert few.blur == pytest.approx(10 * many.blur, rel=0.4)
+    assert f"with a noise of {points(few.blur)}" in reading(few)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "gaussian", "public"])
+def test_other_checks_have_no_noise_of_that_kind(kind: str) -> None:
+    assert made(customers(SCHEMA), check=CHECKS[kind]).facts.blur is None
+
+
+def test_a_run_under_a_public_check_speaks_of_no_records_held_out() -> None:
+    private, public = (render(made(customers(SCHEMA), check=CHECKS[kind]).facts) for kind in ("balanced", "public"))
+
+    assert "every look at held-out records" in private
+    assert "split into two parts" in private
+    for words in ("held-out", "held out for", "split into two parts", "of the two parts of the split"):
+        assert words not in public
+    assert "The check read public records only" in public
+
+
 def test_without_a_cap_the_same_run_would_cost_more() -> None:
     assert made(customers(SCHEMA), accuracy=0.99).epsilon > 1
 
@@ -470,6 +511,49 @@ def test_a_folder_is_replaced_if_that_is_asked(tmp_path: Path) -> None:
 
     assert not (folder / "old").exists()
     assert (folder / "receipt.json").exists()
+
+
+def replaced(tmp_path: Path) -> Path:
+    """A folder with an older release that cannot be replaced."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "old").touch()
+    return folder
+
+
+@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
+def test_a_release_that_cannot_be_moved_into_place_leaves_the_old_one(
+    failure: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, rename = replaced(tmp_path), Path.rename
+
+    def fails(path: Path, target: Path) -> Path:
+        if path.name == "release":
+            raise failure
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(failure):
+        save(made(customers(SCHEMA)), folder, format=Format.CSV, overwrite=True)
+
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["out", "out/old"]
+
+
+def test_the_old_release_is_deleted_only_when_the_new_one_is_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, remove, complete = replaced(tmp_path), shutil.rmtree, []
+
+    def watched(path: str | Path, *words: Any, **settings: Any) -> None:
+        if (Path(path) / "old").exists():
+            complete.append((folder / "receipt.json").exists())
+        remove(path, *words, **settings)
+
+    monkeypatch.setattr(shutil, "rmtree", watched)
+    save(made(customers(SCHEMA)), folder, format=Format.CSV, overwrite=True)
+
+    assert complete == [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def places(folder: Path) -> dict[str, Path]:

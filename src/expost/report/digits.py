@@ -18,6 +18,11 @@ def measured(accuracy: float, error: float | None) -> str:
     return f"{100 * accuracy:.1f} %" + ("" if error is None else f" ± {196 * error:.1f}")
 
 
+def points(error: float) -> str:
+    """Half the 95 % interval of noise, in percentage points."""
+    return f"± {196 * error:.1f} points"
+
+
 def plain(share: float) -> str:
     """A share as the percentage that was typed.
 
@@ -45,6 +50,12 @@ def small(delta: float) -> str:
 def one_in(delta: float) -> str:
     """δ as odds, rounded to the larger."""
     return f"1 in {math.floor(Decimal(1) / Decimal(repr(delta))):,}"
+
+
+def tied(text: str) -> str:
+    """The text with no-break spaces where a line must not end: a number stays beside its sign."""
+    tie = "\N{NO-BREAK SPACE}"
+    return text.replace(" = ", f"{tie}={tie}").replace(" ± ", f"{tie}±{tie}").replace(" %", f"{tie}%")
 
 
 def _rounded(value: float, rounding: str) -> str:

@@ -17,7 +17,7 @@ from expost.errors import LedgerConflict
 from expost.record import Entry, Memory
 from expost.report.comparison import Comparison, alone, joint
 from expost.search import Ended, Line
-from expost.tabular.column import Column
+from expost.tabular.column import Column, Missing
 from expost.tabular.schema import Schema
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ class Facts:
     measure: str
     asked: Fraction
     ended: Ended
+    cap: AdpEpsilon | None
     seeded: bool
     floating: bool
     epsilon: AdpEpsilon
@@ -116,8 +117,37 @@ class Facts:
         """Whether a candidate passed the check."""
         return self.ended is Ended.HALTED
 
+    @property
+    def divided(self) -> bool:
+        """Whether private records were held out; a check on public ones needs none."""
+        return any("/" in item.entry.part for item in self.bill)
 
-def collect(synthesis: "Synthesis", record: Memory, *, title: str, because: str) -> Facts:
+    @property
+    def judged(self) -> int | None:
+        """The number of the last rung that was checked, from 1; None where none was."""
+        return max((place for place, rung in enumerate(self.rungs, start=1) if rung.passed is not None), default=None)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the check reveals an accuracy, and not only yes or no."""
+        return any(rung.accuracy is not None for rung in self.rungs)
+
+    @property
+    def blur(self) -> float | None:
+        """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
+        for known in (item.entry.facts for item in self.bill if item.entry.what == "sparse vector check"):
+            spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
+            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held)
+        return None
+
+    def allowed(self, epsilon: AdpEpsilon) -> bool:
+        """Whether the cap, if there is one, leaves room for this statement."""
+        return self.cap is None or epsilon <= self.cap
+
+
+def collect(
+    synthesis: "Synthesis", record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None
+) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:
@@ -131,6 +161,7 @@ def collect(synthesis: "Synthesis", record: Memory, *, title: str, because: str)
         measure="accuracy" if recipe.score is None else "mean score",
         asked=recipe.accuracy,
         ended=outcome.ended,
+        cap=cap,
         seeded=outcome.release.seeded,
         floating=outcome.release.floating,
         epsilon=outcome.epsilon,
@@ -147,7 +178,7 @@ def collect(synthesis: "Synthesis", record: Memory, *, title: str, because: str)
         bill=billed(record),
         alone=tuple(alone(synthesis.measured, synthesis.std, table, name) for name in recipe.schema.names),
         worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
-        schema=tuple(map(_field, recipe.schema.columns)),
+        schema=tuple(map(field_of, recipe.schema.columns)),
         reviewed=recipe.schema.reviewed,
         schema_digest=digest(recipe.schema),
         versions=(("python", platform.python_version()), *((name, metadata.version(name)) for name in PACKAGES)),
@@ -205,5 +236,13 @@ def _rung(line: Line, pledge: Pledge | None, asked: Fraction, held: float) -> Ru
     return Rung(line, _stated(line.spent, pledge), accuracy, verdict.std / records)
 
 
-def _field(column: Column) -> Field:
-    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, column.missing.value)
+def field_of(column: Column) -> Field:
+    """The column in words."""
+    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, _missing(column))
+
+
+def _missing(column: Column) -> str:
+    """What becomes of a missing value; a fallback is named, whether declared or by rule."""
+    if column.missing is not Missing.FALLBACK:
+        return str(column.missing.value)
+    return f"counted as {column.labels[int(column.encode([None])[0])]}"

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import partial
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.record import Fact
-from expost.report import digits, svg, words
+from expost.report import digits, meaning, svg, words
 from expost.report.comparison import Comparison
 from expost.report.facts import Facts, Field, Item, by_part, total
 from expost.report.style import STYLE
@@ -31,9 +32,8 @@ def fragment(facts: Facts) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence for the page, in which a number stays beside its sign."""
-    tied = "\N{NO-BREAK SPACE}"
-    return safe(text).replace(" = ", f"{tied}={tied}").replace(" ± ", f"{tied}±{tied}").replace(" %", f"{tied}%")
+    """A sentence for the page."""
+    return digits.tied(safe(text))
 
 
 def _article(facts: Facts) -> str:
@@ -55,7 +55,7 @@ def _banners(facts: Facts) -> str:
     if facts.seeded:
         banners.append(_banner("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
     if not facts.reached:
-        banners.append(_banner("TARGET NOT REACHED", f"{facts.ended.value}.", "short"))
+        banners.append(_banner("TARGET NOT REACHED", f"{words.ending(facts)}.", "short"))
     if facts.floating:
         rounding = "The noise was drawn in floating point, whose rounding the bound does not cover."
         banners.append(_banner("Floating-point noise", rounding, "short"))
@@ -67,11 +67,14 @@ def _banner(title: str, text: str, name: str) -> str:
 
 
 def _figures(facts: Facts) -> str:
-    last = facts.rungs[-1]
-    measured = "not measured" if last.accuracy is None else digits.measured(last.accuracy, last.error)
+    asked = f"asked: {digits.plain(float(facts.asked))}"
+    if facts.blur is not None:
+        asked = f"{asked}, noise {digits.points(facts.blur)}"
+    if facts.judged is not None and facts.judged < len(facts.rungs):
+        asked = f"on rung {facts.judged}, the last checked; {asked}"
     figures = [
         ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}"),
-        (f"{facts.measure}, held out", measured, f"asked: {digits.plain(float(facts.asked))}"),
+        (f"{facts.measure}, {'held out' if facts.divided else 'public records'}", words.answer(facts), asked),
         ("rungs climbed", f"{len(facts.rungs)} of {len(facts.stops)}", "each finer than the last"),
         ("synthetic rows", f"{facts.rows:,}", f"{len(facts.schema)} columns"),
     ]
@@ -81,38 +84,40 @@ def _figures(facts: Facts) -> str:
 
 def _ladder(facts: Facts) -> str:
     alpha = f"{float(facts.rungs[0].line.budget.alpha):g}"
-    rows = []
-    for place, stop in enumerate(facts.stops):
-        if place >= len(facts.rungs):
-            rows.append(
-                _row(str(place + 1), "", f"would be {digits.price(stop.epsilon)}", "", "not climbed", name="ahead")
-            )
-            continue
-        rung = facts.rungs[place]
-        accuracy = "" if rung.accuracy is None else digits.measured(rung.accuracy, rung.error)
-        added = digits.price(float(rung.line.budget.epsilon))
-        verdict = svg.VERDICTS[rung.passed]
-        name = "here" if rung.passed else ""
-        rows.append(_row(str(place + 1), added, digits.price(rung.epsilon), accuracy, verdict, name=name))
-    heads = ("rung", f"Rényi ε added (α = {alpha})", f"ε at δ = {digits.small(facts.delta)}", facts.measure, "verdict")
+    heads = ("rung", f"Rényi ε added (α = {alpha})", f"ε at δ = {digits.small(facts.delta)}", "verdict", facts.measure)
+    shown = len(heads) if facts.measured else len(heads) - 1
+    rows = [_row(*cells[:shown], name=name) for name, cells in map(partial(_step, facts), range(len(facts.stops)))]
     return _section(
         "The ladder",
-        svg.ladder(facts),
+        svg.ladder(facts) if facts.measured else "",
         f'<p class="note">{prose(words.reading(facts))}</p>',
-        _table(heads, rows),
+        _table(heads[:shown], rows),
     )
+
+
+def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
+    """How a rung is marked in the table, and what its row says."""
+    number, planned = str(place + 1), facts.stops[place].epsilon
+    if place >= len(facts.rungs):
+        verdict = "not climbed" if facts.allowed(planned) else "above the cap"
+        return "ahead", (number, "", f"would be {digits.price(planned)}", verdict, "")
+    rung = facts.rungs[place]
+    accuracy = "" if rung.accuracy is None else digits.measured(rung.accuracy, rung.error)
+    added = digits.price(float(rung.line.budget.epsilon))
+    cells = (number, added, digits.price(rung.epsilon), svg.VERDICTS[rung.passed], accuracy)
+    return "here" if rung.passed else "", cells
 
 
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
         return _section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    guesses = [_row(digits.plain(each.prior), words.span(each)) for each in words.guesses(facts.epsilon)]
+    guesses = [_row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(facts.epsilon)]
     attacks = [
-        _row(digits.plain(each.alarms), digits.most(each.found)) for each in words.attacks(facts.epsilon, facts.delta)
+        _row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(facts.epsilon, facts.delta)
     ]
     return _section(
         "What the number means",
-        f"<p>{prose(words.meaning(facts.epsilon, facts.delta))} {prose(words.scope())}</p>",
+        f"<p>{prose(meaning.meaning(facts.epsilon, facts.delta))} {prose(meaning.scope())}</p>",
         '<div class="pair"><div><h3>A guess about one record</h3>',
         _table(("believed before", "can be believed after"), guesses),
         "</div><div><h3>An attempt to tell whether a record was used</h3>",

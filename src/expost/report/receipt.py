@@ -28,6 +28,7 @@ from expost.report.notation import (
     table,
     tables,
 )
+from expost.report.words import NOT_PRIVATE, ending
 
 FORMAT = "expost receipt 1"
 NOTION = "approximate ex-post"
@@ -43,7 +44,8 @@ ORDERS = (2, 20, 128)
 def receipt(facts: Facts) -> dict[str, Json]:
     """The facts an auditor needs, ready for ``json.dumps``: exact fractions as texts, infinity as null."""
     stops = [{"curve": curve_out(each.promise.curve), "epsilon": finite(each.epsilon)} for each in facts.stops]
-    return {
+    warning: dict[str, Json] = {"warning": NOT_PRIVATE} if facts.seeded else {}
+    return warning | {
         "format": FORMAT,
         "title": facts.title,
         "statement": {
@@ -56,7 +58,8 @@ def receipt(facts: Facts) -> dict[str, Json]:
         "seeded": facts.seeded,
         "floating": facts.floating,
         "asked": {"target": facts.target, "measure": facts.measure, "threshold": str(facts.asked)},
-        "ended": {"reached": facts.reached, "because": facts.ended.value},
+        "ended": {"reached": facts.reached, "because": ending(facts)},
+        "cap": facts.cap,
         "pledge": None if facts.pledge is None else pledge_out(facts.pledge),
         "plan": {"reason": facts.reason, "stops": stops},
         "history": [_rung(rung) for rung in facts.rungs],
@@ -125,6 +128,8 @@ def _statement(found: Mapping[str, Json], bill: Sequence[Item], pledge: Pledge |
 def _lines(found: Mapping[str, Json], bill: Sequence[Item]) -> Iterator[str]:
     if found["seeded"] is not any(item.entry.seeded for item in bill):
         yield "the receipt and its lines disagree on whether the noise was seeded."
+    if found["seeded"] is not (found.get("warning") == NOT_PRIVATE):
+        yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
     if found["floating"] is not any(item.entry.floating for item in bill):
         yield "the receipt and its lines disagree on whether the noise was floating."
     for place, item in enumerate(bill, start=1):

@@ -1,22 +1,17 @@
-"""Words: what a bound means for a person, in odds, and what a run reached, in one paragraph."""
+"""Words: what a run reached, what it cost and how it was made, in plain sentences."""
 
 import math
-import textwrap
-from dataclasses import dataclass
-from typing import final
 
-from expost.accounting.odds import posterior, true_positive_rate
-from expost.numerics import probability
-from expost.report.digits import least, measured, most, one_in, plain, price, small
+from expost.report.digits import measured, plain, points, price, small
 from expost.report.facts import Facts
+from expost.search import Ended
 
-PRIORS = (0.01, 0.1, 0.5)
-ALARMS = (0.001, 0.01, 0.05)
+NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
 
 COMPARED = (
     "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
     "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
-    "sides; one no larger than noise alone would cause is as good as can be known."
+    "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
 )
 
 STEPS = {
@@ -34,97 +29,13 @@ RELATIONS = {
 }
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """How far seeing the release can move somebody who held a guess with probability ``prior``."""
-
-    prior: float
-    low: float
-    high: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Attack:
-    """The most true alarms of a membership attack that raises false ones at the rate ``alarms``."""
-
-    alarms: float
-    found: float
-
-
-def guesses(epsilon: float) -> tuple[Guess, ...]:
-    """The usual guesses, moved as far as ε lets them."""
-    return tuple(Guess(prior, 1 - posterior(1 - prior, epsilon), posterior(prior, epsilon)) for prior in PRIORS)
-
-
-def attacks(epsilon: float, delta: float) -> tuple[Attack, ...]:
-    """The usual attacks, as strong as (ε, δ) lets them be.
-
-    Only e^ε·FPR + δ is claimed. The other branch of the formula speaks of all runs in which no alarm is raised, and
-    those that stopped elsewhere had another ε; it takes over where FPR·(1 + e^ε) > 1 − δ.
-    """
-    return tuple(
-        Attack(alarms, true_positive_rate(alarms, epsilon, delta) if _low(alarms, epsilon, delta) else 1.0)
-        for alarms in ALARMS
-    )
-
-
-def explain(epsilon: float, delta: float) -> str:
-    """What (ε, δ) means, in plain text.
-
-    >>> print(explain(0.39, 1e-5))  # doctest: +ELLIPSIS
-    ε = 0.39 at δ = 1e-5
-    <BLANKLINE>
-    Take any conclusion that somebody could draw from what was released. Whether one record is in the data
-    or not changes the chance of that conclusion by a factor of e^ε = 1.48 at most, apart from a share δ of
-    probability (1 in 100,000) about which nothing is promised. ...
-    """
-    if delta:
-        probability(delta, "delta")
-    rows = [f"{plain(guess.prior):>16}      {span(guess)}" for guess in guesses(epsilon)]
-    alarms = [f"{plain(each.alarms):>16}      {most(each.found)}" for each in attacks(epsilon, delta)]
-    return "\n".join(
-        [
-            f"ε = {epsilon:g} at δ = {small(delta)}",
-            "",
-            *textwrap.wrap(f"{meaning(epsilon, delta)} {scope()}", 104),
-            "",
-            "Somebody guesses something about one record, then sees what was released:",
-            "   held it to be      can hold it to be",
-            *rows,
-            "",
-            "Somebody tries to tell whether a record was used:",
-            "    false alarms      finds at most",
-            *alarms,
-        ]
-    )
-
-
-def meaning(epsilon: float, delta: float) -> str:
-    """The bound in one or two sentences."""
-    slack = f", apart from a share δ of probability ({one_in(delta)}) about which nothing is promised" if delta else ""
-    return (
-        "Take any conclusion that somebody could draw from what was released. Whether one record is in the data or "
-        f"not changes the chance of that conclusion by a factor of e^ε = {price(_factor(epsilon))} at most{slack}."
-    )
-
-
-def scope() -> str:
-    """What the bound holds against, and what it is silent about."""
-    return (
-        "This holds whatever else they know and however long they compute. It is about one record: who has several "
-        "is protected less, and what is true of people at large can be learnt with or without any one of them."
-    )
-
-
 def conclusion(facts: Facts) -> str:
     """The closing paragraph: what was reached, what it cost, what the cost covers, what else it might have cost."""
     parts = [reached(facts), cost(facts), covered(facts), elsewhere(facts)]
     if facts.floating:
         parts.append("Noise was drawn in floating point, whose rounding the bound does not cover.")
     if facts.seeded:
-        parts.append("NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it.")
+        parts.append(NOT_PRIVATE)
     return " ".join(part for part in parts if part)
 
 
@@ -138,23 +49,56 @@ def headline(facts: Facts) -> str:
 
 def reached(facts: Facts) -> str:
     """Whether the target was reached, and the noisy accuracy that says so."""
-    asked, last = plain(float(facts.asked)), facts.rungs[-1]
-    seen = "" if last.accuracy is None else f" (the noisy check says {measured(last.accuracy, last.error)})"
+    asked = plain(float(facts.asked))
     if facts.reached:
+        seen = f" (the noisy check says {answer(facts)})" if facts.measured else ""
+        if facts.blur is not None:
+            seen = f" (the check says yes or no, with a noise of {points(facts.blur)})"
         return (
             f"What was learnt from {facts.rows:,} synthetic rows predicts {facts.target} with the {facts.measure} of "
             f"{asked} that was asked for, on {judged_on(facts)}{seen}."
         )
     return (
         f"The {facts.measure} of {asked} that was asked for in predicting {facts.target} was NOT confirmed: "
-        f"{facts.ended.value}{seen}."
+        f"{ending(facts)}. {last_checked(facts)}"
     )
+
+
+def ending(facts: Facts) -> str:
+    """Why the climb ended."""
+    taken, stops = len(facts.rungs), facts.stops
+    if facts.ended is Ended.EXHAUSTED:
+        return f"the ladder ended with rung {taken}"
+    if facts.ended is Ended.CAPPED and facts.cap is not None and taken < len(stops):
+        room = f"the cap of ε = {facts.cap:g} left no room for rung {taken + 1}"
+        return f"{room}, which would have cost ε = {price(stops[taken].epsilon)}"
+    return str(facts.ended.value)
+
+
+def last_checked(facts: Facts) -> str:
+    """What is known of the accuracy where nothing passed."""
+    place, taken = facts.judged, len(facts.rungs)
+    if place is None:
+        return "No rung was checked, so nothing is known of its accuracy."
+    said = f"Rung {place}, the last that was checked, did not pass."
+    if facts.rungs[place - 1].accuracy is not None:
+        said = f"On rung {place}, the last that was checked, the noisy {facts.measure} was {answer(facts)}."
+    return said if place == taken else f"{said} What is released is rung {taken}, which is finer but was not checked."
+
+
+def answer(facts: Facts) -> str:
+    """The last answer of the check: a noisy accuracy where it reveals one."""
+    if facts.judged is None:
+        return "not checked"
+    last = facts.rungs[facts.judged - 1]
+    if last.accuracy is not None:
+        return measured(last.accuracy, last.error)
+    return "passed" if last.passed else "did not pass"
 
 
 def judged_on(facts: Facts) -> str:
     """Whose records the check was about."""
-    private = any(item.entry.part.endswith("/held") for item in facts.bill)
-    return "held-out records that had no part in making them" if private else "the public records of the check"
+    return "held-out records that had no part in making them" if facts.divided else "the public records of the check"
 
 
 def cost(facts: Facts) -> str:
@@ -167,23 +111,31 @@ def cost(facts: Facts) -> str:
 def covered(facts: Facts) -> str:
     """What the statement is about."""
     rungs = {1: "the one rung", 2: "both rungs"}.get(len(facts.rungs), f"all {len(facts.rungs)} rungs")
-    return (
-        f"The bound covers the whole procedure: choosing what to measure, {rungs}, every look at held-out records "
-        "and the decision to stop where it did."
-    )
+    looks = ", every look at held-out records" if facts.divided else ""
+    covers = f"The bound covers the whole procedure: choosing what to measure, {rungs}{looks}"
+    free = "" if facts.divided else " The check read public records only, which costs nothing."
+    return f"{covers} and the decision to stop where it did.{free}"
 
 
 def elsewhere(facts: Facts) -> str:
-    """What the run would have cost, had it stopped one rung earlier or climbed to the top."""
+    """What the run would have cost, had it stopped one rung earlier or climbed as far as it might."""
     taken, stops = len(facts.rungs), facts.stops
+    within = [stop for stop in stops if facts.allowed(stop.epsilon)]
+    limit = "to the top" if len(within) == len(stops) else f"as far as the cap of ε = {facts.cap:g} allows"
     earlier = [f"stopping one rung earlier would have cost {price(stops[taken - 2].epsilon)}"] if taken > 1 else []
-    top = [f"climbing to the top would have cost {price(stops[-1].epsilon)}"] if taken < len(stops) else []
+    top = [f"climbing {limit} would have cost {price(within[-1].epsilon)}"] if taken < len(within) else []
     sentence = "; ".join(earlier + top)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
 
 
 def reading(facts: Facts) -> str:
     """How to read the ladder."""
+    if not facts.measured:
+        noise = "" if facts.blur is None else f", with a noise of {points(facts.blur)} (95 %)"
+        return (
+            f"This check says whether the {facts.measure} was reached{noise}, and does not reveal how high it is. "
+            "The prices of rungs that were not climbed were known beforehand."
+        )
     return (
         "± is the 95 % range of the noise that the check adds for privacy, not that of which records were held out "
         f"(about {round(facts.held, -1):,.0f}). A filled mark passed, an empty one did not; marks on the axis are the "
@@ -194,10 +146,11 @@ def reading(facts: Facts) -> str:
 def pledged(facts: Facts) -> str:
     """How the lines of the bill become one statement."""
     reason = facts.reason[:1].upper() + facts.reason[1:]
+    parts = f"; of the two parts of the split only the dearer counts, because no record is in both ({facts.because})"
     return (
-        "Each line is a Rényi bound ξ + ρα at every order α. What reads the same records adds up; of the two parts "
-        f"of the split only the dearer counts, because no record is in both ({facts.because}). The rule that turns "
-        f"the sum into ε was pledged before any data was touched. {reason}."
+        f"Each line is a Rényi bound ξ + ρα at every order α. What reads the same records adds up"
+        f"{parts if facts.divided else ''}. The rule that turns the sum into ε was pledged before any data was "
+        f"touched. {reason}."
     )
 
 
@@ -209,28 +162,19 @@ def part(label: str) -> str:
 
 def method(facts: Facts) -> tuple[str, ...]:
     """The procedure in plain words, step by step."""
+    divided = f"The records were split into two parts, one to learn from and one to check on ({facts.because})."
+    tried = "What was learnt was tried on the part held out. Only the noisy answer was seen, and"
+    if not facts.divided:
+        divided = "All records were there to learn from; none was held out, because the check has records of its own."
+        tried = "What was learnt was tried on records that anybody may see, and"
     return (
         f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}.",
-        f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
+        divided,
         "Each column was counted with noise, and pairs of columns that belong together were chosen at random, "
         "stronger pairs being likelier. Both are on the bill.",
         f"On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
         f"model was fitted to the noisy counts, a table drawn from it, and {facts.target} learnt from that table.",
-        "What was learnt was tried on the part held out. Only the noisy answer was seen, and the first rung that "
-        "passed ended the climb.",
-        "From the noisy counts on, nothing looked at the records again: the synthetic table may be published, "
-        "copied and analysed without further cost.",
+        f"{tried} the first rung that passed ended the climb.",
+        "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed without "
+        "further cost.",
     )
-
-
-def span(guess: Guess) -> str:
-    """Both ends of a guess, rounded outwards."""
-    return f"{least(guess.low)} to {most(guess.high)}"
-
-
-def _low(alarms: float, epsilon: float, delta: float) -> bool:
-    return alarms * (1 + _factor(epsilon)) <= 1 - delta
-
-
-def _factor(epsilon: float) -> float:
-    return math.exp(min(epsilon, 700.0))

@@ -1,7 +1,6 @@
 """A first schema read off the data, for its owner to review: private until then, and marked so."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
@@ -24,11 +23,22 @@ MOST_TEXTS = 100
 MOST_NUMBERS = 20
 """Whole numbers that span no more than this are listed, not binned."""
 
+STEPS_OF_MONTHS = (1, 3, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000)
+"""Months, quarters, years and so on: what dates are binned by."""
+
 WARNING = """\
-# DRAFT, PRIVATE: everything below was read from the data. For each column decide what you would say of it in public
-# without looking: its possible values, its range. Change what tells more, remove columns nobody needs,
-# then set reviewed = true.
+# DRAFT, PRIVATE until its owner has reviewed it: the kinds, values, ranges and edges below were read from the data.
+# For each column decide what you would say of it in public without looking: its possible values, its range. Change what
+# tells more, remove columns nobody needs, then set reviewed = true. Comments hold no value and no count: they may stay.
 """
+
+READ = {
+    "values": "the values were read from the data: put the list that you knew without looking",
+    "range": "the range was read from the data: put the limits that you knew without looking",
+    "edges": "the edges were read from the data: put round limits that you knew without looking",
+    "kind": "that it is yes or no was read from the data: make sure that it cannot be anything else",
+}
+"""What the owner is asked to review, by the setting that was read."""
 
 
 @final
@@ -38,13 +48,11 @@ class Seen:
 
     name: str
     rows: int = 0
-    missing: int = 0
     values: set[str] = field(default_factory=set)
 
     def add(self, found: list[str | None]) -> None:
         """Note some cells."""
         self.rows += len(found)
-        self.missing += found.count(None)
         self.values.update(cell for cell in found if cell is not None)
 
     @property
@@ -54,14 +62,13 @@ class Seen:
         unique = len(self.values) == self.rows > MOST_TEXTS
         return named or (unique and not any("." in value or ("-" in value and ordinal(value)) for value in self.values))
 
-    @property
-    def policy(self) -> Missing:
-        """A category of its own where a value was missing."""
-        return Missing.CATEGORY if self.missing else Missing.FALLBACK
-
 
 def draft(source: object, *, missing_marks: tuple[str, ...] = ()) -> str:
-    """A schema file with ``reviewed = false`` for any source that ``read`` takes; its comments say what was seen."""
+    """A schema file with ``reviewed = false`` for any source that ``read`` takes.
+
+    Besides the domain it proposes, which its owner reviews, nothing in it was read from the data: a missing value is
+    a category of its own whether or not one was seen, and comments hold no value and no count.
+    """
     result = quietly(partial(_draft, source, missing_marks), source)
     del source  # a traceback that shows variables would show its rows
     return revealed(result)
@@ -87,27 +94,22 @@ def _draft(source: object, marks: tuple[str, ...]) -> str:
             column.add(cells(values, absent))
     if not seen[0].rows:
         raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
-    blocks = [_block(column) for column in seen]
-    return "\n".join([WARNING, heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks), *blocks])
+    proposed = {column.name: None if column.identifies else _proposed(column) for column in seen}
+    blocks = [_block(column) for column in proposed.values() if column is not None]
+    head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks)
+    return "\n".join([WARNING, head, *blocks, _left_out([name for name, column in proposed.items() if column is None])])
 
 
-def _block(seen: Seen) -> str:
-    """What was seen of a column, and what is proposed for it."""
-    proposed = None if seen.identifies else _proposed(seen)
-    shown = f"# {toml(seen.name)}: {len(seen.values)} different values, {seen.missing} missing; {_range(seen)}\n"
-    if proposed is not None:
-        return shown + declared(proposed)
-    reason = (
-        "it looks like an identifier" if seen.identifies else "it has too many texts, too large numbers or no value"
-    )
-    return f"{shown}# Dropped, because {reason}: declare it to keep it.\n"
+def _block(column: Column) -> str:
+    """What is proposed for a column, and what of it needs a review."""
+    (read,) = {"values", "range", "edges"} & column.settings.keys() or {"kind"}
+    return f"# {toml(column.name)}: {READ[read]}.\n{declared(column)}"
 
 
-def _range(seen: Seen) -> str:
-    if not seen.values:
-        return "no value."
-    key: Callable[[str], tuple[float, str]] = lambda value: (number(value) or 0, value)  # noqa: E731
-    return f"from {toml(min(seen.values, key=key)[:40])} to {toml(max(seen.values, key=key)[:40])}."
+def _left_out(names: list[str]) -> str:
+    if not names:
+        return ""
+    return f"# Left out: {', '.join(map(toml, names))}. Declare what is needed and has a domain that you can name.\n"
 
 
 def _proposed(seen: Seen) -> Column | None:
@@ -115,7 +117,7 @@ def _proposed(seen: Seen) -> Column | None:
     if not words:
         return None
     if words <= (FALSE_WORDS | TRUE_WORDS) - {"0", "1"}:
-        return Boolean(seen.name, seen.policy)
+        return Boolean(seen.name, Missing.CATEGORY)
     numbers = [number(value) for value in seen.values]
     finite = [Fraction(value) for value in numbers if value is not None and math.isfinite(value)]
     if None not in numbers and finite:
@@ -130,8 +132,10 @@ def _proposed(seen: Seen) -> Column | None:
 def _texts(seen: Seen) -> Column | None:
     if len(seen.values) > MOST_TEXTS:
         return None
-    other = next(word for word in ("other", "(other)", "((other))") if word not in seen.values)
-    return Categorical(seen.name, tuple(sorted(seen.values)), other, None, seen.policy)
+    values = tuple(sorted(seen.values))
+    fallback = next((value for value in values if value.lower() == "other"), None)
+    other = "other" if fallback is None else None
+    return Categorical(seen.name, values, other, fallback, Missing.CATEGORY)
 
 
 def _numbers(seen: Seen, low: Fraction, high: Fraction, whole: bool) -> Column | None:
@@ -140,20 +144,23 @@ def _numbers(seen: Seen, low: Fraction, high: Fraction, whole: bool) -> Column |
         return None
     whole = whole and largest <= WHOLE_LIMIT // 4
     if whole and high - low < MOST_NUMBERS:
-        return Integer(seen.name, tuple(range(int(low), int(high) + 1)), seen.policy)
+        return Integer(seen.name, tuple(range(int(low), int(high) + 1)), Missing.CATEGORY)
     if whole:
         edges = nice_edges(low, high, Fraction(1))
-        return IntegerBins(seen.name, tuple(map(int, edges)), Closed.LEFT, seen.policy)
+        return IntegerBins(seen.name, tuple(map(int, edges)), Closed.LEFT, Missing.CATEGORY)
     finest = Fraction(1) if low == high else largest / 10**12  # a lone value must not be pinned down
-    return Numeric(seen.name, tuple(map(float, nice_edges(low, high, finest))), Closed.LEFT, seen.policy)
+    return Numeric(seen.name, tuple(map(float, nice_edges(low, high, finest))), Closed.LEFT, Missing.CATEGORY)
 
 
 def _dates(seen: Seen, low: int, high: int) -> Column:
-    """Whole years where there are several, else the months or days that ``nice_edges`` takes."""
-    first, last = date.fromordinal(low), date.fromordinal(high)
-    if last.year - first.year >= 3:
-        years = nice_edges(Fraction(first.year), Fraction(last.year), Fraction(1))
-        edges = [date(min(max(int(year), 1), 9999), 1, 1) for year in years]
-    else:
-        edges = [date.fromordinal(int(day)) for day in nice_edges(Fraction(low), Fraction(high), Fraction(1))]
-    return Dates(seen.name, tuple(sorted(set(edges))), Closed.LEFT, seen.policy)
+    """Up to ten bins between first days of months, quarters or years."""
+    first, last = (12 * day.year + day.month - 1 for day in map(date.fromordinal, (low, high)))
+    step = next(step for step in STEPS_OF_MONTHS if last // step - first // step < BINS)
+    months = range(first // step * step, last // step * step + step + 1, step)
+    return Dates(seen.name, tuple(map(_first_day, months)), Closed.LEFT, Missing.CATEGORY)
+
+
+def _first_day(month: int) -> date:
+    """The first day of a month counted from the year 0, or the calendar's own end beyond it."""
+    year, place = divmod(month, 12)
+    return date.min if year < date.min.year else date.max if year > date.max.year else date(year, place + 1, 1)

@@ -11,9 +11,13 @@ from threadpoolctl import threadpool_limits
 from expost.errors import InvalidBound
 from expost.noise import Floats, Integers, Noise
 from expost.tabular.model import Model
+from expost.tabular.schema import Schema
 from expost.tabular.table import Table
 
 Predictor: TypeAlias = Callable[[Table], Integers]
+
+FAILED = -(2**40)
+"""Predicted where a classifier fails: wrong for every record, whatever the tolerance."""
 
 
 @final
@@ -58,14 +62,22 @@ class Sklearn:
         # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
         with threadpool_limits(limits=1):
             fitted = made.fit(_features(table, target), labels)
+        self._tried(fitted, _every_code(table.schema, target))
 
         def predict(records: Table) -> Integers:
-            if len(records) == 0:
-                return np.zeros(0, dtype=np.int64)
             with threadpool_limits(limits=1):
-                return np.asarray(fitted.predict(_features(records, target)), dtype=np.int64)
+                return _told(fitted, _features(records, target))
 
         return predict
+
+    def _tried(self, fitted: Any, features: Integers) -> None:
+        """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
+        with threadpool_limits(limits=1):
+            if (_told(fitted, features) == FAILED).any():
+                raise InvalidBound(
+                    f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
+                    "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
+                )
 
     def _made(self) -> Any:
         """A fresh classifier of the named class."""
@@ -107,6 +119,34 @@ def correct(target: str, tolerance: int = 0) -> Callable[[Candidate, Table], Flo
         return (missed <= tolerance).astype(np.float64)
 
     return score
+
+
+def _told(fitted: Any, features: Integers) -> Integers:
+    """A code for each record, ``FAILED`` where the classifier fails.
+
+    If it fails on several records they are tried in halves, since one record must not decide how another is scored.
+    """
+    if len(features) == 0:
+        return np.zeros(0, dtype=np.int64)
+    try:
+        codes = np.asarray(fitted.predict(features), dtype=np.int64)
+    except Exception:  # noqa: BLE001  whatever it is, what it says may quote a record
+        codes = np.zeros(0, dtype=np.int64)
+    if codes.shape == (len(features),):
+        return codes
+    if len(features) == 1:
+        return np.array([FAILED])
+    half = len(features) // 2
+    return np.concatenate([_told(fitted, features[:half]), _told(fitted, features[half:])])
+
+
+def _every_code(schema: Schema, target: str) -> Integers:
+    """Invented records that have each code of each column once, the other columns at their first."""
+    sizes = [size for name, size in schema.domain.items() if name != target]
+    blocks = [np.zeros((size, len(sizes)), dtype=np.int64) for size in sizes]
+    for place, block in enumerate(blocks):
+        block[:, place] = np.arange(len(block))
+    return np.concatenate(blocks)
 
 
 def _features(table: Table, target: str) -> Integers:

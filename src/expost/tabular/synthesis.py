@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from expost.accounting.claim import Budget
+from expost.accounting.claim import Budget, Promise
 from expost.accounting.plan import Plan
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck
@@ -108,12 +108,17 @@ def threshold(accuracy: Real) -> Fraction:
     return typed
 
 
-def planned(recipe: Recipe) -> Plan:
-    """The pledge for the whole procedure, selection included; touches no data."""
+def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:
+    """What the selection costs, and a mechanism that costs on every rung what the run's will, whatever is selected."""
     blank = {name: np.zeros(size) for name, size in recipe.schema.domain.items()}
     prior = Gaussian(recipe.alone().statistic).promise(recipe.half) + recipe.tree(blank).promise(recipe.half)
     star = recipe.marginals(queries(recipe.schema.domain, recipe.target, ()))
-    mechanism = Brownian(Gaussian(star.statistic))
+    return prior, Brownian(Gaussian(star.statistic))
+
+
+def planned(recipe: Recipe) -> Plan:
+    """The pledge for the whole procedure, selection included; touches no data."""
+    prior, mechanism = climb(recipe)
     stops = planned_stops(mechanism, recipe.ladder, recipe.judge(), prior=prior)
     return Plan(
         stops, PlannedStops(stops, recipe.delta), f"planned stops: δ is split evenly over the {len(stops)} of them"

@@ -14,9 +14,10 @@ from expost.errors import LedgerConflict
 from expost.noise import Floats
 from expost.record import Entry, Memory
 from expost.report.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.report.facts import Item, collect, total
+from expost.report.facts import Item, collect, field_of, total
 from expost.search import Ended
-from expost.tabular.column import Codes
+from expost.tabular.column import Codes, Column, Missing
+from expost.tabular.listed import Categorical, Integer
 from expost.tabular.marginals import Clique
 from expost.tabular.schema import Schema
 from expost.tabular.table import Table
@@ -163,6 +164,22 @@ def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
     assert cells[-1].label == "the 18 others"
     assert cells[-1].released == sum(range(18))
     assert cells[-1].half == pytest.approx(NORMAL_95 * np.sqrt(18))
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        (Categorical("c", ("a", "b"), "rest"), "counted as rest"),
+        (Categorical("c", ("a", "b"), None, "b"), "counted as b"),
+        (Categorical("c", ("a", "b")), "counted as a"),
+        (Integer("c", (3, 4)), "counted as 3"),
+        (Categorical("c", ("a", "b"), "rest", None, Missing.CATEGORY), "a category of its own, the last code"),
+        (Categorical("c", ("a", "b"), missing=Missing.DROP), "the record is dropped"),
+    ],
+    ids=["other", "fallback", "neither", "a number", "a category", "dropped"],
+)
+def test_what_becomes_of_a_missing_value_is_what_the_schema_declares(column: Column, told: str) -> None:
+    assert field_of(column).missing == told
 
 
 def test_the_digest_is_that_of_the_schema() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.report import svg
-from expost.report.digits import price
+from expost.report.digits import measured, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
 from tests.unit.report.examples import HOSTILE, facts
@@ -81,6 +81,33 @@ def test_a_target_that_was_not_reached_is_said_so() -> None:
 
     assert "TARGET NOT REACHED" in page
     assert "was reached, for" not in page
+
+
+def test_the_accuracy_beside_a_target_that_was_not_reached_is_that_of_the_last_rung_checked() -> None:
+    told = facts(Fraction(999, 1000))
+    assert told.rungs[2].accuracy is not None
+
+    page = said(render(told))
+
+    assert f"held out{measured(told.rungs[2].accuracy, told.rungs[2].error)}on rung 3, the last checked" in page
+
+
+def test_rungs_above_the_cap_are_told_from_those_that_were_not_climbed() -> None:
+    told = facts()
+    cap = told.stops[-1].epsilon
+
+    assert "above the cap" not in said(render(replace(told, cap=cap, rungs=told.rungs[:1])))
+    assert "above the cap" in said(render(replace(told, cap=AdpEpsilon(cap / 2), rungs=told.rungs[:1])))
+
+
+def test_a_check_that_says_yes_or_no_gets_no_chart_and_no_column_of_accuracies() -> None:
+    told = facts()
+    silent = replace(told, rungs=tuple(replace(rung, accuracy=None, error=None) for rung in told.rungs))
+
+    assert "The ladder: accuracy against price" in render(told)
+    assert "The ladder: accuracy against price" not in render(silent)
+    assert "<th>accuracy</th>" in render(told)
+    assert "<th>accuracy</th>" not in render(silent)
 
 
 def test_floating_noise_is_said_so() -> None:

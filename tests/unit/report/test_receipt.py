@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from expost.accounting.claim import Promise
-from expost.accounting.curve import Highest, Table
+from expost.accounting.curve import AdpEpsilon, Highest, Table
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.report.notation import curve_in, curve_out, pledge_in, pledge_out
 from expost.report.receipt import check, receipt
@@ -50,6 +50,27 @@ def test_a_receipt_says_what_is_stated_and_how() -> None:
     assert "expost" in found["versions"]
 
 
+def test_the_receipt_of_a_seeded_run_begins_with_not_private() -> None:
+    name, warning = next(iter(written().items()))
+
+    assert name == "warning"
+    assert warning.startswith("NOT PRIVATE")
+
+
+def test_the_receipt_of_a_private_run_has_no_warning() -> None:
+    assert "NOT PRIVATE" not in json.dumps(receipt(replace(facts(), seeded=False)))
+
+
+def test_a_receipt_says_which_cap_ended_the_run() -> None:
+    whole = facts(Fraction(999, 1000))
+    capped = replace(whole, ended=Ended.CAPPED, cap=AdpEpsilon(0.3), rungs=whole.rungs[:1])
+
+    found = receipt(capped)
+
+    assert found["cap"] == 0.3
+    assert "the cap of ε = 0.3" in json.dumps(found["ended"], ensure_ascii=False)
+
+
 def first(found: Receipt, what: str) -> Receipt:
     """The first line of the bill with this name."""
     return next(each for each in found["bill"] if each["what"] == what)
@@ -80,6 +101,8 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a count of none": lambda found: first(found, "Gaussian").update(count=0),
     "seeded kept quiet": lambda found: found.update(seeded=False),
     "a seeded line kept quiet": lambda found: [each.update(seeded=False) for each in found["bill"]],
+    "the warning left out": lambda found: found.pop("warning"),
+    "the warning made harmless": lambda found: found.update(warning="private"),
     "floating made up": lambda found: found.update(floating=True),
     "a cheaper history": lambda found: found["history"][0].update(epsilon=0.001),
     "a cheaper plan": lambda found: found["plan"]["stops"][-1].update(epsilon=0.001),

@@ -10,7 +10,10 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
 from expost.errors import InvalidBound
 from expost.report.digits import least, most, one_in, plain, price, small
-from expost.report.words import attacks, conclusion, explain, guesses
+from expost.report.facts import Facts
+from expost.report.meaning import attacks, explain, guesses
+from expost.report.words import conclusion, last_checked, reading
+from expost.search import Ended
 from tests.unit.report.examples import facts
 
 
@@ -74,6 +77,64 @@ def test_the_conclusion_of_a_run_that_did_not_reach_its_target_says_so() -> None
 
     assert "NOT confirmed" in told
     assert "climbing to the top" not in told.lower()
+
+
+def test_a_ladder_that_ended_is_told_with_the_last_rung_that_was_checked() -> None:
+    run = facts(Fraction(999, 1000))
+
+    told = conclusion(run)
+
+    assert "the ladder ended with rung 4." in told
+    assert (
+        f"On rung 3, the last that was checked, the noisy accuracy was {100 * (run.rungs[2].accuracy or 0):.1f} %"
+        in told
+    )
+    assert "What is released is rung 4, which is finer but was not checked." in told
+
+
+def capped() -> Facts:
+    """The same run, had a cap just below the price of the third rung ended it at the second."""
+    whole = facts(Fraction(999, 1000))
+    cap = AdpEpsilon(math.nextafter(whole.stops[2].epsilon, 0))
+    rungs = whole.rungs[:2]
+    return replace(whole, ended=Ended.CAPPED, cap=cap, rungs=rungs, epsilon=rungs[-1].epsilon)
+
+
+def test_a_run_that_a_cap_ended_names_the_cap_and_what_it_left_no_room_for() -> None:
+    told = conclusion(capped())
+
+    assert f"the cap of ε = {capped().cap:g} left no room for rung 3" in told
+    assert f"which would have cost ε = {price(capped().stops[2].epsilon)}. On rung 2," in told
+    assert "the ladder ended" not in told
+
+
+def test_a_run_that_a_cap_ended_is_not_told_what_lay_beyond_the_cap() -> None:
+    assert "climbing" not in conclusion(capped()).lower()
+
+
+def test_a_run_that_passed_below_a_cap_is_told_how_far_the_cap_let_it_climb() -> None:
+    whole = facts()
+    run = replace(whole, cap=capped().cap, rungs=whole.rungs[:1])
+
+    told = conclusion(run).lower()
+
+    assert f"climbing as far as the cap of ε = {run.cap:g} allows would have cost {price(run.stops[1].epsilon)}" in told
+    assert "to the top" not in told
+
+
+def test_where_no_rung_was_checked_nothing_is_known() -> None:
+    run = facts(Fraction(999, 1000))
+
+    assert "nothing is known" in last_checked(replace(run, rungs=run.rungs[-1:]))
+
+
+def test_only_a_check_that_reveals_an_accuracy_is_given_a_range() -> None:
+    run = facts()
+    silent = replace(run, rungs=tuple(replace(rung, accuracy=None, error=None) for rung in run.rungs))
+
+    assert "±" in reading(run)
+    assert "±" not in reading(silent)
+    assert "does not reveal how high it is" in reading(silent)
 
 
 def test_a_run_without_a_claim_is_given_none() -> None:

@@ -137,18 +137,94 @@ def test_a_draft_is_not_reviewed_and_says_that_it_is_private() -> None:
     assert "PRIVATE" in text
 
 
-def test_a_draft_says_what_was_read_from_the_data() -> None:
-    text = draft(pl.DataFrame({"a": [17, 90, None]}))
+@pytest.mark.parametrize(
+    ("values", "read"),
+    [
+        (["a", "b"], "the values were"),
+        ([1, 2], "the range was"),
+        ([17, 90], "the edges were"),
+        (["2020-01-31", "2024-01-31"], "the edges were"),
+        ([True, False], "that it is yes or no was"),
+    ],
+    ids=["texts", "small numbers", "numbers", "dates", "truth values"],
+)
+def test_a_draft_marks_what_was_read_from_the_data(values: list[object], read: str) -> None:
+    assert f'\n# "x": {read} read from the data: ' in draft(pl.DataFrame({"x": values}))
 
-    assert '# "a": 2 different values, 1 missing; from "17" to "90".' in text
+
+def test_the_comments_of_a_draft_hold_no_value_and_no_count() -> None:
+    """A comment survives a review that looks at the settings only."""
+    columns = {
+        "id": [*range(437)],
+        "age": [17 + place % 74 for place in range(424)] + [None] * 13,
+        "name": [f"text {place}" for place in range(437)],
+        "town": ["secret", "other"] * 218 + ["secret"],
+        "day": [date(2021, 3, 7) + timedelta(days=place) for place in range(437)],
+    }
+
+    comments = [line for line in draft(pl.DataFrame(columns, strict=False)).splitlines() if line.startswith("#")]
+
+    assert [line for line in comments if any(letter.isdigit() for letter in line) or "secret" in line] == []
+    assert '# Left out: "id", "name".' in comments[-1]
+
+
+def test_a_draft_does_not_tell_whether_a_value_was_missing() -> None:
+    full, lacking = (draft(pl.DataFrame({"a": ["u", "v", last], "b": [1, 2, 2]})) for last in ("u", None))
+
+    assert full == lacking
+
+
+def test_a_draft_makes_a_missing_value_a_category_of_its_own() -> None:
+    days = [date(2020, 1, 1), date(2024, 1, 1)]
+
+    schema = seen(t=["a", "b"], b=["yes", "no"], i=[1, 2], n=[17, 90], x=[0.5, 9.5], d=[*days])
+
+    assert [column.missing for column in schema.columns] == [Missing.CATEGORY] * 6
 
 
 def test_a_draft_rounds_the_range_outwards() -> None:
-    assert seen(age=[17, 88, 44])["age"] == IntegerBins("age", (10, 20, 30, 40, 50, 60, 70, 80, 90), Closed.LEFT)
+    edges = (10, 20, 30, 40, 50, 60, 70, 80, 90)
+
+    assert seen(age=[17, 88, 44])["age"] == IntegerBins("age", edges, Closed.LEFT, Missing.CATEGORY)
 
 
 def test_a_draft_of_one_real_value_does_not_pin_it_down() -> None:
-    assert seen(x=[5.5, 5.5])["x"] == Numeric("x", (5.0, 6.0), Closed.LEFT)
+    assert seen(x=[5.5, 5.5])["x"] == Numeric("x", (5.0, 6.0), Closed.LEFT, Missing.CATEGORY)
+
+
+def test_a_value_called_other_is_where_a_draft_puts_other_texts() -> None:
+    column = seen(race=["White", "Other", "Black"])["race"]
+
+    assert column == Categorical("race", ("Black", "Other", "White"), None, "Other", Missing.CATEGORY)
+
+
+def firsts(*months: tuple[int, int]) -> tuple[date, ...]:
+    """The first day of each month."""
+    return tuple(date(year, month, 1) for year, month in months)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "edges"),
+    [
+        ("2024-05-17", "2024-05-17", firsts((2024, 5), (2024, 6))),
+        ("2023-11-02", "2024-01-30", firsts((2023, 11), (2023, 12), (2024, 1), (2024, 2))),
+        ("2024-01-03", "2024-12-30", firsts((2024, 1), (2024, 4), (2024, 7), (2024, 10), (2025, 1))),
+        ("2021-06-08", "2024-02-29", firsts((2021, 1), (2022, 1), (2023, 1), (2024, 1), (2025, 1))),
+        ("1931-06-08", "1999-02-28", firsts(*((year, 1) for year in range(1930, 2001, 10)))),
+    ],
+    ids=["a day", "months", "quarters", "years", "decades"],
+)
+def test_a_draft_cuts_dates_where_the_calendar_does(low: str, high: str, edges: tuple[date, ...]) -> None:
+    assert seen(d=[low, high])["d"] == Dates("d", edges, Closed.LEFT, Missing.CATEGORY)
+
+
+@pytest.mark.parametrize(("low", "high"), [("0001-01-01", "9999-12-31"), ("9999-12-31",) * 2, ("0001-01-01",) * 2])
+def test_a_draft_covers_dates_at_the_ends_of_the_calendar(low: str, high: str) -> None:
+    column = seen(d=[low, high])["d"]
+
+    assert isinstance(column, Dates)
+    assert column.edges[0] <= date.fromisoformat(low)  # type: ignore[operator]  # drafted edges are dates
+    assert column.edges[-1] >= date.fromisoformat(high)  # type: ignore[operator]  # drafted edges are dates
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-3, 1.0, 1e6, 1e200])

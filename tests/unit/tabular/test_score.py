@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.errors import InvalidBound
 from expost.noise import Floats, Integers, SeededNoise
@@ -72,6 +73,53 @@ def test_the_prediction_for_a_record_does_not_depend_on_the_others(learner: Lear
 def test_no_records_have_no_predictions(learner: Learner) -> None:
     """A part of the split may be empty, and a failure would tell."""
     assert learnt(learner)(rows(0)).shape == (0,)
+
+
+BAYES = Sklearn("sklearn.naive_bayes.CategoricalNB")
+
+
+def test_a_classifier_that_fails_on_a_code_no_synthetic_row_has_is_refused_before_a_record_is_seen() -> None:
+    lacking = table(np.arange(60) % 2, np.arange(60) // 2 % 2)
+
+    with pytest.raises(InvalidBound) as refusal:
+        learnt(BAYES, lacking)
+
+    assert one_sentence(refusal.value)
+    assert "CategoricalNB" in str(refusal.value)
+
+
+def test_the_same_classifier_is_taken_where_every_code_is_among_the_synthetic_rows() -> None:
+    assert learnt(BAYES)(table(np.array([0, 1]), np.array([0, 0]))).tolist() == [0, 1]
+
+
+class Picky(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
+    """Predicts 1 for everybody, but fails as a whole where both columns are 1, which no invented record has."""
+
+    def fit(self, features: Integers, labels: Integers) -> "Picky":
+        return self
+
+    def predict(self, features: Integers) -> Integers:
+        if (features == 1).all(axis=1).any():
+            raise ValueError(f"cannot predict for {features.tolist()}")
+        return np.ones(len(features), dtype=np.int64)
+
+
+class Short(Picky):
+    """The same, but leaves those records out of its answer."""
+
+    def predict(self, features: Integers) -> Integers:
+        return np.ones(np.count_nonzero(~(features == 1).all(axis=1)), dtype=np.int64)
+
+
+@pytest.mark.parametrize("kind", [Picky, Short])
+def test_a_record_that_a_classifier_fails_on_is_wrong_and_the_others_are_scored_as_ever(kind: type) -> None:
+    """In every third record both columns are 1."""
+    predict = learnt(Sklearn(f"{__name__}.{kind.__name__}"))
+    records = table(np.arange(9) % 3, np.ones(9, dtype=np.int64))
+
+    scores = correct("y", tolerance=1000)(Candidate(rows(), model(), predict), records)
+
+    assert scores.tolist() == [1, 0, 1] * 3
 
 
 @pytest.mark.parametrize("count", [1, 2, 30])

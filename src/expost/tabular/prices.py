@@ -1,0 +1,134 @@
+"""Prices: a ladder between two ends, a check by its name, and how noisy it is; all known before data is touched."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import final
+
+from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.convert import best_linear_order
+from expost.accounting.curve import cover, largest_rho
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.errors import InvalidBound
+from expost.ladder import Ladder
+from expost.numerics import up
+from expost.step import Check, Price
+from expost.tabular.schema import Schema
+from expost.tabular.score import Candidate
+from expost.tabular.source import read
+from expost.tabular.synthesis import CheckMaker, Recipe, climb, planned
+from expost.tabular.table import Table
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The ends of a ladder and its rungs: Rényi ε at the ladder's order or, if ``stated``, ε at δ."""
+
+    low: Fraction
+    high: Fraction
+    rungs: int
+    stated: bool
+
+    @classmethod
+    def typed(cls, text: str) -> "Ends":
+        """The ends as typed: LOW:HIGH:RUNGS, with eps: before them if they are stated."""
+        stated = text.startswith("eps:")
+        try:
+            low, high, rungs = text.removeprefix("eps:").split(":")
+            return cls(Fraction(low), Fraction(high), int(rungs), stated)
+        except (ValueError, ZeroDivisionError):
+            raise InvalidBound(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+
+
+def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> Recipe:
+    """The recipe on a ladder between two ends."""
+    alpha = recipe.query.alpha
+    ladder = Ladder.geometric(ends.low, ends.high, ends.rungs, alpha=alpha)
+    if ends.stated:
+        prior, share = planned(recipe).stops[0].curve, recipe.delta / ends.rungs
+        spent = cover(prior)
+        assert spent is not None  # selection and ladder are lines
+        base = spent.rho - recipe.ladder.levels[0] / alpha
+        levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
+        if levels[0] <= 0:
+            raise InvalidBound(f"ε = {up(ends.low):g} is no more than selection costs; start the ladder higher.")
+        ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
+    return replace(recipe, ladder=ladder, check=check(ladder))
+
+
+def _kept_below(
+    recipe: Recipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
+) -> Ladder:
+    """The levels, lowered where the check's own price would lift a statement above its end."""
+    for _ in range(40):
+        ladder = Ladder.of(levels, alpha=recipe.query.alpha)
+        plan = planned(replace(recipe, ladder=ladder, check=check(ladder)))
+        stated = [plan.pledge.epsilon(stop.as_spent()) for stop in plan.stops]
+        if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
+            return ladder
+        pairs = zip(levels, stated, ends, strict=True)
+        levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
+    raise InvalidBound("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
+
+
+def _rho_of(epsilon: float, delta: float) -> Fraction:
+    """The largest ρ whose zCDP curve is stated as at most ε at δ, by bisection."""
+    low, high = 0.0, epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if best_linear_order(0, middle, delta)[0] <= epsilon else (low, middle)
+    return Fraction(low)
+
+
+def check_named(name: str, budget: Budget, schema: Schema) -> Callable[[Ladder], CheckMaker]:
+    """The check that a name stands for, on a ladder known later; a public table is read at once."""
+    if name == "balanced":
+        return lambda ladder: BalancedCheck
+    if name == "gaussian":
+        return lambda ladder: lambda question: GaussianCheck(question, budget, max(1, len(ladder.levels) - 1))
+    if name == "svt":
+        return lambda ladder: lambda question: SparseVectorCheck.calibrated(question, budget)
+    if name.startswith("public:"):
+        made = public_check(name.removeprefix("public:"), schema)
+        return lambda ladder: made
+    raise InvalidBound(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
+
+
+def public_check(table: object, schema: Schema) -> CheckMaker:
+    """A check on public records, which costs nothing; the records are read at once."""
+    public = read(table, schema)
+
+    def make(question: CentredSum[Table, Candidate]) -> PublicCheck[Candidate]:
+        return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
+
+    return make
+
+
+def check_noise(recipe: Recipe) -> tuple[float | None, ...]:
+    """The standard deviation of the check's noise on each rung, in records; None where nothing private is asked."""
+    check, (trained, mechanism) = recipe.judge(), climb(recipe)
+    found: list[float | None] = []
+    asked = NOTHING
+    for index, budget in enumerate(recipe.ladder.budgets):
+        trained = trained + mechanism.promise(budget)
+        if isinstance(check, PublicCheck) or index + 1 == len(recipe.ladder.levels):
+            found.append(None)
+            continue
+        price = check.price(index, trained.as_spent(), asked.as_spent())
+        asked = asked + price.failed
+        found.append(_spread(check, price) * recipe.question().sensitivity / recipe.question().unit)
+    return tuple(found)
+
+
+def _spread(check: Check[Table, Candidate], price: Price) -> float:
+    """The standard deviation of one answer, in units of the question's sensitivity; unknown for a check not ours."""
+    if isinstance(check, SparseVectorCheck):
+        return math.sqrt(check.variance + 2 * check.scale**2)
+    if isinstance(check, BalancedCheck | GaussianCheck):
+        return math.sqrt(1 / (2 * largest_rho(price.passed.curve)))
+    return math.nan
