@@ -1,15 +1,16 @@
-# Four verbs, each sets up what it needs: make demo · make test · make lint · make bench [NAME=noise]
+# Five verbs, each sets up what it needs: make demo · make test · make lint · make bench [NAME=noise] · make paper
 PYTHON ?= python3
 BIN := .venv/bin
 NAME ?= all
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench paper clean
 
 help:
 	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
 	@echo "make test    set up, then run every test"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
+	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md; make paper-quick for a miniature"
 	@echo "make clean   remove the virtual environment and caches"
 
 demo: .venv/.core
@@ -24,8 +25,14 @@ lint: .venv/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: .venv/.bench
+bench: .venv/.dev
 	@$(BIN)/python -m benchmarks.harness $(NAME)
+
+paper: .venv/.dev
+	@$(BIN)/python -m paper
+
+paper-quick: .venv/.dev
+	@$(BIN)/python -m paper --quick
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -40,11 +47,7 @@ clean:
 	@touch $@
 
 .venv/.dev: pyproject.toml constraints.txt | .venv/bin/python
-	@echo "installing expost and its test tools (the first time takes about a minute)"
+	@echo "installing expost and its test tools (PyTorch and JAX are large: the first time takes some minutes)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch .venv/.core $@
-
-.venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
-	@echo "installing expost, its test tools and the libraries it is measured against (JAX is large)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
-	@touch .venv/.core .venv/.dev $@
