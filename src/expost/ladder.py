@@ -19,10 +19,24 @@ T_contra = TypeVar("T_contra", contravariant=True)
 @final
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """The next step's budget; the last rung of a plan is accepted unchecked."""
+    """The next step's budget, spent ``times`` times in a row; the last rung of a plan is accepted unchecked."""
 
     budget: Budget
     last: bool
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        if self.times < 1:
+            raise InvalidBound(f"times is {self.times}; a rung spends its budget once at least.")
+
+
+class Planned(Protocol):
+    """Rungs that are fixed before the first step. Implemented by Ladder, Strides and, for training, Releases."""
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Every rung there is, as if none were left out."""
+        ...
 
 
 class Selector(Protocol[T_contra]):
@@ -73,10 +87,15 @@ class Ladder:
         below = (Fraction(0), *self.levels)
         return tuple(Budget(high - low, self.alpha) for low, high in pairwise(below))
 
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """A step for each level."""
+        return tuple(Rung(budget, place == len(self.levels)) for place, budget in enumerate(self.budgets, start=1))
+
     def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
         """The next level up."""
         taken = len(past.steps)
-        return Rung(self.budgets[taken], taken + 1 == len(self.levels)) if taken < len(self.levels) else None
+        return self.rungs[taken] if taken < len(self.levels) else None
 
 
 @final
@@ -98,9 +117,9 @@ class Strides:
         return self.ladder.levels
 
     @property
-    def budgets(self) -> tuple[Budget, ...]:
+    def rungs(self) -> tuple[Rung, ...]:
         """The ladder's, as if no rung were left out."""
-        return self.ladder.budgets
+        return self.ladder.rungs
 
     def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
         """One level up, or two if the target is far."""

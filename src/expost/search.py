@@ -11,10 +11,10 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
-from expost.ladder import Ladder, Rung, Selector, Strides
+from expost.ladder import Planned, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
-from expost.private import Split
+from expost.private import Private, Split
 from expost.release import Past, Release
 from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
@@ -86,7 +86,7 @@ def search(
     while (rung := select(past, tuple(line.verdict for line in history if line.verdict is not None))) is not None:
         verdict: Verdict | None = None
         try:
-            past = past.then(odometer.spend(mechanism, split.train, rung.budget, past, noise))
+            past = _climb(mechanism, split.train, rung, past, odometer=odometer, noise=noise)
             candidate = past.joint().map(build)
             verdict = judge(candidate, rung)
         except (BudgetExceeded, SpentCheck):
@@ -105,9 +105,19 @@ def search(
     return Outcome(candidate.at_least(odometer.spent), ended, tuple(history), odometer.pledge)
 
 
+def _climb(
+    mechanism: Mechanism[D, T], train: Private[D], rung: Rung, past: Past[T], *, odometer: Odometer, noise: Noise
+) -> Past[T]:
+    """The past with what the rung released; of several steps the last, which carries the bill of all."""
+    after = past
+    for _ in range(rung.times):
+        after = past.then(odometer.spend(mechanism, train, rung.budget, after, noise))
+    return after
+
+
 def planned_stops(
     mechanism: Mechanism[D, T],
-    ladder: Ladder | Strides,
+    ladder: Planned,
     check: Check[D, U] | PublicCheck[U],
     *,
     prior: Promise = NOTHING,
@@ -121,12 +131,13 @@ def planned_stops(
     """
     trained, asked = prior, NOTHING
     stops: list[Promise] = []
-    for index, (budget, level) in enumerate(zip(ladder.budgets, ladder.levels, strict=True)):
-        trained = trained + mechanism.promise(budget)
+    for index, rung in enumerate(ladder.rungs):
+        for _ in range(rung.times):  # added up as an odometer does, to the last bit
+            trained = trained + mechanism.promise(rung.budget)
         if isinstance(ladder, Strides):
-            trained = trained.beside(prior + mechanism.promise(Budget(level, ladder.alpha)))
+            trained = trained.beside(prior + mechanism.promise(Budget(ladder.levels[index], ladder.alpha)))
         stop = trained.beside(asked)
-        if not isinstance(check, PublicCheck) and index + 1 < len(ladder.levels):
+        if not isinstance(check, PublicCheck) and not rung.last:
             price = check.price(index, trained.as_spent(), asked.as_spent())
             stop, asked = trained.beside(asked + price.passed), asked + price.failed
             if isinstance(ladder, Strides):

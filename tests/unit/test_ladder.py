@@ -130,7 +130,22 @@ def test_levels_of_an_array_do_not_wrap_around() -> None:
     assert [each.rho for each in ladder.budgets] == [1, Fraction(1, 5)]
 
 
+def test_the_rungs_of_a_ladder_are_those_it_gives_out() -> None:
+    given_out = tuple(LADDER(after(taken), ()) for taken in range(len(LADDER.levels)))
+
+    assert LADDER.rungs == given_out
+    assert [rung.times for rung in LADDER.rungs] == [1] * 5
+
+
+@pytest.mark.parametrize("times", [0, -1])
+def test_a_rung_is_climbed_once_at_least(times: int) -> None:
+    with pytest.raises(InvalidBound, match="times is") as refused:
+        Rung(budget(1), False, times)
+
+    assert one_sentence(refused.value)
+
+
 def test_strides_have_the_levels_of_their_ladder() -> None:
     strides = Strides(LADDER)
 
-    assert (strides.levels, strides.budgets, strides.alpha) == (LADDER.levels, LADDER.budgets, LADDER.alpha)
+    assert (strides.levels, strides.rungs, strides.alpha) == (LADDER.levels, LADDER.rungs, LADDER.alpha)

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import final
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Split
+from expost.record import Memory
 from expost.release import Past
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.statistic import Statistic
@@ -459,6 +462,75 @@ def test_a_second_balanced_search_costs_no_more_than_its_training() -> None:
     ]
 
     assert [outcome.release.spent.at(20) for outcome in outcomes] == [2.0, 4.0]
+
+
+@final
+@dataclass(frozen=True)
+class Stretches:
+    """Two rungs, of three steps and of two."""
+
+    rungs: tuple[Rung, ...] = (Rung(budget(Fraction(1, 3)), False, 3), Rung(budget(1), True, 2))
+
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """The next one."""
+        return self.rungs[len(past.steps)] if len(past.steps) < 2 else None
+
+
+def stretch(
+    odometer: Odometer, *, build: Callable[[tuple[int, ...]], int] = len, noise: Noise | None = None
+) -> Outcome[int]:
+    """A search in which each rung is several steps."""
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1)
+    return search(parts(), Says(1), Stretches(), build, check, noise=noise or ScriptedNoise([FAIL]), odometer=odometer)
+
+
+def test_a_rung_of_several_steps_is_one_release_and_pays_for_all() -> None:
+    outcome = stretch(rehearsal())
+
+    assert outcome.release.value == 2
+    assert [each.spent.at(20) for each in outcome.history] == [1.0, 3.0]
+
+
+def test_every_step_of_a_rung_is_on_record() -> None:
+    record = Memory()
+
+    stretch(Odometer(rehearsal=True, recorder=record))
+
+    assert [count for entry, _, count in record.lines if entry.what == "Says"] == [3, 2]
+
+
+def test_each_step_of_a_rung_sees_the_one_before() -> None:
+    class Counts:
+        """Releases how many steps led to it: one more than the last release says."""
+
+        relation, floating = ADD, False
+        promise, facts = Says(0).promise, Says(0).facts
+
+        def sample(self, data: Integers, budget: Budget, past: Past[int], noise: Noise) -> int:
+            return past.steps[-1].value + 1 if past.steps else 1
+
+    outcome = search(
+        parts(), Counts(), Stretches(), newest, passes_at(9), noise=silence(), odometer=rehearsal()
+    )  # fmt: skip
+
+    assert outcome.release.value == 5
+
+
+def test_planned_stops_of_several_steps_are_where_the_search_ends() -> None:
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1)
+
+    stops = planned_stops(Says(1), Stretches(), check)
+
+    assert [stop.at(20) for stop in stops] == [1.0, 3.0]
+    assert stretch(rehearsal()).release.spent.curve == stops[-1].curve
+
+
+def test_a_cap_in_the_middle_of_a_rung_keeps_the_last_candidate_and_bills_the_steps_taken() -> None:
+    outcome = stretch(Odometer(cap=Filter(budget(Fraction(5, 2))), rehearsal=True))
+
+    assert (outcome.ended, outcome.release.value) == (Ended.CAPPED, 1)
+    assert len(outcome.history) == 1
+    assert outcome.release.spent.at(20) == 2.0
 
 
 def test_stops_are_planned_with_named_priors_only() -> None:
