@@ -1,0 +1,109 @@
+"""Noisy gradient descent: what its steps cost, and the noise that a price calls for."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+from scipy.optimize import brentq
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import ORDERS, Table
+from expost.accounting.subsampled import subsampled_gaussian
+from expost.errors import InvalidBound
+from expost.numerics import Real, exact, positive, up
+
+QUIETEST, LOUDEST = Fraction(1, 16), Fraction(2**20)
+"""The noise multipliers searched: less protects nobody, more leaves no signal."""
+NUDGE = Fraction(1, 10**12)
+"""How far, relatively, a solution is first raised when its price is still above what was asked."""
+MOST_ENTRIES = 10**7
+LATTICE_SLACK = 1e-17
+"""What exact integer noise on so many entries may add to a step, at any order tabulated: 12·10⁷·8e−26 at most."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """Steps that each draw records by a coin of chance ``rate``, sum clipped contributions and add Gaussian noise.
+
+    ``noise_multiplier`` is the noise's standard deviation over the clipping norm. Neighbours add or remove a record.
+    The noise may be exact integer noise of as many entries as ``MOST_ENTRIES``.
+
+    Uses: Poisson-subsampled Gaussian; sampled sums with integer noise.
+    """
+
+    rate: Fraction
+    noise_multiplier: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", chance(self.rate))
+        object.__setattr__(self, "noise_multiplier", positive(self.noise_multiplier, "noise_multiplier"))
+        if self.noise_multiplier > LOUDEST:
+            raise InvalidBound(
+                f"noise_multiplier is {up(self.noise_multiplier):g}; nothing is left above {up(LOUDEST):g}, use less."
+            )
+
+    @property
+    def step(self) -> Promise:
+        """What one step costs."""
+        return _step(self.rate, self.noise_multiplier)
+
+    def promise(self, steps: int) -> Promise:
+        """What so many steps cost; the same object each time, so that a record can count equal stretches."""
+        return _steps(self.rate, self.noise_multiplier, steps)
+
+    def steps(self, budget: Budget) -> int:
+        """How many steps the budget pays for at its order."""
+        price = self.step.at(budget.alpha)
+        affordable = int(budget.epsilon / Fraction(price)) if math.isfinite(price) else 0
+        if affordable < 1:
+            raise InvalidBound(
+                f"ε = {up(budget.epsilon):.4g} at α = {up(budget.alpha):g} pays for no step, which costs {price:.4g}; "
+                "ask for more, for a lower order, or for more noise."
+            )
+        return affordable
+
+
+def chance(rate: Real) -> Fraction:
+    """A record's chance to join a step as a fraction, refused unless it lies above 0 and at most at 1."""
+    fraction = exact(rate, "rate")
+    if not 0 < fraction <= 1:
+        raise InvalidBound(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
+    return fraction
+
+
+@lru_cache(maxsize=64)
+def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
+    sampled = up(rate)
+    return Promise(
+        Table.of(ORDERS, [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS])
+    )
+
+
+@lru_cache(maxsize=256)
+def _steps(rate: Fraction, noise_multiplier: Fraction, steps: int) -> Promise:
+    return _step(rate, noise_multiplier).times(steps)
+
+
+def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Fraction:
+    """The least noise at which what ``stated`` says of it is no more than the target, and never above it.
+
+    ``stated`` is an ε as a function of the noise multiplier, falling as the noise grows.
+    """
+    if not stated(LOUDEST) <= target:
+        raise InvalidBound(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
+    high = Fraction(1)
+    while not stated(high) <= target:
+        high *= 2
+    while stated(high / 2) <= target:
+        high /= 2
+        if high <= QUIETEST:
+            return QUIETEST
+    root = brentq(lambda noise: stated(Fraction(noise)) - target, float(high / 2), float(high), rtol=1e-12)
+    found, nudge = Fraction(root), NUDGE
+    while not stated(found) <= target:
+        found, nudge = found * (1 + nudge), 2 * nudge
+    return found
