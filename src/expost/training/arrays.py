@@ -1,0 +1,94 @@
+"""Where training computes: NumPy arrays, or torch tensors on a device. Both understand the same few operations."""
+
+import importlib
+import importlib.util
+from typing import Any, Protocol, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import InvalidBound
+
+Array: TypeAlias = Any
+"""A NumPy array or a torch tensor: this package's adapter to both."""
+
+
+class Arrays(Protocol):
+    """A library of arrays. Implemented by InNumpy and InTorch."""
+
+    @property
+    def name(self) -> str:
+        """What goes on record."""
+        ...
+
+    @property
+    def functions(self) -> Any:
+        """The module with ``exp``, ``sqrt``, ``round``, ``amax``, ``clip``, ``where`` and ``nan_to_num``."""
+        ...
+
+    def put(self, array: NDArray[Any]) -> Array:
+        """The array where it is computed with."""
+        ...
+
+    def get(self, array: Array) -> NDArray[Any]:
+        """A copy of the array, back in NumPy."""
+        ...
+
+
+@final
+class InNumpy:
+    """On the processor, without further libraries."""
+
+    __slots__ = ()
+    name = "numpy"
+    functions: Any = np
+
+    def put(self, array: NDArray[Any]) -> Array:
+        """The array itself."""
+        return array
+
+    def get(self, array: Array) -> NDArray[Any]:
+        """A copy."""
+        return np.array(array)
+
+
+@final
+class InTorch:
+    """On a torch device, a GPU for one; made by ``on``."""
+
+    __slots__ = ("_device", "_torch")
+
+    def __init__(self, torch: Any, device: Any) -> None:
+        self._torch, self._device = torch, device
+
+    @property
+    def name(self) -> str:
+        """The device."""
+        return f"torch on {self._device}"
+
+    @property
+    def functions(self) -> Any:
+        """Torch."""
+        return self._torch
+
+    def put(self, array: NDArray[Any]) -> Array:
+        """The array on the device."""
+        return self._torch.from_numpy(np.ascontiguousarray(array)).to(self._device)
+
+    def get(self, array: Array) -> NDArray[Any]:
+        """A copy."""
+        return np.array(array.cpu().numpy())
+
+
+def on(device: str | None) -> Arrays:
+    """NumPy for None, torch for the name of one of its devices; refused if it is not there."""
+    if device is None:
+        return InNumpy()
+    if importlib.util.find_spec("torch") is None:
+        raise InvalidBound(f"the device {device} needs torch; install expost[training], or leave the device out.")
+    torch = importlib.import_module("torch")
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, ValueError):
+        raise InvalidBound(f"there is no device {device} here; name another, or leave it out for the CPU.") from None
+    return InTorch(torch, torch.device(device))

@@ -1,0 +1,214 @@
+"""Fine-tuning: from labelled features and an accuracy to a linear head that reaches it on held-out records."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TypeAlias, final
+
+from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.curve import largest_rho
+from expost.accounting.descent import Descent, noise_multiplier
+from expost.accounting.pledge import PlannedStops
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.errors import InvalidBound
+from expost.noise import Noise
+from expost.numerics import positive, probability
+from expost.odometer import Odometer
+from expost.private import Neighbours, Split
+from expost.search import Line, Outcome, planned_stops, search
+from expost.step import Check
+from expost.training.arrays import Arrays, InNumpy
+from expost.training.gradient import Exact, Summation
+from expost.training.head import Head, Trained
+from expost.training.labelled import Labelled
+from expost.training.optimizer import Adam, Optimizer
+from expost.training.schedule import Epsilon, Releases, Schedule, best_order
+from expost.training.score import Classifier, Target, correct
+
+Question: TypeAlias = CentredSum[Labelled, Classifier]
+Judge: TypeAlias = Check[Labelled, Classifier] | PublicCheck[Classifier]
+CheckMaker: TypeAlias = Callable[[Question, Budget, int], Judge]
+"""Makes the check of a question, given what training the first release costs and how many questions there may be."""
+
+
+def balanced(question: Question, first: Budget, questions: int) -> Judge:
+    """Each look at held-out records spends what training has spent: it adds nothing to the bill."""
+    return BalancedCheck(question)
+
+
+def calibrated(question: Question, first: Budget, questions: int) -> Judge:
+    """All looks at held-out records together spend as much as training the first release.
+
+    Uses: five-step calibration.
+    """
+    return GaussianCheck(question, first, questions)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class OnPublic:
+    """A check on public records, which costs nothing; features are of length 1 already."""
+
+    records: Labelled
+
+    def __call__(self, question: Question, first: Budget, questions: int) -> Judge:
+        """The check."""
+        return PublicCheck(lambda head: question.ask(head, self.records) >= 0)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Everything about the job that is public and fixed before data is touched.
+
+    ``start`` is what the first release may be stated as, or the noise multiplier itself.
+    """
+
+    width: int
+    classes: int
+    target: Target
+    schedule: Schedule
+    start: Epsilon | Fraction
+    rate: Fraction = Fraction(1, 10)
+    delta: float = 1e-5
+    validation: Fraction = Fraction(1, 2)
+    check: CheckMaker = balanced
+    clip: float = 1.0
+    batch: float = 64.0
+    optimizer: Optimizer = field(default_factory=Adam)
+    summation: Summation = field(default_factory=Exact)
+    arrays: Arrays = field(default_factory=InNumpy)
+    drop: float = 0.1
+
+    def __post_init__(self) -> None:
+        probability(self.delta, "delta")
+        positive(self.clip, "clip")
+        positive(self.batch, "batch")
+        positive(self.drop, "drop")
+        if not 0 < self.validation < 1:
+            raise InvalidBound(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
+        if self.classes < 2:
+            raise InvalidBound("there is one class only; a classifier needs two at least.")
+
+    @cached_property
+    def descent(self) -> Descent:
+        """The steps, with the least noise that keeps the first release within its price."""
+        if isinstance(self.start, Epsilon):
+            return Descent(self.rate, noise_multiplier(self.start.value, self._stated))
+        return Descent(self.rate, self.start)
+
+    def _stated(self, noise: Fraction) -> float:
+        return planned(replace(self, start=noise)).pledge.table[0].epsilon
+
+    @cached_property
+    def order(self) -> Fraction:
+        """The order that suits the first release best: steps are bought and checks calibrated there."""
+        return best_order(self.descent.promise(self.schedule.first), self.delta)
+
+    def head(self, told: Callable[[int, int], None] | None = None) -> Head:
+        """The mechanism."""
+        return Head(
+            width=self.width,
+            classes=self.classes,
+            descent=self.descent,
+            clip=self.clip,
+            batch=self.batch,
+            optimizer=self.optimizer,
+            summation=self.summation,
+            arrays=self.arrays,
+            drop=self.drop,
+            drop_after=self.schedule.first,
+            told=told,
+        )
+
+    @property
+    def releases(self) -> Releases:
+        """The rungs of the search."""
+        return Releases(self.schedule, self.descent, self.order)
+
+    def question(self) -> Question:
+        """What is asked of the held-out records."""
+        return CentredSum(correct, self.target.threshold, Neighbours.ADD_REMOVE)
+
+    def judge(self) -> Judge:
+        """The check of that question."""
+        first = Budget.of(self.descent.promise(self.schedule.first).at(self.order), alpha=self.order)
+        return self.check(self.question(), first, max(1, self.schedule.releases - 1))
+
+    @property
+    def held(self) -> Fraction:
+        """The share of records held out: none for a check on public records."""
+        return Fraction(0) if isinstance(self.judge(), PublicCheck) else self.validation
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """The stops of a training run, and the pledge that states each as (ε, δ)."""
+
+    pledge: PlannedStops
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        """The ε that each release would be stated as."""
+        return tuple(stop.epsilon for stop in self.pledge.table)
+
+    @property
+    def reason(self) -> str:
+        """How δ is divided."""
+        stops = len(self.pledge.table)
+        return f"planned stops: δ is split evenly over the {stops} of them" if stops > 1 else "one stop is planned"
+
+
+def planned(recipe: Recipe) -> TrainingPlan:
+    """What each release will have cost, training and checks; touches no data."""
+    stops = planned_stops(recipe.head(), recipe.releases, recipe.judge())
+    return TrainingPlan(PlannedStops(stops, recipe.delta))
+
+
+def check_noise(recipe: Recipe) -> tuple[float | None, ...]:
+    """The standard deviation of the check's noise at each release, in records; None where nothing private is asked."""
+    check, head, question = recipe.judge(), recipe.head(), recipe.question()
+    found: list[float | None] = []
+    trained = asked = NOTHING
+    for index, rung in enumerate(recipe.releases.rungs):
+        trained = trained + head.promise(rung.budget)
+        if isinstance(check, PublicCheck) or rung.last:
+            found.append(None)
+            continue
+        price = check.price(index, trained.as_spent(), asked.as_spent())
+        asked = asked + price.failed
+        known = isinstance(check, BalancedCheck | GaussianCheck)  # how noisy another check is, nobody says
+        spread = math.sqrt(1 / (2 * largest_rho(price.passed.curve))) if known else math.nan
+        found.append(spread * question.sensitivity / question.unit)
+    return tuple(found)
+
+
+def fine_tune(
+    parts: Split[Labelled],
+    recipe: Recipe,
+    *,
+    odometer: Odometer,
+    noise: Noise,
+    on_step: Callable[[Line], None] | None = None,
+    told: Callable[[int, int], None] | None = None,
+) -> Outcome[Classifier]:
+    """Train, look, and stop at the first head that is accurate enough. Features are of length 1 already."""
+
+    def build(trained: tuple[Trained, ...]) -> Classifier:
+        return Classifier(trained[-1].weights)
+
+    return search(
+        parts,
+        recipe.head(told),
+        recipe.releases,
+        build,
+        recipe.judge(),
+        noise=noise,
+        odometer=odometer,
+        on_step=on_step,
+    )

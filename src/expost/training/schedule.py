@@ -1,0 +1,98 @@
+"""When a training run releases, and what it will have cost by then."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd
+from typing import final
+
+from expost.accounting.claim import Budget, Promise, best_statement
+from expost.accounting.descent import Descent, chance
+from expost.errors import InvalidBound
+from expost.ladder import Rung
+from expost.numerics import positive
+from expost.release import Past
+from expost.step import Verdict
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Epsilon:
+    """The ε of an (ε, δ) statement, as a wish."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        positive(self.value, "epsilon")
+
+
+def epoch(rate: Fraction) -> int:
+    """The steps of an epoch: after them each record has joined once on average."""
+    return round(1 / chance(rate))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How often a training run releases: steps before the first release, steps between releases, and their number."""
+
+    first: int
+    between: int
+    releases: int
+
+    def __post_init__(self) -> None:
+        if self.releases < 1:
+            raise InvalidBound(f"releases is {self.releases}; plan one at least.")
+        if self.first < 1 or (self.releases > 1 and self.between < 1):
+            raise InvalidBound("more releases than training steps are planned; train at least one step for each.")
+
+    @classmethod
+    def of_epochs(cls, first: int, between: int, releases: int, *, rate: Fraction) -> "Schedule":
+        """The same in epochs, each of as many steps as bring a record once on average."""
+        if first < 1 or (releases > 1 and between < 1):
+            raise InvalidBound("more releases than epochs are planned; train at least one epoch for each.")
+        return cls(first * epoch(rate), between * epoch(rate), releases)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Steps taken by each release."""
+        return tuple(self.first + self.between * place for place in range(self.releases))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """A schedule as rungs of a search: each rung buys the steps up to its release, ``at_once`` of them a budget.
+
+    What is bought at once is on record, and billed in full, before its first step runs.
+    """
+
+    schedule: Schedule
+    descent: Descent
+    alpha: Fraction
+    at_once: int | None = None
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """A rung for each release."""
+        stretches = [self.schedule.first] + [self.schedule.between] * (self.schedule.releases - 1)
+        return tuple(self._rung(steps, place == len(stretches)) for place, steps in enumerate(stretches, start=1))
+
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """The next release."""
+        taken = len(past.steps)
+        return self.rungs[taken] if taken < self.schedule.releases else None
+
+    def _rung(self, steps: int, last: bool) -> Rung:
+        size = gcd(steps, self.at_once or steps)
+        return Rung(Budget(Fraction(self.descent.step.at(self.alpha)) * size, self.alpha), last, steps // size)
+
+
+def best_order(promise: Promise, delta: float) -> Fraction:
+    """The order at which a promise is stated as the least ε: where checks are calibrated, and steps counted.
+
+    Implements: five-step calibration.
+    """
+    order = best_statement(promise, delta)[1]
+    if order is None:
+        raise InvalidBound("the promise is a Gaussian one or empty; an order is chosen for gradient steps only.")
+    return Fraction(order)
