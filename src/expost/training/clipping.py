@@ -1,0 +1,186 @@
+"""Sums of clipped gradients: each record's is cut to a Euclidean norm, so that one record moves the sum by no more."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeAlias, final
+
+import torch
+from opacus.grad_sample.grad_sample_module import GradSampleHooks
+from opacus.grad_sample.grad_sample_module_fast_gradient_clipping import GradSampleHooksFastGradientClipping
+from opacus.validators import ModuleValidator
+from torch import Tensor, nn
+from torch.autograd import backward
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.optim import LBFGS, Optimizer
+
+from expost.errors import SchemaMismatch
+
+Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""From outputs and labels, records along the first axis, to one loss a record that depends on that record alone."""
+
+SLACK = 1e-6
+"""Added to a norm before it divides the clip, as Opacus does: a clipped norm stays below the clip after rounding."""
+
+
+class Clipper(Protocol):
+    """Sums clipped gradients of a module it is attached to. Implemented by PerRecord and Ghost.
+
+    What must hold: every record adds a vector of norm ``clip`` at most, over all parameters together, and a record
+    whose gradient is not finite adds nothing.
+    """
+
+    def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None: ...
+
+    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+        """The sum for each trainable parameter, in the module's order."""
+        ...
+
+    def detach(self) -> None:
+        """Take every trace of the records off the module."""
+        ...
+
+
+@final
+class PerRecord:
+    """Keeps each record's gradient: works for every layer, and takes the memory of one model a record."""
+
+    def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None:
+        self._module, self._loss, self._clip = module, loss, clip
+        self._parameters = trainable(module)
+        self._hooks = GradSampleHooks(module, loss_reduction="sum")
+
+    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+        """The sum for each trainable parameter, in the module's order."""
+        backward(_losses(self._module, self._loss, features, labels).sum())
+        gradients = _taken(self._parameters, "grad_sample")
+        norms = _norms([torch.linalg.vector_norm(each.flatten(1), dim=1) for each in gradients if each is not None])
+        finite = torch.isfinite(norms)
+        factors = _factors(norms, self._clip)
+        sums = []
+        for parameter, gradient in zip(self._parameters, gradients, strict=True):
+            if gradient is None:
+                sums.append(torch.zeros_like(parameter))
+                continue
+            gradient[~finite] = 0  # a factor of 0 would not do: 0 · inf is NaN
+            sums.append(torch.einsum("i,i...", factors.to(parameter.dtype), gradient.to(parameter.dtype)))
+        return sums
+
+    def detach(self) -> None:
+        """Take every trace of the records off the module."""
+        _clean(self._module, self._hooks)
+
+
+@final
+class Ghost:
+    """Finds each record's norm without keeping its gradient, then weights the losses: less memory, two passes.
+
+    Layers for which Opacus knows no ghost norm keep their gradients for a moment. A parameter used by two layers is
+    refused.
+    """
+
+    def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None:
+        self._module, self._loss, self._clip = module, loss, clip
+        self._parameters = trainable(module)
+        self._hooks = GradSampleHooksFastGradientClipping(module, loss_reduction="sum", max_grad_norm=clip)
+
+    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+        """The sum for each trainable parameter, in the module's order."""
+        losses = _losses(self._module, self._loss, features, labels)
+        backward(losses.sum(), retain_graph=True)
+        self._module.zero_grad()
+        norms = _norms([each for each in _taken(self._parameters, "_norm_sample") if each is not None])
+        finite = torch.isfinite(norms)
+        if not finite.all():  # again without them: a weight of 0 would not do, 0 · inf is NaN
+            return self.sums(features[finite], labels[finite])
+        self._hooks.disable_hooks()
+        backward((_factors(norms, self._clip).to(losses.dtype) * losses).sum())
+        self._hooks.enable_hooks()
+        sums = [torch.zeros_like(each) if each.grad is None else each.grad for each in self._parameters]
+        self._module.zero_grad()
+        return sums
+
+    def detach(self) -> None:
+        """Take every trace of the records off the module."""
+        _clean(self._module, self._hooks)
+
+
+@contextmanager
+def attached(kind: type[Clipper], module: nn.Module, loss: Loss, clip: float) -> Iterator[Clipper]:
+    """The module with hooks that see each record's gradient; none of them is left, whatever happens."""
+    clipper = kind(module, loss, clip)
+    try:
+        yield clipper
+    finally:
+        clipper.detach()
+
+
+def trainable(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes, each once, in the module's order."""
+    return [each for each in module.parameters() if each.requires_grad]
+
+
+def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torch.device | None) -> None:
+    """Refuse what cannot be trained privately, and bring the module to the device."""
+    _require_separable(model)
+    if not trainable(model):
+        raise SchemaMismatch("the module has no trainable parameters; set requires_grad on those to be trained.")
+    if isinstance(optimizer, LBFGS):
+        raise SchemaMismatch("LBFGS looks at the records several times a step; use an optimiser that looks once.")
+    if device is not None:
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError):  # torch's own words for it differ by build
+            raise SchemaMismatch(f"the device {device} is not there; leave it out, or say 'cpu'.") from None
+        model.to(device)
+    held = {id(each) for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
+    if held != {id(each) for each in trainable(model)}:
+        raise SchemaMismatch(
+            "the optimiser does not hold the module's trainable parameters, all of them and no others; make it from "
+            "those, and freeze the rest with requires_grad_(False)."
+        )
+
+
+def _require_separable(module: nn.Module) -> None:
+    """Refuse layers in which one record's gradient depends on another record, or has no bound."""
+    for name, layer in module.named_modules():
+        own = any(each.requires_grad for each in layer.parameters(recurse=False))
+        complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
+        if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):
+            raise SchemaMismatch(
+                f"the layer {name or 'itself'} ({type(layer).__name__}) lets no record be clipped by itself; use "
+                "GroupNorm for BatchNorm, or call opacus.validators.ModuleValidator.fix on the module first."
+            )
+
+
+def _losses(module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> Tensor:
+    losses = loss(module(features), labels)
+    if losses.shape != (len(features),):  # a mean over the batch would tie the records together
+        raise SchemaMismatch("the loss is not one number for each record; use reduction='none'.")
+    return losses
+
+
+def _taken(parameters: list[nn.Parameter], name: str) -> list[Tensor | None]:
+    """What the hooks left on each parameter, which forgets it; None where the forward pass did not use it."""
+    left = [getattr(parameter, name, None) for parameter in parameters]
+    for parameter in parameters:
+        setattr(parameter, name, None)
+        parameter.grad = None
+    return left
+
+
+def _norms(by_parameter: list[Tensor]) -> Tensor:
+    norms: Tensor = torch.linalg.vector_norm(torch.stack(by_parameter), dim=0)
+    return norms
+
+
+def _factors(norms: Tensor, clip: float) -> Tensor:
+    """What each record's gradient is multiplied by."""
+    return torch.where(torch.isfinite(norms), (clip / (norms + SLACK)).clamp(max=1.0), 0.0)
+
+
+def _clean(module: nn.Module, hooks: GradSampleHooks) -> None:
+    hooks.cleanup()
+    module.zero_grad()
+    for layer in module.modules():
+        for left in ("activations", "max_batch_len"):
+            layer.__dict__.pop(left, None)

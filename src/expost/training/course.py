@@ -1,0 +1,198 @@
+"""The course of a training run: when it releases, what that will have cost, and the odometer it runs under."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias, final
+
+from torch import nn
+
+from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import PlannedStops, Pledge
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.question import CentredSum
+from expost.errors import BudgetExceeded, InvalidBound, LedgerConflict
+from expost.ladder import Rung
+from expost.noise import Noise
+from expost.odometer import Odometer, PledgedFilter
+from expost.private import Neighbours, Split
+from expost.record import Fact, Memory
+from expost.release import Past, Release
+from expost.search import planned_stops
+from expost.step import Check, Verdict
+from expost.training.checkpoint import Carried, Checkpoint
+from expost.training.schedule import Releases, Schedule, best_order, epoch
+from expost.training.score import Target
+from expost.training.weights import ModuleDescent, Records, Weights
+
+Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
+CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCheck[Records, nn.Module]]
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Course:
+    """What is public about a run and fixed before data is opened: the schedule, the order, and δ."""
+
+    descent: ModuleDescent
+    releases: Releases
+    delta: float
+
+    @classmethod
+    def of(cls, descent: ModuleDescent, *, every: str, releases: int, delta: float) -> "Course":
+        """Releases as a person types them: ``every`` so many epochs or steps."""
+        rate = descent.descent.rate
+        number, epochs = _stretch(every)
+        if epochs:
+            schedule = Schedule.of_epochs(number, number, releases, rate=rate)
+        else:
+            schedule = Schedule(number, number, releases)
+        order = best_order(descent.descent.promise(schedule.first), delta)
+        at_once = epoch(rate) if epochs else None
+        return cls(descent=descent, releases=Releases(schedule, descent.descent, order, at_once), delta=delta)
+
+    def question(self, target: Target) -> CentredSum[Records, nn.Module]:
+        """Whether the share of held-out records that a module gets right reaches the target."""
+        return CentredSum(self.descent.correct, target.threshold, Neighbours.ADD_REMOVE)
+
+    def private(self, target: Target, kind: CheckKind) -> Judge:
+        """A check on private records; a Gaussian one spends on all questions what training the first release costs.
+
+        Uses: five-step calibration.
+        """
+        question = self.question(target)
+        if kind is BalancedCheck:
+            return BalancedCheck(question)
+        schedule, alpha = self.releases.schedule, self.releases.alpha
+        first = Budget.of(self.descent.descent.promise(schedule.first).at(alpha), alpha=alpha)
+        return GaussianCheck(question, first, max(1, schedule.releases - 1))
+
+    def public(self, target: Target, records: Records) -> Judge:
+        """A check on public records."""
+        question = self.question(target)
+        return PublicCheck(lambda module: question.ask(module, records) >= 0)
+
+    def facts(self, judge: Judge) -> dict[str, Fact]:
+        """The plan, as far as the pledge rests on it."""
+        schedule = self.releases.schedule
+        fixed: dict[str, Fact] = {
+            "every": f"{schedule.first} steps",
+            "releases": schedule.releases,
+            "delta": repr(self.delta),
+        }
+        if isinstance(judge, PublicCheck):
+            return {**fixed, "check": "public check"}
+        return {**fixed, "check": judge.name, **judge.facts()}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One release of a training run, and what everything up to it is stated as."""
+
+    release: Release[nn.Module]
+    pledge: Pledge
+
+    @property
+    def module(self) -> nn.Module:
+        """The trained module, ready to predict."""
+        return self.release.value
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of (ε, δ) if training stops here; infinite if the run fits no planned stop any more."""
+        return self.release.spent.approx(self.pledge)
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """A training run that is pledged; ``rungs`` are those still to be climbed, and as a selector it hands them out."""
+
+    descent: ModuleDescent
+    parts: Split[Records]
+    judge: Judge
+    odometer: Odometer
+    pledge: PlannedStops
+    noise: Noise
+    rungs: tuple[Rung, ...]
+
+    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict, ...]) -> Rung | None:
+        """The next release."""
+        taken = len(past.steps)
+        return self.rungs[taken] if taken < len(self.rungs) else None
+
+    def step(self, rung: Rung, past: Past[Weights]) -> Past[Weights]:
+        """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
+        return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
+
+    def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
+        """Release by release, until the cap refuses or ``finished``."""
+        past: Past[Weights] = Past()
+        for rung in self.rungs:
+            try:
+                for _ in range(rung.times):
+                    past = self.step(rung, past)
+            except BudgetExceeded:
+                return
+            yield Stage(past.joint().map(self.descent.built), self.pledge)
+        finished()
+
+
+def begin(
+    course: Course,
+    parts: Split[Records],
+    judge: Judge,
+    *,
+    recorder: Memory | Checkpoint,
+    max_epsilon: float | None,
+    noise: Noise,
+) -> Run:
+    """Plan every stop, pledge, and bring along what earlier processes of the run have spent."""
+    pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
+    first = pledge.table[0].epsilon
+    if max_epsilon is not None and max_epsilon < first:
+        raise BudgetExceeded(
+            f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
+        )
+    rungs = _remaining(course)
+    if not rungs:
+        raise LedgerConflict("every planned step has been trained, the weights are in the module; begin a new run.")
+    if isinstance(recorder, Checkpoint):
+        recorder.begin(course.facts(judge))
+    cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
+    odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
+    if isinstance(recorder, Checkpoint):
+        for part in (parts.train, parts.held):
+            if part is not None and (carried := recorder.carried(part.part.label)) != NOTHING:
+                odometer.spend(Carried(carried), part, rungs[0].budget, Past(), noise)
+    return Run(
+        descent=course.descent,
+        parts=parts,
+        judge=judge,
+        odometer=odometer,
+        pledge=pledge,
+        noise=noise,
+        rungs=rungs,
+    )
+
+
+def _remaining(course: Course) -> tuple[Rung, ...]:
+    """The rungs less the steps that the weights at the start have taken."""
+    taken, left = course.descent.start.steps, []
+    for rung in course.releases.rungs:
+        size = course.descent.descent.steps(rung.budget)
+        done = min(taken // size, rung.times)
+        taken -= done * size
+        if done < rung.times:
+            left.append(replace(rung, times=rung.times - done))
+    return tuple(left)
+
+
+def _stretch(every: str) -> tuple[int, bool]:
+    """A number, and whether it is one of epochs."""
+    match every.split():
+        case [number, ("epoch" | "epochs" | "step" | "steps") as unit] if number.isdecimal() and int(number):
+            return int(number), unit.startswith("epoch")
+    raise InvalidBound(f"every is {every!r}; say for instance '5 epochs' or '200 steps'.")

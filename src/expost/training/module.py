@@ -1,0 +1,252 @@
+"""Private training of any torch module: say how accurate it must be, and pay for the steps that reached it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import final
+
+try:
+    import opacus  # noqa: F401  whether it is there
+    import torch
+    from torch import nn
+    from torch.nn.functional import cross_entropy
+    from torch.optim import Optimizer
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
+    ) from None
+
+from expost.accounting.descent import Descent
+from expost.checks.gaussian import BalancedCheck
+from expost.checks.public import PublicCheck
+from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
+from expost.noise import Noise, SystemNoise
+from expost.numerics import Real, positive
+from expost.private import Private, Split
+from expost.record import Memory
+from expost.search import Line, Outcome, search
+from expost.training.checkpoint import Checkpoint
+from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
+from expost.training.course import CheckKind, Course, Judge, Run, Stage, begin
+from expost.training.score import Target
+from expost.training.weights import Given, ModuleDescent, Public, Records, Weights
+
+DELTA = 1e-5
+APART = "the caller held these records out before training"
+CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
+
+
+@final
+class Trainer:
+    """Trains a module by noisy gradient steps on private records, once.
+
+    ``batch`` is the expected number of records a step: each joins by its own coin of chance batch/records, where
+    ``records`` is a public number. Left out, it is the number of records there are, which is then treated as public,
+    and on record as such. ``loss`` maps outputs and labels to one loss a record. ``gradients`` is PerRecord or Ghost,
+    and ``at_once`` bounds how many records are on the device at a time; neither changes what is trained. Layers must
+    treat each record apart; frozen weights must be public; dropout draws from torch, and privacy does not rest on it.
+    Publish the modules that come back, not the one given: its layers have seen records and may remember them.
+
+    With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
+    Steps that were on their way when a process was killed are billed, and billed again when they are repeated: the
+    total then fits a later planned stop and is stated as that one, or it fits none and there is no claim (infinity).
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: Optimizer,
+        data: Given,
+        *,
+        batch: int,
+        clip: Real,
+        noise_multiplier: Real,
+        records: int | None = None,
+        loss: Loss = CROSS_ENTROPY,
+        gradients: type[Clipper] = PerRecord,
+        device: str | torch.device | None = None,
+        at_once: int = 256,
+        checkpoint: str | Path | None = None,
+        noise: Noise | None = None,
+    ) -> None:
+        require_trainable(model, optimizer, device)
+        if at_once < 1:
+            raise InvalidBound(f"at_once is {at_once}; the device takes one record at least.")
+        given = Records.of(data)
+        del data  # a traceback that shows variables would show its rows
+        public = len(given) if records is None else records
+        if not 1 <= batch <= public:
+            raise InvalidBound(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
+        self._marks = given.marks
+        self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
+        self._checkpoint: Checkpoint | None = None
+        self._record, self._begun = Memory(), False
+        self._descent = ModuleDescent(
+            module=model,
+            optimizer=optimizer,
+            descent=Descent(Fraction(batch, public), positive(noise_multiplier, "noise_multiplier")),
+            clip=positive(clip, "clip"),
+            batch=batch,
+            records=public,
+            loss=loss,
+            clipper=gradients,
+            at_once=at_once,
+            start=Weights.of(model, optimizer, 0),
+            keep=self._keep,
+        )
+        if checkpoint is not None:
+            settings = {**self._descent.settings, "seeded": self._noise.seeded}
+            self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
+
+    def until(
+        self,
+        target: Target,
+        *,
+        on: Given | Public,
+        releases: int,
+        every: str,
+        delta: float = DELTA,
+        check: CheckKind = BalancedCheck,
+        because: str = APART,
+        max_epsilon: float | None = None,
+        on_step: Callable[[Line], None] | None = None,
+    ) -> Outcome[nn.Module]:
+        """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
+
+        They are private unless wrapped in Public, and nobody may be both in them and in the training records:
+        ``because`` is the caller's word for it. A private check is not asked about the last release. A run that was
+        killed before a question was answered goes on without it.
+        """
+        run = self.begin(
+            target,
+            on=on,
+            releases=releases,
+            every=every,
+            delta=delta,
+            check=check,
+            because=because,
+            max_epsilon=max_epsilon,
+        )
+        outcome = search(
+            run.parts,
+            run.descent,
+            run,
+            run.descent.built,
+            run.judge,
+            noise=run.noise,
+            odometer=run.odometer,
+            on_step=on_step,
+        )
+        self.end()
+        return outcome
+
+    def releases(
+        self, *, every: str, releases: int, delta: float = DELTA, max_epsilon: float | None = None
+    ) -> Iterator[Stage]:
+        """Train release by release for as long as the caller asks for the next one; looking costs nothing.
+
+        What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
+        """
+        course = Course.of(self._descent, every=every, releases=releases, delta=delta)
+        run = self._run(course, Split.whole(self._data), PublicCheck(lambda module: False), max_epsilon)
+        return run.stages(self.end)
+
+    def begin(
+        self,
+        target: Target,
+        *,
+        on: Given | Public,
+        releases: int,
+        every: str,
+        delta: float = DELTA,
+        check: CheckKind = BalancedCheck,
+        because: str = APART,
+        max_epsilon: float | None = None,
+    ) -> Run:
+        """The same run as ``until``, planned and pledged, for a loop of one's own."""
+        course = Course.of(self._descent, every=every, releases=releases, delta=delta)
+        if isinstance(on, Public):
+            judge = course.public(target, Records.of(on.records))
+            return self._run(course, Split.whole(self._data), judge, max_epsilon)
+        held = Records.of(on)
+        del on
+        if held.marks & self._marks:
+            raise SchemaMismatch("the held-out records are those to train on; hold some out before training.")
+        parts = Split.from_parts(self._data, Private(held), because=because)
+        return self._run(course, parts, course.private(target, check), max_epsilon)
+
+    def end(self) -> None:
+        """Put on record that the run is over."""
+        if self._checkpoint is not None:
+            self._checkpoint.end()
+
+    @property
+    def record(self) -> Memory:
+        """What this process has spent, step by step."""
+        return self._record if self._checkpoint is None else self._checkpoint.record
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | Path,
+        model: nn.Module,
+        optimizer: Optimizer,
+        data: Given,
+        *,
+        loss: Loss = CROSS_ENTROPY,
+        gradients: type[Clipper] = PerRecord,
+        device: str | torch.device | None = None,
+        at_once: int = 256,
+        noise: Noise | None = None,
+    ) -> "Trainer":
+        """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
+
+        Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it.
+        """
+        checkpoint = Checkpoint.load(Path(path))
+        settings = checkpoint.settings
+        trainer = cls(
+            model,
+            optimizer,
+            data,
+            batch=int(settings["batch"]),
+            clip=Fraction(settings["clip"]),
+            noise_multiplier=Fraction(settings["noise_multiplier"]),
+            records=int(settings["records"]),
+            loss=loss,
+            gradients=gradients,
+            device=device,
+            at_once=at_once,
+            noise=noise,
+        )
+        if settings["seeded"] != trainer._noise.seeded:
+            raise LedgerConflict(f"{path} and this run differ in whether noise is seeded; resume with the same kind.")
+        trainer._go_on(checkpoint)
+        return trainer
+
+    def _go_on(self, checkpoint: Checkpoint) -> None:
+        weights, descent = checkpoint.weights, self._descent
+        shapes = {name: each.shape for name, each in weights.parameters.items()}
+        if shapes != {name: each.shape for name, each in descent.start.parameters.items()}:
+            raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
+        groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
+        same = groups == [len(each["params"]) for each in descent.optimizer.param_groups]
+        if not same or checkpoint.settings["optimizer"] != descent.settings["optimizer"]:
+            raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+        descent.optimizer.load_state_dict(dict(weights.optimizer))
+        self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
+        weights.put(descent.module)
+
+    def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
+        if self._begun:
+            raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
+        recorder = self._record if self._checkpoint is None else self._checkpoint
+        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=self._noise)
+        self._begun = True
+        return run
+
+    def _keep(self, weights: Weights) -> None:
+        if self._checkpoint is not None:
+            self._checkpoint.keep(weights)

@@ -1,0 +1,306 @@
+"""Checkpoints: weights and bill go on together, and nothing that may have been seen is forgotten."""
+
+import math
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.optim import SGD, Adam
+
+from expost.accounting.claim import Promise
+from expost.accounting.curve import Highest, Linear, Table
+from expost.accounting.descent import Descent
+from expost.accounting.pledge import PlannedStops
+from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch
+from expost.noise import SeededNoise, SystemNoise
+from expost.record import Entry
+from expost.search import Ended
+from expost.training.checkpoint import Checkpoint
+from expost.training.module import Trainer
+from expost.training.score import accuracy
+from expost.training.weights import Weights
+from tests.unit.training.modules import flat, held, network, sgd, train, trainer
+
+PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.pt"
+
+
+def resumed(path: Path, **others: Any) -> Trainer:
+    """The run of a new process: a fresh module, a fresh optimiser."""
+    module = network()
+    return Trainer.resume(path, module, sgd(module), train(), **{"noise": SeededNoise(4), **others})
+
+
+def planned(job: Trainer) -> list[float]:
+    pledge = job.record.pledged
+    assert isinstance(pledge, PlannedStops)
+    return [stop.epsilon for stop in pledge.table]
+
+
+class Fails:
+    """Seeded noise that breaks down after so many steps."""
+
+    def __init__(self, flips: int) -> None:
+        self._noise, self._flips = SeededNoise(3), flips
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._noise, name)
+
+    def coins(self, probability: Fraction, count: int) -> Any:
+        self._flips -= 1
+        if self._flips < 0:
+            raise RuntimeError("the process would be gone here")
+        return self._noise.coins(probability, count)
+
+
+def broken_off(path: Path, steps: int) -> None:
+    """A run that ends in the middle of an epoch of ten steps."""
+    job = trainer(checkpoint=path, noise=Fails(steps))
+    with pytest.raises(MechanismFailed):
+        list(job.releases(**PLAN))
+
+
+def test_a_run_that_was_left_between_releases_goes_on_as_if_it_had_not_been(path: Path) -> None:
+    whole = list(trainer(noise=SystemNoise()).releases(**PLAN))
+    job = trainer(checkpoint=path)
+    left = list(islice(job.releases(**PLAN), 1))
+
+    rest = list(resumed(path).releases(**PLAN))
+
+    assert [stage.epsilon for stage in left + rest] == [stage.epsilon for stage in whole]
+
+
+def test_the_weights_and_the_optimiser_go_on_from_the_file(path: Path) -> None:
+    job = trainer(checkpoint=path, make=lambda module: Adam(module.parameters(), lr=0.03))
+    (stage,) = islice(job.releases(**PLAN), 1)
+    module = network()
+    optimizer = Adam(module.parameters(), lr=0.5)
+
+    Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
+
+    assert torch.equal(flat(module), flat(stage.module))
+    assert optimizer.param_groups[0]["lr"] == 0.03
+    assert {int(state["step"]) for state in optimizer.state.values()} == {20}
+
+
+def test_resuming_draws_the_same_weights_as_not_stopping(path: Path) -> None:
+    """The second process goes on with the noise of the first, so the two runs must agree to the last bit."""
+    noise = SeededNoise(3)
+    undisturbed = list(trainer().releases(**PLAN))[-1]
+    list(islice(trainer(checkpoint=path, noise=noise).releases(**PLAN), 1))
+
+    last = list(resumed(path, noise=noise).releases(**PLAN))[-1]
+
+    assert torch.equal(flat(last.module), flat(undisturbed.module))
+
+
+def test_an_epoch_that_was_broken_off_is_billed_and_billed_again_when_repeated(path: Path) -> None:
+    broken_off(path, 14)  # in the second epoch
+    job = resumed(path)
+
+    stages = list(job.releases(**PLAN))
+
+    step = Descent(Fraction(1, 10), Fraction(1)).step
+    assert [stage.release.spent.at(8) for stage in stages] == pytest.approx(
+        [step.times(steps).at(8) for steps in (30, 50, 70)], rel=1e-12
+    )
+
+
+def test_after_a_crash_a_release_is_stated_as_the_next_stop_that_covers_it_or_not_at_all(path: Path) -> None:
+    broken_off(path, 14)
+    job = resumed(path)
+
+    stages = list(job.releases(**PLAN))
+
+    assert [stage.epsilon for stage in stages] == [*planned(job)[1:], math.inf]
+
+
+def test_a_cap_ends_a_resumed_run_before_its_claim_is_lost(path: Path) -> None:
+    broken_off(path, 14)
+    clean = trainer()
+    list(clean.releases(**PLAN))
+    last = planned(clean)[-1]
+
+    stages = list(resumed(path).releases(**PLAN, max_epsilon=last))
+
+    assert [stage.epsilon for stage in stages] == planned(clean)[1:]
+
+
+def test_a_bill_that_passes_the_cap_already_is_refused(path: Path) -> None:
+    broken_off(path, 54)
+    clean = trainer()
+    list(clean.releases(**PLAN))
+
+    with pytest.raises(BudgetExceeded, match="would be stated as"):
+        resumed(path).releases(**PLAN, max_epsilon=planned(clean)[0])
+
+
+def test_questions_asked_by_an_earlier_process_stay_on_the_bill_of_the_held_out_part(path: Path) -> None:
+    goal = {"on": held(), **PLAN}
+    steps = iter(range(2))
+
+    def stop_after_two(line: object) -> None:
+        if next(steps) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer(checkpoint=path).until(accuracy(0.99), **goal, on_step=stop_after_two)
+    job = resumed(path)
+    outcome = job.until(accuracy(0.99), **goal)
+
+    carried = {entry.part for entry, _, _ in job.record.lines if entry.what == "Carried"}
+    assert carried == {"data/train", "data/held"}
+    assert outcome.ended is Ended.EXHAUSTED
+    assert outcome.epsilon == planned(job)[-1]
+
+
+def test_what_is_about_to_be_spent_is_on_disk_before_it_is_and_the_weights_after(path: Path) -> None:
+    broken_off(path, 14)
+
+    stored = torch.load(path, weights_only=True)
+
+    ((part, _, times),) = stored["bills"]
+    assert (part, times, stored["steps"]) == ("data", 2, 10)
+
+
+def test_the_file_is_always_whole_and_alone(path: Path) -> None:
+    broken_off(path, 14)
+
+    assert [each.name for each in path.parent.iterdir()] == ["run.pt"]
+
+
+def test_a_file_that_is_there_already_is_not_overwritten(path: Path) -> None:
+    broken_off(path, 3)
+    before = path.read_bytes()
+
+    with pytest.raises(LedgerConflict, match=r"holds a run already; go on with it by Trainer\.resume"):
+        trainer(checkpoint=path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"), [({"releases": 4}, "releases"), ({"every": "1 epoch"}, "every"), ({"delta": 1e-6}, "delta")]
+)
+def test_another_plan_than_the_pledged_one_is_refused(path: Path, changed: dict[str, Any], name: str) -> None:
+    broken_off(path, 3)
+
+    with pytest.raises(LedgerConflict, match=f"was pledged with {name} = .*; resume it with that"):
+        resumed(path).releases(**{**PLAN, **changed})
+
+
+def test_another_accuracy_than_the_pledged_one_is_refused_as_its_check_has_another_sensitivity(path: Path) -> None:
+    job = trainer(checkpoint=path, noise=Fails(25))
+    with pytest.raises(MechanismFailed):
+        job.until(accuracy(0.99), on=held(), **PLAN)
+
+    with pytest.raises(LedgerConflict, match="was pledged with sensitivity = 99"):
+        resumed(path).until(accuracy(0.9), on=held(), **PLAN)
+
+
+def test_a_run_that_is_over_is_not_gone_on_with(path: Path) -> None:
+    last = list(trainer(checkpoint=path).releases(**PLAN))[-1]
+    module = network()
+
+    job = Trainer.resume(path, module, sgd(module), train(), noise=SeededNoise(4))
+
+    assert torch.equal(flat(module), flat(last.module))
+    with pytest.raises(LedgerConflict, match="the weights are in the module"):
+        job.releases(**PLAN)
+
+
+def test_a_run_that_halted_is_not_gone_on_with(path: Path) -> None:
+    trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
+
+    with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
+        resumed(path).until(accuracy(0.05), on=held(), **PLAN)
+
+
+def test_a_rehearsal_is_not_gone_on_with_in_earnest(path: Path) -> None:
+    broken_off(path, 3)
+
+    with pytest.raises(LedgerConflict, match="differ in whether noise is seeded"):
+        resumed(path, noise=SystemNoise())
+
+
+def test_two_processes_cannot_go_on_with_one_file(path: Path) -> None:
+    broken_off(path, 3)
+    first, second = resumed(path), resumed(path)
+    list(islice(first.releases(**PLAN), 1))
+
+    with pytest.raises(LedgerConflict, match="another process has written"):
+        next(second.releases(**PLAN))
+
+
+def test_a_module_or_an_optimiser_of_another_shape_is_refused(path: Path) -> None:
+    broken_off(path, 3)
+    small = torch.nn.Sequential(torch.nn.Linear(64, 10))
+    module = network()
+    grouped = SGD([{"params": module[0].parameters()}, {"params": module[2].parameters()}], lr=1)
+    other = Adam(module.parameters())
+
+    with pytest.raises(SchemaMismatch, match="do not fit this module"):
+        Trainer.resume(path, small, sgd(small), train(), noise=SeededNoise(4))
+    for optimizer in (grouped, other):
+        with pytest.raises(SchemaMismatch, match="another optimiser"):
+            Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "there is no checkpoint"), (b"", "is no checkpoint of"), (b"PK", "is no checkpoint")],
+)
+def test_a_file_that_is_no_checkpoint_is_said_to_be_none(path: Path, content: bytes | None, sentence: str) -> None:
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(SchemaMismatch, match=sentence):
+        resumed(path)
+
+
+def test_other_weights_are_no_checkpoint(path: Path) -> None:
+    torch.save(network().state_dict(), path)
+
+    with pytest.raises(SchemaMismatch, match="is no checkpoint of expost"):
+        resumed(path)
+
+
+def test_a_checkpoint_of_another_version_is_said_to_be_one(path: Path) -> None:
+    broken_off(path, 3)
+    torch.save({**torch.load(path, weights_only=True), "format": 0}, path)
+
+    with pytest.raises(SchemaMismatch, match="was written by another version of expost"):
+        resumed(path)
+
+
+def test_a_folder_that_is_not_there_is_said_before_a_record_is_read(tmp_path: Path) -> None:
+    job = trainer(checkpoint=tmp_path / "absent/run.pt", noise=Fails(0))
+
+    with pytest.raises(LedgerConflict, match="cannot be written"):
+        job.releases(**PLAN)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        Linear(Fraction(0), Fraction(1, 3), Fraction(2, 5)),
+        Linear(Fraction(1, 7), Fraction(1, 3)),
+        Highest((Linear(Fraction(3), Fraction(0)), Linear(Fraction(0), Fraction(1)))),
+        Table.of([2.0, 3.5], [0.1, math.inf]),
+    ],
+)
+def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curve: Any) -> None:
+    module = network()
+    kept = Checkpoint.new(path, {}, Weights.of(module, sgd(module), 0))
+    kept.hold(Entry("a step", "data", "add or remove one record", True, True), Promise(curve))
+
+    back = Checkpoint.load(path).carried("data").curve
+
+    assert [back.at(alpha) for alpha in (2, 3, 4)] == [curve.at(alpha) for alpha in (2, 3, 4)]
+    assert back.gaussian == curve.gaussian
