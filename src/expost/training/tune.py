@@ -1,0 +1,238 @@
+"""Tuning on private data: many runs in secret, of which only the best passing one is shown and billed."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, NamedTuple, Protocol, TypeVar, final
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
+from expost.errors import InvalidBound, SchemaMismatch
+from expost.noise import Noise
+from expost.numerics import Real, exact, probability
+from expost.odometer import Odometer
+from expost.private import Neighbours, Private, Records
+from expost.record import Fact
+from expost.release import Past
+
+R = TypeVar("R", bound=Records)
+T = TypeVar("T")
+D_contra = TypeVar("D_contra", contravariant=True)
+T_co = TypeVar("T_co", covariant=True)
+
+NO_CLAIM = Promise(Table.of((2.0,), (math.inf,)))
+"""What a selection promises in Rényi terms: nothing. Its statement is the (ε, δ) of ``Tuned``."""
+UNREAD = Budget.of(1, alpha=2)
+"""An odometer hands every mechanism a budget; a selection's price is fixed by its configurations instead."""
+
+
+class Configuration(Protocol[D_contra, T_co]):
+    """One way to train and to score, with an (ε, δ) that is public and fixed beforehand.
+
+    What must hold: on two pairs of parts of which one part differs, by one record under ``relation``, the value and
+    the score together are (ε, δ)-indistinguishable. Trained on one part and scored on the other, that is the larger
+    of the two prices. ``run`` keeps nothing from one call to the next, leaves the parts as they are, and accepts
+    every record. The cheapest run that passes is shown, be it by luck: let the score's noise be small beside what
+    scores differ by, or take a margin off the score. Implemented by whoever trains.
+    """
+
+    @property
+    def name(self) -> str:
+        """What the result calls it."""
+        ...
+
+    @property
+    def relation(self) -> Neighbours:
+        """The neighbour relation of its ε and δ."""
+        ...
+
+    @property
+    def floating(self) -> bool:
+        """Whether noise is drawn in floating point."""
+        ...
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of one run."""
+        ...
+
+    @property
+    def delta(self) -> float:
+        """The δ of one run."""
+        ...
+
+    def run(self, train: D_contra, held: D_contra, noise: Noise) -> tuple[T_co, float]:
+        """A trained value and its noisy score, the higher the better; called with the data open."""
+        ...
+
+
+class Best(NamedTuple, Generic[T]):
+    """The best passing run so far: which configuration, what it made, and its noisy score."""
+
+    place: int
+    value: T
+    score: float
+
+
+@final
+@dataclass(frozen=True)
+class Selection(Generic[R, T]):
+    """Trains and scores a random number of times in secret; gives the best run that is accurate enough, or None.
+
+    An independent coin for each record divides the data once, for all runs alike. How long it takes depends on the
+    secret number of runs: do not let others time it.
+
+    Uses: private selection; private selection, approximate.
+    """
+
+    configurations: tuple[Configuration[R, T], ...]
+    at_least: float
+    held: Fraction
+    runs: TruncatedNegativeBinomial
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "held", exact(self.held, "held"))
+        if not 0 < self.held < 1:
+            raise InvalidBound(f"held is {float(self.held):g}; it must lie strictly between 0 and 1.")
+        exact(self.at_least, "at_least")
+        names = [each.name for each in self.configurations]
+        if len(set(names)) < len(names):
+            raise InvalidBound("two configurations have the same name; give each its own, to tell which one was best.")
+        if len({each.relation for each in self.configurations}) > 1:
+            raise SchemaMismatch("the configurations are priced for different neighbours; a statement needs one kind.")
+        _ = self.bill
+
+    @property
+    def bill(self) -> SelectionBill:
+        """What each outcome costs."""
+        return SelectionBill(self.runs, tuple(_statement(each) for each in self.configurations))
+
+    @property
+    def relation(self) -> Neighbours:
+        """The neighbour relation of all configurations."""
+        return self.configurations[0].relation
+
+    @property
+    def floating(self) -> bool:
+        """Whether some configuration uses floating-point noise."""
+        return any(each.floating for each in self.configurations)
+
+    def promise(self, budget: Budget) -> Promise:
+        """Nothing: the bill is an (ε, δ), and no Rényi bound is claimed."""
+        return NO_CLAIM
+
+    def sample(self, data: R, budget: Budget, past: Past[object], noise: Noise) -> Best[T] | None:
+        """The best passing run; the smaller ε wins, then the higher score, then the earlier run."""
+        coins = noise.coins(self.held, len(data))
+        train, held = data[~coins], data[coins]
+        best: Best[T] | None = None
+        for _ in range(draw_runs(self.runs, noise)):
+            place = noise.below(len(self.configurations))
+            run = Best(place, *self.configurations[place].run(train, held, noise))
+            # A NaN is no pass. The ε comes first: a run may be displaced by what costs no more than itself only.
+            if run.score >= self.at_least and (best is None or self._rank(run) < self._rank(best)):
+                best = run
+        return best
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """The configurations' prices, the law of the number of runs, and what a run must reach."""
+        return {
+            "configurations": "; ".join(
+                f"{each.name}: ε={each.epsilon}, δ={each.delta}" for each in self.configurations
+            ),
+            "eta": str(self.runs.eta),
+            "gamma": str(self.runs.gamma),
+            "passing score": str(self.at_least),
+            "held": str(self.held),
+        }
+
+    def _rank(self, run: Best[T]) -> tuple[float, float]:
+        return self.configurations[run.place].epsilon, -run.score
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tuned(Generic[T]):
+    """The best passing run, with name, value and score None where no run passed, and what all runs cost together.
+
+    This (ε, δ) is the whole statement: the odometer that ran the selection claims nothing any more. ``seeded`` means
+    NOT PRIVATE; ``floating`` that the bound does not cover the rounding of floating-point noise.
+    """
+
+    configuration: str | None
+    value: T | None
+    score: float | None
+    statement: Statement
+    seeded: bool
+    floating: bool
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ex-post ε of what was returned."""
+        return self.statement.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ, the same for every outcome."""
+        return self.statement.delta
+
+    def then(self, later: Statement) -> Statement:
+        """Together with a later run on the same data, whose δ was fixed before the tuning."""
+        return self.statement + later
+
+
+def tune(
+    data: Private[R],
+    configurations: Sequence[Configuration[R, T]],
+    *,
+    at_least: float,
+    delta: float,
+    mean_runs: float,
+    noise: Noise,
+    odometer: Odometer,
+    held: Real = Fraction(1, 5),
+    eta: float = 0.0,
+) -> Tuned[T]:
+    """Train and score ``mean_runs`` times on average, on a division of the data, and return the best passing run.
+
+    A run passes whose score comes to ``at_least`` so much. The smallest ε among those that pass wins, and costs 2+η
+    times itself however many runs there were; with none the largest ε is billed. ``delta`` is the most the δ of all
+    runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short.
+    """
+    probability(delta, "delta")
+    runs = TruncatedNegativeBinomial.with_mean(mean_runs, eta=eta)
+    selection = Selection(tuple(configurations), at_least, exact(held, "held"), runs)
+    bill = selection.bill
+    if bill.delta > delta:
+        raise InvalidBound(
+            f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked; "
+            f"give each a δ of at most {delta / runs.mean:.4g}."
+        )
+    release = odometer.spend(selection, data, UNREAD, Past(), noise)
+    best, marks = release.value, (release.seeded, release.floating)
+    if best is None:
+        return Tuned(None, None, None, bill.none_passed, *marks)
+    return Tuned(selection.configurations[best.place].name, best.value, best.score, bill.passed(best.place), *marks)
+
+
+def draw_runs(law: TruncatedNegativeBinomial, noise: Noise) -> int:
+    """K, exactly: a walk from 1 that stops at k, goes on to k+1 or begins again, in 1/γ steps on average at most.
+
+    Implements: exact number of runs.
+    """
+    gamma, eta = Fraction(law.gamma), Fraction(law.eta)
+    more, less = max(eta, Fraction(0)), (1 - gamma) * max(-eta, Fraction(0))
+    k = 1
+    while not noise.coins(gamma + less / k, 1)[0]:
+        onward = (gamma * (k + more) + less) / (gamma * (k + 1) + less)
+        k = k + 1 if noise.coins(onward, 1)[0] else 1
+    return k
+
+
+def _statement(configuration: Configuration[R, T]) -> Statement:
+    try:
+        return Statement(AdpEpsilon(configuration.epsilon), configuration.delta)
+    except InvalidBound as refused:
+        raise InvalidBound(f"configuration {configuration.name}: {refused}") from None
