@@ -17,6 +17,7 @@ REFUSED: dict[str, tuple[ArrayLike, ArrayLike, str]] = {
     "infinite": ([[SECRET, float("inf")]], [0], "a feature is NaN or infinite"),
     "beyond single precision": ([[SECRET, 1e300]], [0], "a feature is NaN or infinite"),
     "label too large": (ROWS, [0, 1, 31337], "a label is out of range"),
+    "label one too large": (ROWS, [0, 1, 3], "a label is out of range"),
     "label below zero": (ROWS, [0, 1, -31337], "a label is out of range"),
     "label in between": (ROWS, [0.0, 1.0, 1.5], "a label is out of range"),
     "label in words": (ROWS, ["cat", "dog", "31337"], "a label is out of range"),
