@@ -3,14 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 NAME ?= all
 
-.PHONY: help demo test lint bench paper clean
+.PHONY: help demo test lint bench paper paper-quick clean
 
 help:
 	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
 	@echo "make test    set up, then run every test"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
-	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md; make paper-quick for a miniature"
+	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md"
+	@echo "make paper-quick   a miniature of the same, in a temporary folder"
 	@echo "make clean   remove the virtual environment and caches"
 
 demo: .venv/.core
