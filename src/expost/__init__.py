@@ -11,9 +11,11 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private, Split, split
 from expost.release import Past, Release
-from expost.runs import synthesize
+from expost.runs import finetune, synthesize
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
+from expost.training.schedule import Epsilon
+from expost.training.score import accuracy
 from expost.verify import FiniteMechanism
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "Budget",
     "CentredSum",
     "Ended",
+    "Epsilon",
     "Exponential",
     "Filter",
     "FiniteMechanism",
@@ -47,7 +50,9 @@ __all__ = [
     "Split",
     "Statistic",
     "SystemNoise",
+    "accuracy",
     "bounded_sum",
+    "finetune",
     "histogram",
     "plan",
     "planned_stops",

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any, final
 
 import numpy as np
 import pytest
@@ -36,9 +37,11 @@ from expost.odometer import Filter, Odometer, PledgedFilter
 from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Past
+from expost.runs import finetune
 from expost.search import planned_stops, search
 from expost.statistic import Statistic, bounded_sum
 from expost.step import Check, Inquiry, Mechanism
+from expost.training.schedule import Epsilon
 from tests.unit.examples import ADD, NONE, REPLACE, Tripwire, budget, line, one_sentence, people, released
 
 SYSTEM = SystemNoise()
@@ -332,3 +335,64 @@ def test_the_tripwire_notices_a_good_question() -> None:
     ask(GaussianCheck(question(wire), budget(1), 1))
 
     assert wire.opened
+
+
+@final
+class Noticing:
+    """Features that notice being read."""
+
+    def __init__(self) -> None:
+        self.opened = False
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Floats:
+        self.opened = True
+        return np.eye(4)
+
+
+UNTRAINABLE: dict[str, dict[str, Any]] = {
+    "accuracy of one": {"accuracy": 1},
+    "NaN accuracy": {"accuracy": NAN},
+    "nothing held out": {"validation": 0},
+    "public records that are not there": {"validation": "none.npz"},
+    "bare price": {"start": 2.0},
+    "noise of zero": {"start": Fraction(0)},
+    "price out of reach": {"start": Epsilon(1e-9)},
+    "no release": {"releases": 0},
+    "no epoch": {"epochs": 0},
+    "rate above one": {"rate": 2},
+    "NaN rate": {"rate": NAN},
+    "delta of one": {"delta": 1.0},
+    "clip of zero": {"clip": 0.0},
+    "infinite batch": {"batch": INF},
+    "negative drop": {"drop": -0.1},
+    "one class only": {"classes": 1},
+    "device that is not there": {"device": "abacus"},
+    "negative number of records": {"records": -1},
+    "cap below the first release": {"max_epsilon": 0.01},
+    "infinite cap": {"max_epsilon": INF},
+}
+
+
+def train(features: object, **changes: Any) -> object:
+    """A short run of fine-tuning on four records."""
+    usual: dict[str, Any] = {"accuracy": 0.5, "start": Fraction(4), "releases": 2, "epochs": 1, "epochs_between": 1}
+    return finetune(features, [0, 1, 0, 1], **(usual | changes))  # type: ignore[arg-type]  # an array by its protocol
+
+
+@pytest.mark.parametrize("changes", UNTRAINABLE.values(), ids=UNTRAINABLE)
+def test_absurd_training_is_refused_in_one_sentence_before_data_is_opened(changes: dict[str, Any]) -> None:
+    features = Noticing()
+
+    with pytest.raises(ExpostError) as refused:
+        train(features, **changes)
+
+    assert one_sentence(refused.value)
+    assert not features.opened
+
+
+def test_features_notice_being_read_by_sound_training() -> None:
+    features = Noticing()
+
+    train(features)
+
+    assert features.opened

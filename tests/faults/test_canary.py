@@ -1,11 +1,14 @@
 """A value outside the declared domain leaves no trace: in nothing printed or written, nor in what an error holds."""
 
+import struct
 from collections.abc import Callable
+from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import duckdb
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -13,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from expost.cli import main
 from expost.errors import ExpostError
 from expost.noise import Floats, Integers, SeededNoise
-from expost.runs import Synthesized, synthesize
+from expost.runs import Synthesized, finetune, synthesize
 from expost.tabular.listed import Boolean
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional
@@ -246,3 +249,139 @@ def test_a_finished_run_shows_no_canary_when_printed() -> None:
     done = job(pl.DataFrame(planted()))
 
     assert traces((repr(done) + done._repr_html_() + repr(done.facts)).encode()) == []
+
+
+FIGURE = 424242.0
+PLANTED = (b"424242", b"4.24242", struct.pack("<d", FIGURE), struct.pack("<f", FIGURE))
+"""As it is printed by Python and by NumPy, and as it is stored."""
+
+
+def rows(count: int = 60) -> tuple[Floats, Integers]:
+    """Features of four classes, the canary in three of the rows."""
+    features = np.eye(4)[np.arange(count) % 4]
+    features[:3, :3] = np.where(np.eye(3) > 0, FIGURE, features[:3, :3])
+    return features, np.arange(count) % 4
+
+
+def seen(found: bytes) -> list[bytes]:
+    """The forms of the figure that can be seen."""
+    return [form for form in PLANTED if form in found]
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with planted records, sound and broken, to work in."""
+    features, labels = rows()
+    huge = np.where(np.arange(60) == 7, int(FIGURE) * 10**6, labels)
+    np.savez(tmp_path / "sound.npz", features=features, labels=labels)
+    np.savez(tmp_path / "alone.npz", features=features)
+    np.savez(tmp_path / "short.npz", features=features, labels=labels[1:])
+    np.savez(tmp_path / "huge.npz", features=features, labels=huge)
+    np.savez(tmp_path / "negative.npz", features=features, labels=-huge)
+    np.savez(tmp_path / "missing.npz", features=np.where(features == 1, np.nan, features), labels=labels)
+    (tmp_path / "damaged.npz").write_bytes((tmp_path / "sound.npz").read_bytes()[:-200])
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def tuned(source: str, *words: str, accuracy: str = "0.05") -> tuple[int, bytes]:
+    """A head in the folder ``out``."""
+    short = ("--epochs", "1", "--epochs-between", "1", "--releases", "2", "--start", "5", "--seed", "1")
+    return run("finetune", source, "--accuracy", accuracy, "--out", "out", *short, *words)
+
+
+TUNED: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
+    "success": (0, lambda: tuned("sound.npz")),
+    "success as JSON": (0, lambda: tuned("sound.npz", "--json")),
+    "success on public records": (0, lambda: tuned("sound.npz", "--validation", "sound.npz")),
+    "success in floating point": (0, lambda: tuned("sound.npz", "--floating")),
+    "exhausted": (3, lambda: tuned("sound.npz", accuracy="0.999")),
+    "capped": (3, lambda: tuned("sound.npz", "--max-epsilon", "5.5", accuracy="0.999")),
+    "refused for its cap": (2, lambda: tuned("sound.npz", "--max-epsilon", "1")),
+    "refused for its classes": (2, lambda: tuned("sound.npz", "--classes", "3")),
+    "without labels": (2, lambda: tuned("alone.npz")),
+    "a label too few": (2, lambda: tuned("short.npz")),
+    "a label too large": (2, lambda: tuned("huge.npz")),
+    "a label below zero": (2, lambda: tuned("negative.npz")),
+    "a feature missing": (2, lambda: tuned("missing.npz")),
+    "damaged": (2, lambda: tuned("damaged.npz")),
+}
+
+
+@pytest.mark.parametrize(("status", "job"), TUNED.values(), ids=TUNED)
+def test_no_figure_of_a_feature_or_a_label_is_printed_or_written(
+    status: int, job: Callable[[], tuple[int, bytes]], archive: Path
+) -> None:
+    before = {path.name for path in archive.iterdir()}
+
+    ended, printed = job()
+
+    left = [path for path in archive.rglob("*") if path.is_file() and path.name not in before]
+    stored = [array.tobytes() for path in left if path.suffix == ".npz" for array in np.load(path).values()]
+    assert ended == status, printed.decode()
+    assert seen(printed) == []
+    assert seen(b"".join([*(path.read_bytes() for path in left), *stored])) == []
+    assert bool(left) is (status != 2)
+
+
+def test_a_figure_in_the_records_themselves_would_be_seen(archive: Path) -> None:
+    with np.load("sound.npz") as stored:
+        features = stored["features"]
+
+    assert seen(features.tobytes()) == [PLANTED[2]]
+    assert seen(str(features[:3]).encode())
+    assert seen(repr(FIGURE).encode()) == [PLANTED[0]]
+
+
+def stopping_at(taken: int, steps: int) -> NoReturn:
+    """Somebody presses the interrupt key while the records are open."""
+    raise KeyboardInterrupt
+
+
+UNTRAINED: dict[str, dict[str, Any]] = {
+    "an absurd accuracy": {"accuracy": 2},
+    "a bare price": {"start": 1.5},
+    "a cap": {"max_epsilon": 0.01},
+    "too few classes": {"classes": 2},
+    "an interrupt with the records open": {"on_progress": stopping_at},
+    "public records with other features": {"validation": (np.eye(4)[:, :2], np.arange(4))},
+}
+BROKEN_ROWS: dict[str, Callable[[Floats, Integers], tuple[Any, Any]]] = {
+    "a label too few": lambda features, labels: (features, labels[1:]),
+    "a label too large": lambda features, labels: (features, labels + int(FIGURE) * 10**6),
+    "a label below zero": lambda features, labels: (features, labels - int(FIGURE)),
+    "labels that are no integers": lambda features, labels: (features, labels + FIGURE + 0.5),
+    "labels in words": lambda features, labels: (features, [str(FIGURE)] * len(labels)),
+    "a feature missing": lambda features, labels: (np.where(features == 1, np.nan, features), labels),
+    "features without labels": lambda features, labels: (features, None),
+}
+
+
+def fails(features: Any, labels: Any, **changes: Any) -> str:
+    """All that could be seen of the failure of a run."""
+    usual: dict[str, Any] = {"accuracy": 0.3, "start": Fraction(2), "epochs": 1, "epochs_between": 1, "releases": 2}
+    with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:
+        finetune(features, labels, **(usual | {"noise": SeededNoise(1)} | changes))
+    return shown(failure.value)
+
+
+@pytest.mark.parametrize("changes", UNTRAINED.values(), ids=UNTRAINED)
+def test_no_figure_of_a_feature_is_in_what_an_error_holds(changes: dict[str, Any]) -> None:
+    assert seen(fails(*rows(8), **changes).encode()) == []
+
+
+@pytest.mark.parametrize("broken", BROKEN_ROWS.values(), ids=BROKEN_ROWS)
+def test_no_figure_of_broken_records_is_in_what_an_error_holds(
+    broken: Callable[[Floats, Integers], tuple[Any, Any]],
+) -> None:
+    assert seen(fails(*broken(*rows(8))).encode()) == []
+
+
+def test_a_file_without_labels_shows_no_feature_in_what_its_error_holds(archive: Path) -> None:
+    assert seen(fails("alone.npz", None).encode()) == []
+
+
+def test_a_finished_head_shows_no_figure_when_printed() -> None:
+    done = finetune(*rows(), accuracy=0.3, start=Fraction(2), epochs=1, releases=1, noise=SeededNoise(1))
+
+    assert seen((repr(done) + done._repr_html_() + repr(done.facts) + repr(done.release)).encode()) == []

@@ -7,14 +7,19 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import final
 
+import numpy as np
 import pytest
 
 from expost.report.digits import price
-from tests.unit.report.examples import customers
+from expost.training.finetune import Recipe, planned
+from expost.training.schedule import Epsilon, Schedule
+from expost.training.score import accuracy
+from tests.unit.report.examples import blobs, customers
 from tests.unit.test_runs import SCHEMA, csv, made
 
 SLOW = """
@@ -151,3 +156,51 @@ def test_an_interrupt_while_the_table_is_read_says_in_one_sentence_that_nothing_
 
     assert ended.errors.strip() == "expost: interrupted; nothing was written, and ε = 0 is spent."
     assert ended.output == ""
+
+
+def tuned(here: Path, number: int) -> Ended:
+    """Stops a real process within the second of two releases, which would take minutes."""
+    features, labels = blobs()
+    np.savez(here / "records.npz", features=features, labels=labels)
+    short = ("--epochs", "1", "--epochs-between", "1000000", "--releases", "2", "--start", "0.1")
+    process = subprocess.Popen(
+        [*COMMAND, "finetune", "records.npz", "--accuracy", "0.999", "--out", "out", *short],
+        cwd=here,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        first = process.stdout.readline()
+        time.sleep(MOMENT)
+        output, errors = _signalled(process, number)
+    finally:
+        process.kill()  # whatever came of the test, nothing of it runs on
+        process.wait()
+    return Ended(process.returncode, first + output, errors, {path.name for path in here.iterdir()} - {"records.npz"})
+
+
+def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_nothing(tmp_path: Path) -> None:
+    """The steps of a release are on the bill before the first of them runs."""
+    recipe = Recipe(
+        width=6,
+        classes=3,
+        target=accuracy(0.999),
+        schedule=Schedule.of_epochs(1, 1000000, 2, rate=Fraction(1, 10)),
+        start=Epsilon(0.1),
+    )
+
+    ended = tuned(tmp_path, signal.SIGINT)
+
+    spent = price(planned(recipe).epsilons[1])
+    assert (ended.status, ended.left) == (130, set())
+    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent."
+    assert ended.output.startswith("release: 1  steps: 10  ε so far: 0.100")
+    assert ended.output.count("\n") == 1
+
+
+def test_a_training_process_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    ended = tuned(tmp_path, signal.SIGKILL)
+
+    assert (ended.status, ended.left) == (-signal.SIGKILL, set())

@@ -53,9 +53,10 @@ def accuracy(candidate: Candidate) -> float:
 
 def tolerance(done: Synthesized) -> float:
     """How far an accepted run may fall short: noise of the check, who was held out, who is tested."""
-    error = done.history[-1].error
+    error, held = done.history[-1].error, done.facts.held
     assert error is not None
-    counts = (done.facts.held, len(parts()[1]))
+    assert held is not None
+    counts = (held, len(parts()[1]))
     return NORMAL * math.sqrt(error**2 + sum(ASKED * (1 - ASKED) / count for count in counts))
 
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from expost import cli, runs
-from expost.cli import main
+from expost import runs
+from expost.cli import main, tables
 from expost.report import check
 from expost.report.digits import price
 from expost.tabular.schema import Schema
@@ -389,7 +389,7 @@ def test_an_interrupt_elsewhere_claims_nothing(
     words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("draft", "recipe_of"):
-        monkeypatch.setattr(cli, name, interrupt)
+        monkeypatch.setattr(tables, name, interrupt)
 
     result = run(*words)
 
@@ -627,7 +627,7 @@ def test_a_file_that_is_not_there_is_refused(here: Path) -> None:
     assert synth("--config", "none.toml").exit_code == 2
 
 
-COMMANDS = ("demo", "synth", "plan", "schema", "explain", "audit")
+COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "explain", "audit")
 
 
 @pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])

@@ -18,6 +18,20 @@ def measured(accuracy: float, error: float | None) -> str:
     return f"{100 * accuracy:.1f} %" + ("" if error is None else f" ± {196 * error:.1f}")
 
 
+def margin(records: float, error: float) -> str:
+    """A noisy number of records above or below the target, with half its 95 % interval of noise.
+
+    >>> margin(6.2, 1.945), margin(-81.2, 2.75)
+    ('+6.2 ± 3.8', '−81.2 ± 5.4')
+    """
+    return f"{signed(f'{records:+.1f}')} ± {1.96 * error:.1f}"
+
+
+def signed(number: str) -> str:
+    """The number with a minus sign that is as wide as its plus."""
+    return number.replace("-", "\N{MINUS SIGN}")
+
+
 def points(error: float) -> str:
     """Half the 95 % interval of noise, in percentage points."""
     return f"± {196 * error:.1f} points"

@@ -1,6 +1,5 @@
 """Facts: everything a report says, as plain values taken from releases and the record of what they cost."""
 
-import hashlib
 import math
 import platform
 from collections.abc import Sequence
@@ -8,22 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
-from expost.accounting.curve import AdpEpsilon
+from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
-from expost.errors import LedgerConflict
 from expost.record import Entry, Memory
-from expost.report.comparison import Comparison, alone, joint
+from expost.report.job import Job
+from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
-from expost.tabular.column import Column, Missing
-from expost.tabular.schema import Schema
-
-if TYPE_CHECKING:
-    from expost.tabular.synthesis import Synthesis
 
 PACKAGES = ("expost", "numpy", "scipy")
+MOST_SUMS = 10**5
+"""Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
 
 
 @final
@@ -31,7 +27,8 @@ PACKAGES = ("expost", "numpy", "scipy")
 class Rung:
     """One rung of the history, its bill as ε, and the noisy accuracy where the check reveals one.
 
-    ``error`` is the standard error of the noise alone, as a share of the held-out records.
+    ``error`` is the standard error of the noise alone, as a share of the held-out records. Both are None where about
+    how many were held out is not known; the verdict's margin is then all there is.
     """
 
     line: Line
@@ -43,6 +40,12 @@ class Rung:
     def passed(self) -> bool | None:
         """The verdict; None where the candidate was not checked."""
         return None if self.line.verdict is None else self.line.verdict.passed
+
+    @classmethod
+    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction, held: float | None) -> "Rung":
+        """A line of the history, stated by the pledge."""
+        found = None if held is None else Shares(asked, held).answer(line.verdict)
+        return cls(line, stated(line.spent, pledge), *((None, None) if found is None else found))
 
 
 @final
@@ -69,24 +72,15 @@ class Item:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A column of the schema, in words."""
-
-    name: str
-    kind: str
-    size: int
-    labels: tuple[str, ...]
-    missing: str
-
-
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a run reached, what it cost and how that is known; nothing in it was computed from private data."""
+    """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
+
+    ``held`` is about how many records were held out, where that is public or was released.
+    """
 
     title: str
-    target: str
+    job: Job
     measure: str
     asked: Fraction
     ended: Ended
@@ -100,16 +94,10 @@ class Facts:
     reason: str
     relation: str
     because: str
-    rows: int
-    held: float
+    held: float | None
     rungs: tuple[Rung, ...]
     stops: tuple[PlannedStop, ...]
     bill: tuple[Item, ...]
-    alone: tuple[Comparison, ...]
-    worst: Comparison | None
-    schema: tuple[Field, ...]
-    reviewed: bool
-    schema_digest: str
     versions: tuple[tuple[str, str], ...]
 
     @property
@@ -128,61 +116,42 @@ class Facts:
         return max((place for place, rung in enumerate(self.rungs, start=1) if rung.passed is not None), default=None)
 
     @property
+    def scale(self) -> Scale:
+        """What the answers of the check are told in."""
+        return Margins() if self.held is None else Shares(self.asked, self.held)
+
+    def answer(self, rung: Rung) -> Answer | None:
+        """What the check revealed on a rung, on the scale."""
+        if self.held is None:
+            return self.scale.answer(rung.line.verdict)
+        return None if rung.accuracy is None or rung.error is None else (rung.accuracy, rung.error)
+
+    @property
     def measured(self) -> bool:
-        """Whether the check reveals an accuracy, and not only yes or no."""
-        return any(rung.accuracy is not None for rung in self.rungs)
+        """Whether the check reveals how accurate a candidate is, and not only yes or no."""
+        return any(self.answer(rung) is not None for rung in self.rungs)
 
     @property
     def blur(self) -> float | None:
         """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
         for known in (item.entry.facts for item in self.bill if item.entry.what == "sparse vector check"):
             spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
-            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held)
+            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held or 0)
         return None
+
+    @property
+    def order(self) -> Fraction:
+        """The order of the budgets, at which single costs are shown."""
+        return self.rungs[0].line.budget.alpha
+
+    @property
+    def tabulated(self) -> bool:
+        """Whether some cost has no closed form and is known order by order."""
+        return any(isinstance(item.spent.curve, Table) for item in self.bill)
 
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""
         return self.cap is None or epsilon <= self.cap
-
-
-def collect(
-    synthesis: "Synthesis", record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None
-) -> Facts:
-    """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
-    recipe, outcome = synthesis.recipe, synthesis.outcome
-    if record.pledged is not outcome.pledge:
-        raise LedgerConflict("the record was pledged otherwise than the run; give the recorder of the same odometer.")
-    stops = tuple(PlannedStop(stop, _stated(stop.as_spent(), outcome.pledge)) for stop in synthesis.plan.stops)
-    table = outcome.release.value.table
-    pairs = [joint(synthesis.measured, synthesis.std, table, each) for each in synthesis.measured if len(each) > 1]
-    return Facts(
-        title=title,
-        target=recipe.target,
-        measure="accuracy" if recipe.score is None else "mean score",
-        asked=recipe.accuracy,
-        ended=outcome.ended,
-        cap=cap,
-        seeded=outcome.release.seeded,
-        floating=outcome.release.floating,
-        epsilon=outcome.epsilon,
-        delta=recipe.delta,
-        spent=outcome.release.spent,
-        pledge=outcome.pledge,
-        reason=synthesis.plan.reason,
-        relation=recipe.schema.neighbours.value,
-        because=because,
-        rows=len(table),
-        held=synthesis.held,
-        rungs=tuple(_rung(line, outcome.pledge, recipe.accuracy, synthesis.held) for line in outcome.history),
-        stops=stops,
-        bill=billed(record),
-        alone=tuple(alone(synthesis.measured, synthesis.std, table, name) for name in recipe.schema.names),
-        worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
-        schema=tuple(map(field_of, recipe.schema.columns)),
-        reviewed=recipe.schema.reviewed,
-        schema_digest=digest(recipe.schema),
-        versions=(("python", platform.python_version()), *((name, metadata.version(name)) for name in PACKAGES)),
-    )
 
 
 def billed(record: Memory) -> tuple[Item, ...]:
@@ -197,8 +166,15 @@ def by_part(bill: Sequence[Item]) -> dict[str, Spent]:
     parts: dict[str, Spent] = {}
     for item in bill:
         part = item.entry.part
-        parts[part] = parts.get(part, NOTHING.as_spent()) + item.spent.times(item.count)
+        parts[part] = reduce(Spent.__add__, _one_by_one(item), parts.get(part, NOTHING.as_spent()))
     return parts
+
+
+def _one_by_one(item: Item) -> Sequence[Spent]:
+    """The equal steps of a line; a table is rounded with every sum, and must be as the odometer rounded it."""
+    if isinstance(item.spent.curve, Table) and item.count <= MOST_SUMS:
+        return [item.spent] * item.count
+    return [item.spent.times(item.count)]
 
 
 def total(bill: Sequence[Item]) -> Spent:
@@ -219,30 +195,11 @@ def total(bill: Sequence[Item]) -> Spent:
     return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())
 
 
-def digest(schema: Schema) -> str:
-    """The SHA-256 of the schema's canonical text."""
-    return hashlib.sha256(schema.dumps().encode()).hexdigest()
-
-
-def _stated(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
+def stated(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
+    """The ε of a statement; infinite without a pledge."""
     return AdpEpsilon(math.inf) if pledge is None else pledge.epsilon(spent)
 
 
-def _rung(line: Line, pledge: Pledge | None, asked: Fraction, held: float) -> Rung:
-    verdict, records = line.verdict, max(1.0, held)
-    if verdict is None or verdict.margin is None or verdict.std is None:
-        return Rung(line, _stated(line.spent, pledge), None, None)
-    accuracy = float(asked) + verdict.margin / records
-    return Rung(line, _stated(line.spent, pledge), accuracy, verdict.std / records)
-
-
-def field_of(column: Column) -> Field:
-    """The column in words."""
-    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, _missing(column))
-
-
-def _missing(column: Column) -> str:
-    """What becomes of a missing value; a fallback is named, whether declared or by rule."""
-    if column.missing is not Missing.FALLBACK:
-        return str(column.missing.value)
-    return f"counted as {column.labels[int(column.encode([None])[0])]}"
+def versions(*more: str) -> tuple[tuple[str, str], ...]:
+    """What the numbers were computed with."""
+    return (("python", platform.python_version()), *((name, metadata.version(name)) for name in (*PACKAGES, *more)))

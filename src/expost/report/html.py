@@ -1,6 +1,5 @@
 """The page a data steward forwards: one file, no script, nothing fetched, every text quoted."""
 
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -8,8 +7,8 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.record import Fact
 from expost.report import digits, meaning, svg, words
-from expost.report.comparison import Comparison
-from expost.report.facts import Facts, Field, Item, by_part, total
+from expost.report.facts import Facts, Item, by_part, total
+from expost.report.page import cells, listed, prose, row, section, table
 from expost.report.style import STYLE
 from expost.report.svg import safe
 
@@ -31,21 +30,17 @@ def fragment(facts: Facts) -> str:
     return f"<style>{STYLE}</style>{_article(facts)}"
 
 
-def prose(text: str) -> str:
-    """A sentence for the page."""
-    return digits.tied(safe(text))
-
-
 def _article(facts: Facts) -> str:
-    parts = (_header, _ladder, _meaning, _bill, _marginals, _method, _schema)
-    return f'<article class="expost">{"".join(part(facts) for part in parts)}</article>'
+    told = "".join(part(facts) for part in (_header, _ladder, _meaning, _bill))
+    job = f"{facts.job.exhibits()}{_method(facts)}{facts.job.appendix(facts)}"
+    return f'<article class="expost">{told}{job}</article>'
 
 
 def _header(facts: Facts) -> str:
     told = " ".join(part(facts) for part in (words.reached, words.cost, words.covered, words.elsewhere))
     return (
-        f'<header><p class="kind">Synthetic data · what it reached and what it cost</p><h1>{safe(facts.title)}</h1>'
-        f"{_banners(facts)}"
+        f'<header><p class="kind">{safe(facts.job.kind)} · what it reached and what it cost</p>'
+        f"<h1>{safe(facts.title)}</h1>{_banners(facts)}"
         f'<p class="lede">{prose(words.headline(facts))}</p>{_figures(facts)}<p>{prose(told)}</p></header>'
     )
 
@@ -63,90 +58,97 @@ def _banners(facts: Facts) -> str:
 
 
 def _banner(title: str, text: str, name: str) -> str:
-    return f'<p class="banner {name}" role="alert"><b>{safe(title)}</b>{safe(text[0].upper() + text[1:])}</p>'
+    return f'<p class="banner {name}" role="alert"><b>{safe(title)}</b>{prose(text[0].upper() + text[1:])}</p>'
 
 
 def _figures(facts: Facts) -> str:
-    asked = f"asked: {digits.plain(float(facts.asked))}"
+    asked, terms = f"asked: {digits.plain(float(facts.asked))}", facts.job.terms
     if facts.blur is not None:
         asked = f"{asked}, noise {digits.points(facts.blur)}"
     if facts.judged is not None and facts.judged < len(facts.rungs):
-        asked = f"on rung {facts.judged}, the last checked; {asked}"
+        asked = f"on {terms.rung} {facts.judged}, the last checked; {asked}"
+    measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
     figures = [
         ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}"),
-        (f"{facts.measure}, {'held out' if facts.divided else 'public records'}", words.answer(facts), asked),
-        ("rungs climbed", f"{len(facts.rungs)} of {len(facts.stops)}", "each finer than the last"),
-        ("synthetic rows", f"{facts.rows:,}", f"{len(facts.schema)} columns"),
+        (f"{measure}, {'held out' if facts.divided else 'public records'}", words.bare(facts), asked),
+        (
+            f"{terms.rung}s {terms.taken}",
+            f"{len(facts.rungs)} of {len(facts.stops)}",
+            f"each {terms.finer} than before",
+        ),
+        facts.job.size(facts),
     ]
     tiles = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
     return f'<dl class="figures">{"".join(tiles)}</dl>'
 
 
 def _ladder(facts: Facts) -> str:
-    alpha = f"{float(facts.rungs[0].line.budget.alpha):g}"
-    heads = ("rung", f"Rényi ε added (α = {alpha})", f"ε at δ = {digits.small(facts.delta)}", "verdict", facts.measure)
+    terms, measure = facts.job.terms, facts.scale.head(facts.measure)
+    added = f"Rényi ε added (α = {float(facts.order):g})"
+    heads = (terms.rung, added, f"ε at δ = {digits.small(facts.delta)}", "verdict", measure)
     shown = len(heads) if facts.measured else len(heads) - 1
-    rows = [_row(*cells[:shown], name=name) for name, cells in map(partial(_step, facts), range(len(facts.stops)))]
-    return _section(
-        "The ladder",
+    rows = [row(*texts[:shown], name=name) for name, texts in map(partial(_step, facts), range(len(facts.stops)))]
+    return section(
+        terms.title,
         svg.ladder(facts) if facts.measured else "",
         f'<p class="note">{prose(words.reading(facts))}</p>',
-        _table(heads[:shown], rows),
+        table(heads[:shown], rows),
     )
 
 
 def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
     """How a rung is marked in the table, and what its row says."""
-    number, planned = str(place + 1), facts.stops[place].epsilon
+    name, planned = facts.job.name(place + 1), facts.stops[place].epsilon
     if place >= len(facts.rungs):
-        verdict = "not climbed" if facts.allowed(planned) else "above the cap"
-        return "ahead", (number, "", f"would be {digits.price(planned)}", verdict, "")
+        verdict = f"not {facts.job.terms.taken}" if facts.allowed(planned) else "above the cap"
+        return "ahead", (name, "", f"would be {digits.price(planned)}", verdict, "")
     rung = facts.rungs[place]
-    accuracy = "" if rung.accuracy is None else digits.measured(rung.accuracy, rung.error)
+    found = facts.answer(rung)
+    answer = "" if found is None else facts.scale.told(found)
     added = digits.price(float(rung.line.budget.epsilon))
-    cells = (number, added, digits.price(rung.epsilon), svg.VERDICTS[rung.passed], accuracy)
-    return "here" if rung.passed else "", cells
+    return "here" if rung.passed else "", (name, added, digits.price(rung.epsilon), svg.VERDICTS[rung.passed], answer)
 
 
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
-        return _section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    guesses = [_row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(facts.epsilon)]
+        return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
+    guesses = [row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(facts.epsilon)]
     attacks = [
-        _row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(facts.epsilon, facts.delta)
+        row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(facts.epsilon, facts.delta)
     ]
-    return _section(
+    return section(
         "What the number means",
         f"<p>{prose(meaning.meaning(facts.epsilon, facts.delta))} {prose(meaning.scope())}</p>",
         '<div class="pair"><div><h3>A guess about one record</h3>',
-        _table(("believed before", "can be believed after"), guesses),
+        table(("believed before", "can be believed after"), guesses),
         "</div><div><h3>An attempt to tell whether a record was used</h3>",
-        _table(("false alarms", "finds at most"), attacks),
+        table(("false alarms", "finds at most"), attacks),
         "</div></div>",
     )
 
 
 def _bill(facts: Facts) -> str:
-    rows = [_item(item) for item in facts.bill]
+    cost = partial(_cost, facts)
+    rows = [_item(item, cost(item.spent)) for item in facts.bill]
     sums = by_part(facts.bill).items()
-    rows += [_row(f"all that read {words.part(part)}", "", "", _curve(spent)) for part, spent in sums]
-    rows.append(_row("together", "", "", _curve(total(facts.bill)), name="here"))
+    rows += [row(f"all that read {words.part(part)}", "", "", cost(spent)) for part, spent in sums]
+    rows.append(row("together", "", "", cost(total(facts.bill)), name="here"))
     pledge = f"<p>{prose(words.pledged(facts))}</p>"
-    return _section("The bill", pledge, _table(("what", "read", "times", "cost of each"), rows))
+    return section("The bill", pledge, table(("what", "read", "times", "cost of each"), rows))
 
 
-def _item(item: Item) -> str:
+def _item(item: Item, cost: str) -> str:
     what, facts = item.entry.what, item.entry.facts.items()
     told = " · ".join([what, *(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts)])
     name = f"{words.STEPS.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
-    cells = (f"{safe(name)}<br/><small>{safe(told)}</small>", safe(words.part(item.entry.part)), str(item.count))
-    return f"<tr>{_cells((*cells, prose(_curve(item.spent))))}</tr>"
+    read = (f"{safe(name)}<br/><small>{safe(told)}</small>", safe(words.part(item.entry.part)), str(item.count))
+    return f"<tr>{cells((*read, prose(cost)))}</tr>"
 
 
-def _curve(spent: Spent) -> str:
-    """A Rényi bound for readers: ρ = 0.0005, or with its constant, or a table."""
-    if isinstance(spent.curve, Table):
-        return f"a table of {len(spent.curve.orders)} orders"
+def _cost(facts: Facts, spent: Spent) -> str:
+    """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
+    if facts.tabulated or isinstance(spent.curve, Table):
+        return f"ε = {digits.price(spent.at(facts.order))} at α = {float(facts.order):g}"
     told = []
     for line in spent.curve.lines:
         constant = f"ξ = {digits.price(float(line.xi))}, " if line.xi else ""
@@ -163,64 +165,5 @@ def _plain(value: Fact) -> str:
         return str(value)
 
 
-def _marginals(facts: Facts) -> str:
-    key = (
-        '<p class="key note"><i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval</p>'
-    )
-    worst = (
-        ()
-        if facts.worst is None
-        else ("<h3>The pair farthest beyond its noise</h3>", _charts([facts.worst], "charts one"))
-    )
-    note = f'<p class="note">{safe(words.COMPARED)}</p>'
-    title = "Released counts beside the synthetic table"
-    return _section(title, note, key, _charts(facts.alone, "charts"), *worst)
-
-
-def _charts(comparisons: Iterable[Comparison], name: str) -> str:
-    return f'<div class="{name}">{"".join(map(_compared, comparisons))}</div>'
-
-
-def _compared(comparison: Comparison) -> str:
-    told = f"distance {100 * comparison.distance:.2g} %, by noise alone {100 * comparison.noise:.2g} %"
-    name = safe(" × ".join(comparison.columns))
-    return f'<div><h3>{name}</h3>{svg.bars(comparison)}<p class="note">{prose(told)}</p></div>'
-
-
 def _method(facts: Facts) -> str:
-    steps = "".join(f"<li>{safe(step)}</li>" for step in words.method(facts))
-    return _section("How it was made", f"<ol>{steps}</ol>")
-
-
-def _schema(facts: Facts) -> str:
-    rows = [_row(each.name, each.kind, str(each.size), _domain(each), each.missing) for each in facts.schema]
-    versions = ", ".join(f"{name} {version}" for name, version in facts.versions)
-    return _section(
-        "The schema",
-        f"<p>{'Declared and reviewed by the owner of the data.' if facts.reviewed else 'NOT reviewed by the owner.'} "
-        "Everything in it is public.</p>",
-        _table(("column", "kind", "values", "domain", "where a value is missing"), rows),
-        f'<p class="note">SHA-256 <code>{safe(facts.schema_digest)}</code><br/>{safe(versions)}</p>',
-    )
-
-
-def _domain(field: Field) -> str:
-    few = field.labels if len(field.labels) <= 6 else (*field.labels[:4], "…", field.labels[-1])
-    return ", ".join(few)
-
-
-def _section(title: str, *parts: str) -> str:
-    return f"<section><h2>{safe(title)}</h2>{''.join(parts)}</section>"
-
-
-def _table(heads: Sequence[str], rows: Iterable[str]) -> str:
-    head = "".join(f"<th>{safe(each)}</th>" for each in heads)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
-
-
-def _row(*cells: str, name: str = "") -> str:
-    return f'<tr class="{name}">{_cells(map(prose, cells))}</tr>'
-
-
-def _cells(cells: Iterable[str]) -> str:
-    return "".join(f"<td>{each}</td>" for each in cells)
+    return section("How it was made", listed(facts.job.method(facts), "ol"))

@@ -24,6 +24,8 @@ STYLE = """
 .expost dd { margin: 0; font-size: 1.45rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .expost dd small { display: block; line-height: 1.3; margin-top: .2rem; }
 .expost dd small, .expost .note, .expost td small { color: var(--soft); font-size: .85rem; font-weight: 400; }
+.expost .tie { white-space: nowrap; }
+@media (max-width: 30rem) { .expost { padding: 1.5rem 1rem; } .expost dd { font-size: 1.15rem; } }
 .expost table { border-collapse: collapse; width: 100%; font-size: .92rem; font-variant-numeric: tabular-nums; }
 .expost .wide { overflow-x: auto; margin: .8rem 0; }
 .expost th { text-align: left; color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--soft); }
@@ -38,7 +40,7 @@ STYLE = """
 .expost .key i { display: inline-block; width: 1.6rem; height: .65rem; background: var(--synthetic);
   margin-right: .4rem; }
 .expost .key i.dot { margin-left: 1.4rem; background: var(--released); width: .65rem; border-radius: 50%; }
-.expost ol { padding-left: 1.3rem; max-width: 46rem; } .expost li { margin: .35rem 0; }
+.expost ol, .expost ul { padding-left: 1.3rem; max-width: 46rem; } .expost li { margin: .35rem 0; }
 .expost code { font: .88em ui-monospace, monospace; overflow-wrap: break-word; }
 .expost svg { width: 100%; height: auto; display: block; font: 12px system-ui, sans-serif; }
 .expost svg text { fill: var(--soft); }

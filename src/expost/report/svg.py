@@ -9,6 +9,7 @@ from typing import final
 from expost.report import digits
 from expost.report.comparison import NORMAL_95, Cell, Comparison
 from expost.report.facts import Facts, Rung
+from expost.report.scale import Answer, Scale
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 760, 300, 62, 24, 18, 254
 BAR_WIDTH, BAR_LEFT, BAR_RIGHT, BAR_ROW = 320, 132, 50, 19
@@ -26,49 +27,51 @@ def safe(text: str) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Where prices and shares lie on the chart; what is outside is drawn at the rim."""
+    """Where prices and answers lie on the chart; what is outside is drawn at the rim."""
 
     dearest: float
     low: float
     high: float
+    scale: Scale
 
     @classmethod
     def of(cls, facts: Facts) -> "Plane":
-        """Room for every price, the target, and the noise around every measured accuracy."""
+        """Room for every price, the target, and the noise around every answer."""
         prices = [rung.epsilon for rung in facts.rungs] + [stop.epsilon for stop in facts.stops]
-        ends = [float(facts.asked)]
-        for rung in facts.rungs:
-            if rung.accuracy is not None and rung.error is not None:
-                ends += [rung.accuracy - NORMAL_95 * rung.error, rung.accuracy + NORMAL_95 * rung.error]
-        room = max(0.01, 0.08 * (max(ends) - min(ends)))
+        scale, (bottom, top) = facts.scale, facts.scale.limits
+        answers = [found for rung in facts.rungs if (found := facts.answer(rung)) is not None]
+        ends = [scale.goal, *(end for answer in answers for end in _range(answer))]
+        room = max(scale.room, 0.08 * (max(ends) - min(ends)))
         dearest = max((each for each in prices if 0 < each < math.inf), default=1.0)
-        return cls(1.04 * dearest, max(0.0, min(ends) - room), min(1.0, max(ends) + room))
+        return cls(1.04 * dearest, max(bottom, min(ends) - room), min(top, max(ends) + room), scale)
 
     def x(self, epsilon: float) -> float:
         """From the left, in pixels."""
         return LEFT + min(1.0, epsilon / self.dearest) * (WIDTH - LEFT - RIGHT)
 
-    def y(self, share: float | None) -> float:
+    def y(self, value: float | None) -> float:
         """From the top, in pixels; what was not measured lies on the floor."""
-        height = 0.0 if share is None else (share - self.low) / (self.high - self.low)
+        height = 0.0 if value is None else (value - self.low) / (self.high - self.low)
         return FLOOR - min(max(height, 0.0), 1.0) * (FLOOR - TOP)
 
 
 def ladder(facts: Facts) -> str:
-    """Accuracy against price: the rungs climbed with the noise of the check, the target, and the prices ahead."""
-    plane = Plane.of(facts)
-    seen = [rung for rung in facts.rungs if rung.accuracy is not None]
-    path = " ".join(f"{plane.x(rung.epsilon):.1f},{plane.y(rung.accuracy):.1f}" for rung in seen)
-    spoken = " ".join(f"Rung {place}: {said(rung)}." for place, rung in enumerate(facts.rungs, start=1))
+    """Answers against price: the rungs climbed with the noise of the check, the target, and the prices ahead."""
+    plane, terms = Plane.of(facts), facts.job.terms
+    answers = [(rung, facts.answer(rung)) for rung in facts.rungs]
+    seen = [(rung.epsilon, found[0]) for rung, found in answers if found is not None]
+    path = " ".join(f"{plane.x(epsilon):.1f},{plane.y(value):.1f}" for epsilon, value in seen)
+    name = terms.rung.capitalize()
+    marks = [(f"{name} {place}: {said(facts, rung)}", rung, found) for place, (rung, found) in enumerate(answers, 1)]
     return _figure(
         (WIDTH, HEIGHT),
-        "The ladder: accuracy against price",
-        f"{digits.plain(float(facts.asked))} was asked for. {spoken}",
+        f"{terms.title}: {facts.scale.name(facts.measure)} against price",
+        f"{digits.plain(float(facts.asked))} was asked for. {' '.join(f'{told}.' for told, _, _ in marks)}",
         [
             *_axes(plane, facts),
             *(_ahead(plane, place, facts) for place in range(len(facts.rungs), len(facts.stops))),
             f'<polyline class="path" points="{path}"/>',
-            *(_rung(plane, place, rung) for place, rung in enumerate(facts.rungs, start=1)),
+            *(_rung(plane, told, rung, found) for told, rung, found in marks),
         ],
     )
 
@@ -83,10 +86,11 @@ def bars(comparison: Comparison) -> str:
     return _figure((BAR_WIDTH, height), f"{name}: released and synthetic counts", spoken, rows)
 
 
-def said(rung: Rung) -> str:
+def said(facts: Facts, rung: Rung) -> str:
     """A rung in words."""
-    accuracy = "" if rung.accuracy is None else f", {digits.measured(rung.accuracy, rung.error)}"
-    return f"ε {digits.price(rung.epsilon)}{accuracy}, {VERDICTS[rung.passed]}"
+    found = facts.answer(rung)
+    answer = "" if found is None else f", {facts.scale.told(found)}{facts.scale.unit}"
+    return f"ε {digits.price(rung.epsilon)}{answer}, {VERDICTS[rung.passed]}"
 
 
 def nice(low: float, high: float) -> list[float]:
@@ -107,8 +111,8 @@ def _figure(size: tuple[int, int], title: str, description: str, parts: Sequence
 
 
 def _axes(plane: Plane, facts: Facts) -> list[str]:
-    end, asked = WIDTH - RIGHT, plane.y(float(facts.asked))
-    across = [(plane.y(share), digits.plain(share)) for share in nice(plane.low, plane.high)]
+    end, asked = WIDTH - RIGHT, plane.y(plane.scale.goal)
+    across = [(plane.y(value), plane.scale.mark(value)) for value in nice(plane.low, plane.high)]
     along = [(plane.x(epsilon), f"{epsilon:g}") for epsilon in nice(0, plane.dearest)]
     return [
         *(_line("grid", (LEFT, y), (end, y)) + _text((LEFT - 8, y + 4), label, "end") for y, label in across),
@@ -125,24 +129,30 @@ def _ahead(plane: Plane, place: int, facts: Facts) -> str:
     if not math.isfinite(epsilon):
         return ""
     x = plane.x(epsilon)
-    said = f"<title>Rung {place + 1}, not climbed: ε {digits.price(epsilon)}</title>"
-    return f"<g>{said}{_line('ahead', (x, FLOOR - 12), (x, FLOOR))}</g>"
+    terms = facts.job.terms
+    told = f"{terms.rung.capitalize()} {place + 1}, not {terms.taken}: ε {digits.price(epsilon)}"
+    return f"<g><title>{safe(told)}</title>{_line('ahead', (x, FLOOR - 12), (x, FLOOR))}</g>"
 
 
-def _rung(plane: Plane, place: int, rung: Rung) -> str:
-    x, y = plane.x(rung.epsilon), plane.y(rung.accuracy)
+def _rung(plane: Plane, told: str, rung: Rung, found: Answer | None) -> str:
+    x, y = plane.x(rung.epsilon), plane.y(None if found is None else found[0])
     whisker = ""
-    if rung.accuracy is not None and rung.error is not None:
-        half = NORMAL_95 * rung.error
-        low, high = plane.y(rung.accuracy - half), plane.y(rung.accuracy + half)
+    if found is not None:
+        low, high = (plane.y(end) for end in _range(found))
         ends = "".join(_line("whisker", (x - 4, end), (x + 4, end)) for end in (low, high))
         whisker = _line("whisker", (x, low), (x, high)) + ends
     mark = f'<circle class="{MARKS[rung.passed]}" cx="{x:.1f}" cy="{y:.1f}" r="{9 if rung.passed else 5.5}"/>'
     if rung.passed:
         mark += f'<path class="tick" d="M{x - 4:.1f} {y + 0.5:.1f}l3 3l5.5 -6"/>'
-    if rung.accuracy is None:
+    if found is None:
         mark += _text((x - 10, y - 4), VERDICTS[rung.passed], "end")
-    return f"<g><title>Rung {place}: {safe(said(rung))}</title>{whisker}{mark}</g>"
+    return f"<g><title>{safe(told)}</title>{whisker}{mark}</g>"
+
+
+def _range(answer: Answer) -> tuple[float, float]:
+    """The 95 % interval of the noise."""
+    value, error = answer
+    return value - NORMAL_95 * error, value + NORMAL_95 * error
 
 
 def _bar(cell: Cell, top: float, reach: float) -> str:

@@ -2,22 +2,17 @@
 
 import math
 
-from expost.report.digits import measured, plain, points, price, small
+from expost.report.digits import plain, points, price, small
 from expost.report.facts import Facts
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
 
-COMPARED = (
-    "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
-    "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
-    "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
-)
-
 STEPS = {
     "Gaussian": "noisy counts of each column",
     "SpanningTree": "which pairs of columns to count",
     "Brownian": "noisy counts of the pairs, refined",
+    "Head": "noisy training steps",
     "balanced check": "a look at the held-out records",
     "Gaussian check": "a look at the held-out records",
     "sparse vector check": "a look at the held-out records",
@@ -48,57 +43,65 @@ def headline(facts: Facts) -> str:
 
 
 def reached(facts: Facts) -> str:
-    """Whether the target was reached, and the noisy accuracy that says so."""
-    asked = plain(float(facts.asked))
+    """Whether the target was reached, and the noisy answer that says so."""
+    asked, job = plain(float(facts.asked)), facts.job
     if facts.reached:
-        seen = f" (the noisy check says {answer(facts)})" if facts.measured else ""
+        seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
         if facts.blur is not None:
             seen = f" (the check says yes or no, with a noise of {points(facts.blur)})"
         return (
-            f"What was learnt from {facts.rows:,} synthetic rows predicts {facts.target} with the {facts.measure} of "
-            f"{asked} that was asked for, on {judged_on(facts)}{seen}."
+            f"{job.product} predicts {job.target} with the {facts.measure} of {asked} that was asked for, on "
+            f"{judged_on(facts)}{seen}."
         )
     return (
-        f"The {facts.measure} of {asked} that was asked for in predicting {facts.target} was NOT confirmed: "
+        f"The {facts.measure} of {asked} that was asked for in predicting {job.target} was NOT confirmed: "
         f"{ending(facts)}. {last_checked(facts)}"
     )
 
 
 def ending(facts: Facts) -> str:
     """Why the climb ended."""
-    taken, stops = len(facts.rungs), facts.stops
+    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
     if facts.ended is Ended.EXHAUSTED:
-        return f"the ladder ended with rung {taken}"
+        return f"{terms.whole} ended with {terms.rung} {taken}"
     if facts.ended is Ended.CAPPED and facts.cap is not None and taken < len(stops):
-        room = f"the cap of ε = {facts.cap:g} left no room for rung {taken + 1}"
+        room = f"the cap of ε = {facts.cap:g} left no room for {terms.rung} {taken + 1}"
         return f"{room}, which would have cost ε = {price(stops[taken].epsilon)}"
     return str(facts.ended.value)
 
 
 def last_checked(facts: Facts) -> str:
     """What is known of the accuracy where nothing passed."""
-    place, taken = facts.judged, len(facts.rungs)
+    place, taken, terms = facts.judged, len(facts.rungs), facts.job.terms
     if place is None:
-        return "No rung was checked, so nothing is known of its accuracy."
-    said = f"Rung {place}, the last that was checked, did not pass."
-    if facts.rungs[place - 1].accuracy is not None:
-        said = f"On rung {place}, the last that was checked, the noisy {facts.measure} was {answer(facts)}."
-    return said if place == taken else f"{said} What is released is rung {taken}, which is finer but was not checked."
+        return f"No {terms.rung} was checked, so nothing is known of its accuracy."
+    said = f"{terms.rung.capitalize()} {place}, the last that was checked, did not pass."
+    if facts.answer(facts.rungs[place - 1]) is not None:
+        said = f"On {terms.rung} {place}, the last that was checked, the noisy {_measure(facts)} was {answer(facts)}."
+    if place == taken:
+        return said
+    return f"{said} What is handed over is {terms.rung} {taken}, which is {terms.finer} but was not checked."
 
 
 def answer(facts: Facts) -> str:
-    """The last answer of the check: a noisy accuracy where it reveals one."""
+    """The last answer of the check with its unit."""
+    return f"{bare(facts)}{facts.scale.unit if facts.measured else ''}"
+
+
+def bare(facts: Facts) -> str:
+    """The last answer of the check: a noisy value where it reveals one."""
     if facts.judged is None:
         return "not checked"
     last = facts.rungs[facts.judged - 1]
-    if last.accuracy is not None:
-        return measured(last.accuracy, last.error)
+    found = facts.answer(last)
+    if found is not None:
+        return facts.scale.told(found)
     return "passed" if last.passed else "did not pass"
 
 
 def judged_on(facts: Facts) -> str:
     """Whose records the check was about."""
-    return "held-out records that had no part in making them" if facts.divided else "the public records of the check"
+    return facts.job.unseen if facts.divided else "the public records of the check"
 
 
 def cost(facts: Facts) -> str:
@@ -110,36 +113,46 @@ def cost(facts: Facts) -> str:
 
 def covered(facts: Facts) -> str:
     """What the statement is about."""
-    rungs = {1: "the one rung", 2: "both rungs"}.get(len(facts.rungs), f"all {len(facts.rungs)} rungs")
+    rung = facts.job.terms.rung
+    rungs = {1: f"the one {rung}", 2: f"both {rung}s"}.get(len(facts.rungs), f"all {len(facts.rungs)} {rung}s")
     looks = ", every look at held-out records" if facts.divided else ""
-    covers = f"The bound covers the whole procedure: choosing what to measure, {rungs}{looks}"
+    covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
     free = "" if facts.divided else " The check read public records only, which costs nothing."
     return f"{covers} and the decision to stop where it did.{free}"
 
 
 def elsewhere(facts: Facts) -> str:
     """What the run would have cost, had it stopped one rung earlier or climbed as far as it might."""
-    taken, stops = len(facts.rungs), facts.stops
+    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
     within = [stop for stop in stops if facts.allowed(stop.epsilon)]
-    limit = "to the top" if len(within) == len(stops) else f"as far as the cap of ε = {facts.cap:g} allows"
-    earlier = [f"stopping one rung earlier would have cost {price(stops[taken - 2].epsilon)}"] if taken > 1 else []
-    top = [f"climbing {limit} would have cost {price(within[-1].epsilon)}"] if taken < len(within) else []
+    limit = terms.top if len(within) == len(stops) else f"as far as the cap of ε = {facts.cap:g} allows"
+    earlier = []
+    if taken > 1:
+        earlier = [f"stopping one {terms.rung} earlier would have cost {price(stops[taken - 2].epsilon)}"]
+    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if taken < len(within) else []
     sentence = "; ".join(earlier + top)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
 
 
 def reading(facts: Facts) -> str:
     """How to read the ladder."""
+    terms = facts.job.terms
+    ahead = f"rungs that were not {terms.taken}".replace("rung", terms.rung)
     if not facts.measured:
         noise = "" if facts.blur is None else f", with a noise of {points(facts.blur)} (95 %)"
         return (
             f"This check says whether the {facts.measure} was reached{noise}, and does not reveal how high it is. "
-            "The prices of rungs that were not climbed were known beforehand."
+            f"The prices of {ahead} were known beforehand."
         )
+    about = "" if facts.held is None else f" (about {round(facts.held, -1):,.0f})"
+    margin = (
+        f"The margin is by how many records the head is right on more, or fewer, than {plain(float(facts.asked))} of "
+        "those held out, whose number stays private. "
+    )
     return (
-        "± is the 95 % range of the noise that the check adds for privacy, not that of which records were held out "
-        f"(about {round(facts.held, -1):,.0f}). A filled mark passed, an empty one did not; marks on the axis are the "
-        "prices of rungs that were not climbed, which were known beforehand."
+        f"{margin if facts.held is None else ''}± is the 95 % range of the noise that the check adds for privacy, not "
+        f"that of which records were held out{about}. A filled mark passed, an empty one did not; marks on the axis "
+        f"are the prices of {ahead}, which were known beforehand."
     )
 
 
@@ -147,8 +160,11 @@ def pledged(facts: Facts) -> str:
     """How the lines of the bill become one statement."""
     reason = facts.reason[:1].upper() + facts.reason[1:]
     parts = f"; of the two parts of the split only the dearer counts, because no record is in both ({facts.because})"
+    line = "Each line is a Rényi bound ξ + ρα at every order α"
+    if facts.tabulated:
+        line = f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders"
     return (
-        f"Each line is a Rényi bound ξ + ρα at every order α. What reads the same records adds up"
+        f"{line}. What reads the same records adds up"
         f"{parts if facts.divided else ''}. The rule that turns the sum into ε was pledged before any data was "
         f"touched. {reason}."
     )
@@ -160,21 +176,28 @@ def part(label: str) -> str:
     return sides.get(label.rpartition("/")[2], "all records")
 
 
-def method(facts: Facts) -> tuple[str, ...]:
-    """The procedure in plain words, step by step."""
-    divided = f"The records were split into two parts, one to learn from and one to check on ({facts.because})."
-    tried = "What was learnt was tried on the part held out. Only the noisy answer was seen, and"
-    if not facts.divided:
-        divided = "All records were there to learn from; none was held out, because the check has records of its own."
-        tried = "What was learnt was tried on records that anybody may see, and"
+def divided(facts: Facts) -> tuple[str, str]:
+    """Who the bound compares, and how the records were divided."""
+    relation = f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}."
+    if facts.divided:
+        return (
+            relation,
+            f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
+        )
     return (
-        f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}.",
-        divided,
-        "Each column was counted with noise, and pairs of columns that belong together were chosen at random, "
-        "stronger pairs being likelier. Both are on the bill.",
-        f"On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
-        f"model was fitted to the noisy counts, a table drawn from it, and {facts.target} learnt from that table.",
-        f"{tried} the first rung that passed ended the climb.",
-        "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed without "
-        "further cost.",
+        relation,
+        "All records were there to learn from; none was held out, because the check has records of its own.",
     )
+
+
+def tried(facts: Facts) -> str:
+    """How candidates were judged."""
+    rung = facts.job.terms.rung
+    ended = f"the first {rung} that passed ended the run."
+    if facts.divided:
+        return f"What was learnt was tried on the part held out. Only the noisy answer was seen, and {ended}"
+    return f"What was learnt was tried on records that anybody may see, and {ended}"
+
+
+def _measure(facts: Facts) -> str:
+    return facts.scale.name(facts.measure)

@@ -6,15 +6,19 @@ from functools import cache
 import numpy as np
 
 from expost.ladder import Ladder
-from expost.noise import SeededNoise
+from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
 from expost.record import Memory
-from expost.report.facts import Facts, collect
+from expost.report.facts import Facts
+from expost.report.tables import TableJob, collect
+from expost.report.training import HeadJob
+from expost.runs import Finetuned, finetune
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
 from expost.tabular.table import Table
+from expost.training.gradient import Exact, Floating
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
 LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)
@@ -66,6 +70,42 @@ def run(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str =
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
     odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
     return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), record
+
+
+def table(told: Facts) -> TableJob:
+    """What is told of the synthetic table alone."""
+    assert isinstance(told.job, TableJob)
+    return told.job
+
+
+def blobs(count: int = 600, classes: int = 3) -> tuple[Floats, Integers]:
+    """Features around as many corners as there are classes, one record in ten at the wrong one."""
+    noise, place = SeededNoise(5), np.arange(count)
+    corners = np.where(place % 10 == 0, place // classes, place) % classes
+    return np.eye(classes, 6)[corners] * 3 + noise.gaussian(0.5, (count, 6)), place % classes
+
+
+@cache
+def trained(accuracy: float, *, held: int | None = None, public: bool = False, floating: bool = False) -> Finetuned:
+    """A finished rehearsal of fine-tuning."""
+    return finetune(
+        *blobs(),
+        accuracy=accuracy,
+        start=Fraction(5, 2),
+        releases=4,
+        epochs=2,
+        epochs_between=4,
+        validation=blobs(90) if public else 0.4,
+        records=held,
+        summation=Floating() if floating else Exact(),
+        noise=SeededNoise(3),
+    )
+
+
+def head(told: Facts) -> HeadJob:
+    """What is told of the trained head alone."""
+    assert isinstance(told.job, HeadJob)
+    return told.job
 
 
 def facts(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north") -> Facts:

@@ -14,7 +14,8 @@ from expost.errors import LedgerConflict
 from expost.noise import Floats
 from expost.record import Entry, Memory
 from expost.report.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.report.facts import Item, collect, field_of, total
+from expost.report.facts import Item, total
+from expost.report.tables import collect, field_of
 from expost.search import Ended
 from expost.tabular.column import Codes, Column, Missing
 from expost.tabular.listed import Categorical, Integer
@@ -22,7 +23,7 @@ from expost.tabular.marginals import Clique
 from expost.tabular.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import line
-from tests.unit.report.examples import facts, run, schema
+from tests.unit.report.examples import facts, run, schema, table
 
 PLAIN = (str, int, float, Fraction, Enum, type(None))
 
@@ -183,7 +184,7 @@ def test_what_becomes_of_a_missing_value_is_what_the_schema_declares(column: Col
 
 
 def test_the_digest_is_that_of_the_schema() -> None:
-    told = facts()
+    told = table(facts())
 
     assert len(told.schema_digest) == 64
-    assert told.schema_digest != facts(value="somewhere").schema_digest
+    assert told.schema_digest != table(facts(value="somewhere")).schema_digest

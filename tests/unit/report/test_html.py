@@ -14,7 +14,7 @@ from expost.report import svg
 from expost.report.digits import measured, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
-from tests.unit.report.examples import HOSTILE, facts
+from tests.unit.report.examples import HOSTILE, facts, table
 
 FETCHES = re.compile(r"https?:|//|url\(|@import|<script|<link|<img|\bsrc=|\bhref=|\bon\w+=", re.IGNORECASE)
 
@@ -34,7 +34,7 @@ PAGES: list[Callable[[], Facts]] = [
     lambda: facts(Fraction(999, 1000)),
     lambda: replace(facts(), seeded=False, floating=True),
     lambda: replace(facts(), epsilon=AdpEpsilon(math.inf), pledge=None),
-    lambda: replace(facts(), worst=None),
+    lambda: replace(facts(), job=replace(table(facts()), worst=None)),
     lambda: facts(name=HOSTILE, value=HOSTILE),
 ]
 
@@ -147,7 +147,7 @@ def test_the_page_turns_dark() -> None:
 
 
 def test_charts_speak_to_those_who_do_not_see_them() -> None:
-    for chart in (svg.ladder(facts()), svg.bars(facts().alone[0])):
+    for chart in (svg.ladder(facts()), svg.bars(table(facts()).alone[0])):
         title, description = tree(chart)[:2]
 
         assert (title.tag, description.tag) == ("title", "desc")

@@ -12,11 +12,12 @@ import pytest
 from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Highest, Table
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.report.audit import check
 from expost.report.notation import curve_in, curve_out, pledge_in, pledge_out
-from expost.report.receipt import check, receipt
+from expost.report.receipt import receipt
 from expost.search import Ended
 from tests.unit.examples import line
-from tests.unit.report.examples import facts
+from tests.unit.report.examples import facts, table
 
 Receipt = dict[str, Any]
 
@@ -46,7 +47,7 @@ def test_a_receipt_says_what_is_stated_and_how() -> None:
     assert (found["seeded"], found["floating"]) == (True, False)
     assert found["asked"]["threshold"] == "4/5"
     assert found["split"] == "an independent coin per record"
-    assert found["schema"]["sha256"] == facts().schema_digest
+    assert found["schema"]["sha256"] == table(facts()).schema_digest
     assert "expost" in found["versions"]
 
 

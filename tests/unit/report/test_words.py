@@ -89,7 +89,7 @@ def test_a_ladder_that_ended_is_told_with_the_last_rung_that_was_checked() -> No
         f"On rung 3, the last that was checked, the noisy accuracy was {100 * (run.rungs[2].accuracy or 0):.1f} %"
         in told
     )
-    assert "What is released is rung 4, which is finer but was not checked." in told
+    assert "What is handed over is rung 4, which is finer but was not checked." in told
 
 
 def capped() -> Facts:

@@ -1,10 +1,5 @@
-"""Use cases: one function each, all that the command line calls."""
+"""Synthetic tables: from any table to one that may be published, with its bill."""
 
-import json
-import math
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,16 +11,18 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.checks.gaussian import BalancedCheck
-from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch
+from expost.errors import SchemaMismatch
 from expost.ladder import Ladder
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
-from expost.odometer import Odometer, PledgedFilter
 from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Release
-from expost.report import fragment, receipt, render
-from expost.report.facts import Facts, Rung, billed, collect, total
+from expost.report import Facts, fragment
+from expost.report.facts import Rung
+from expost.report.tables import collect
+from expost.runs.budget import capped
+from expost.runs.folder import deliver
 from expost.search import Ended, Line
 from expost.tabular.frames import Format, frame, write
 from expost.tabular.schema import Schema
@@ -174,12 +171,8 @@ def synthesize_recipe(
     del table  # a traceback that shows variables would show its rows
     chosen, schema = planned(recipe), recipe.schema
     first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
-    if max_epsilon is not None and max_epsilon < first:
-        raise BudgetExceeded(f"the first rung is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it.")
-    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
-    limit = None if cap is None else PledgedFilter(chosen.pledge, cap)
     kept = Memory() if record is None else record
-    odometer = Odometer(pledge=chosen.pledge, cap=limit, recorder=kept, rehearsal=noise.seeded)
+    odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
@@ -195,51 +188,14 @@ def synthesize_recipe(
         on_progress=on_progress,
     )
     native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
+    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     return Synthesized(native, done, kept, title, parts.because, cap)
-
-
-def spent_so_far(record: Memory) -> AdpEpsilon:
-    """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
-    if not record.lines and not record.held:
-        return AdpEpsilon(0.0)
-    return AdpEpsilon(math.inf) if record.pledged is None else record.pledged.epsilon(total(billed(record)))
 
 
 def save(run: Synthesized, folder: Path, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
     """Write the table, the report and the receipt into a new folder, all or nothing."""
-    refuse_existing(folder, overwrite=overwrite)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-        fresh = Path(scratch) / "release"
-        fresh.mkdir()
+
+    def put(fresh: Path) -> None:
         write(fresh / f"synthetic.{format.value}", run.release.value, format)
-        (fresh / "report.html").write_text(render(run.facts), encoding="utf-8")
-        told = json.dumps(receipt(run.facts), indent=2, ensure_ascii=False)
-        (fresh / "receipt.json").write_text(f"{told}\n", encoding="utf-8")
-        _replace(folder, fresh)
 
-
-def _replace(folder: Path, fresh: Path) -> None:
-    """Put the fresh folder into its place; the one that was there goes last, so that a crash leaves one of them."""
-    aside = folder.with_name(f"{fresh.parent.name}-replaced")
-    try:
-        if folder.exists():
-            folder.rename(aside)
-        fresh.rename(folder)
-    except BaseException:
-        if aside.exists() and not folder.exists():
-            aside.rename(folder)
-        raise
-    if aside.exists():
-        shutil.rmtree(aside)
-
-
-def refuse_existing(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that is there already or cannot be made, before anything is spent on filling it."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidBound(f"{folder} is no folder; name one for the release.")
-    if folder.exists() and not overwrite:
-        raise SchemaMismatch(f"{folder} exists; name another folder, or say --overwrite to replace it.")
-    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InvalidBound(f"{folder} cannot be made, because {above} is no folder to write to; name another.")
+    deliver(folder, run.facts, put, overwrite=overwrite)

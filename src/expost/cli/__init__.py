@@ -1,0 +1,47 @@
+"""The command line: parse, call one function in runs, print."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from expost.cli import tables, training
+from expost.cli.options import NOT_REACHED, plainly
+from expost.errors import InvalidBound
+from expost.report import check as audited
+from expost.report import explain as explained
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.version_option(package_name="expost")
+def main() -> None:
+    """Accuracy-first differential privacy: say how accurate, pay only for that."""
+
+
+for command in (tables.demo, tables.synth, training.finetune, tables.plan, tables.schema):
+    main.add_command(command)
+tables.plan.add_command(training.plan)
+
+
+@main.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@plainly
+def audit(path: Path) -> None:
+    """Recompute the bill of a receipt and say whether it adds up."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InvalidBound(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
+    result = audited(found)
+    click.echo(str(result))
+    sys.exit(0 if result.matches else NOT_REACHED)
+
+
+@main.command()
+@click.option("--epsilon", type=float, required=True, help="The ε of the statement.")
+@click.option("--delta", type=float, required=True, help="The δ of the statement.")
+@plainly
+def explain(epsilon: float, delta: float) -> None:
+    """Say what an (ε, δ) statement means, in odds."""
+    click.echo(explained(epsilon, delta))

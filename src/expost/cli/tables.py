@@ -1,0 +1,155 @@
+"""Commands for synthetic tables: demo, synth, plan and schema."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from expost import runs
+from expost.accounting.claim import Budget
+from expost.checks.question import as_typed
+from expost.cli.options import RELEASING, Option, config, options, plainly, release
+from expost.datasets import adult
+from expost.errors import InvalidBound
+from expost.ladder import Ladder
+from expost.noise import Noise
+from expost.record import Memory
+from expost.screen import Screen, tables
+from expost.tabular.draft import draft
+from expost.tabular.frames import Format
+from expost.tabular.prices import Ends, check_named, with_prices
+from expost.tabular.schema import Schema
+from expost.tabular.score import Conditional, Learner, Sklearn
+from expost.tabular.synthesis import Recipe, planned, threshold
+
+PRICING: list[Option] = [
+    click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
+                 help="Rényi ε at --alpha, or with eps: the ε that is stated at --delta."),
+    click.option("--alpha", default=20.0, help="The Rényi order of the ladder."),
+    click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
+    click.option("--query-epsilon", default=0.01, help="Rényi ε for choosing what to measure."),
+    click.option("--check", "check_name", default="balanced", metavar="balanced|gaussian|svt|public:FILE",
+                 help="How a candidate is judged on held-out records."),
+    click.option("--check-epsilon", default=0.01, help="Rényi ε of a gaussian or svt check, over all its questions."),
+    config(("demo", "synth", "plan")),
+]  # fmt: skip
+RUNNING: list[Option] = [
+    click.option("--validation", default=0.2, help="The share of records held out for the check."),
+    click.option("--rows", type=int, default=None, help="Synthetic rows; by default about as many as the table has."),
+    click.option("--estimator", default="sklearn.ensemble.HistGradientBoostingClassifier",
+                 help="A scikit-learn classifier by its path, or `model`."),
+    click.option("--format", "format_", type=click.Choice([each.value for each in Format]), default="csv",
+                 help="What the synthetic table is written as."),
+    *RELEASING,
+]  # fmt: skip
+
+
+@click.command()
+@click.option("--accuracy", default=0.825, help="The accuracy to reach on held-out records.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("expost-demo"), help="The folder for the release.")
+@options(PRICING, RUNNING)
+@plainly
+def demo(accuracy: float, out: Path, **settings: Any) -> None:
+    """Synthesize the embedded Adult census table, with income as the target."""
+    recipe = recipe_of(adult.schema(), "income", accuracy, settings)
+    synthesize(adult.load, recipe, "Adult census", out, settings)
+
+
+@click.command()
+@click.argument("source")
+@click.option("--schema", "schema_path", required=True, help="The reviewed schema, in TOML.")
+@click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
+@click.option("--accuracy", type=float, required=True, help="The accuracy to reach on held-out records.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the release.")
+@options(PRICING, RUNNING)
+@plainly
+def synth(source: str, schema_path: str, target: str | None, accuracy: float, out: Path, **settings: Any) -> None:
+    """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
+    recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
+    title = Path(source).name if not source.startswith("duckdb:") else "query"
+    synthesize(lambda: source, recipe, title, out, settings)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--schema", "schema_path", default=None, help="The schema, in TOML.")
+@click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
+@click.option("--accuracy", default=0.8, help="The accuracy to reach.")
+@click.option(
+    "--records",
+    type=click.IntRange(min=1),
+    default=None,
+    help="About how many records there are, if that is public: shows the check's noise as accuracy.",
+)
+@options(PRICING, RUNNING[:1])
+@plainly
+def plan(
+    schema_path: str | None,
+    target: str | None,
+    accuracy: float,
+    records: int | None,
+    **settings: Any,
+) -> None:
+    """Show what every rung would cost and how noisy it would be, before any data is touched."""
+    if click.get_current_context().invoked_subcommand is not None:
+        return
+    if schema_path is None:
+        raise InvalidBound("no schema is named; say --schema, or `expost plan finetune` for a training run.")
+    recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
+    tables.plan_table(recipe, planned(recipe), records=records)
+
+
+@click.command()
+@click.argument("source")
+@click.option("--missing", multiple=True, help="A text that stands for a missing value, such as ?; may be repeated.")
+@plainly
+def schema(source: str, missing: tuple[str, ...]) -> None:
+    """Draft a schema for SOURCE, for the data's owner to review."""
+    click.echo(draft(source, missing_marks=missing), nl=False)
+
+
+def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict[str, Any]) -> Recipe:
+    """The public description of the job that the options make up; refused before any data is opened."""
+    target = named or schema.target
+    if target is None:
+        raise InvalidBound("no target is named; say --target, or set one in the schema.")
+    alpha, delta = settings["alpha"], settings["delta"]
+    query = Budget.of(settings["query_epsilon"], alpha=alpha)
+    learner: Learner = Conditional()
+    if (path := settings.get("estimator", "model")) != "model":
+        learner = Sklearn(path)
+    base = Recipe(
+        schema=schema,
+        target=target,
+        accuracy=threshold(accuracy),
+        query=query,
+        ladder=Ladder.of([query.epsilon], alpha=alpha),
+        delta=delta,
+        validation=as_typed(settings["validation"]),
+        learner=learner,
+        rows=settings.get("rows"),
+    )
+    check = check_named(settings["check_name"], Budget.of(settings["check_epsilon"], alpha=alpha), schema)
+    return with_prices(base, Ends.typed(settings["ladder"]), check)
+
+
+def synthesize(load: Callable[[], object], recipe: Recipe, title: str, out: Path, settings: dict[str, Any]) -> None:
+    """A release of the table that ``load`` gives."""
+    screen = Screen(tables.COLUMNS, doing="reading the table", quiet=settings["as_json"])
+
+    def run(noise: Noise, record: Memory) -> runs.Synthesized:
+        return runs.synthesize_recipe(
+            load(),
+            recipe,
+            noise=noise,
+            record=record,
+            max_epsilon=settings["max_epsilon"],
+            title=title,
+            on_step=lambda line, held, plan: screen.add(*tables.cells(recipe, line, held, plan)),
+            on_progress=screen.tell,
+        )
+
+    def save(done: runs.Synthesized) -> None:
+        runs.save(done, out, format=Format(settings["format_"]), overwrite=settings["overwrite"])
+
+    release(run, save, out, screen, settings)

@@ -1,0 +1,112 @@
+"""A live table: a rung a line, and a word or a bar on what is being done inside the rung."""
+
+import textwrap
+from pathlib import Path
+from types import TracebackType
+from typing import Self, final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from expost.report import Facts, conclusion, written
+from expost.report.digits import tied
+
+NORMAL_95 = 1.96
+"""Half the width of a 95 % interval, in standard deviations: what ± means here and in the report."""
+
+WIDEST = 100
+"""Characters in a line that is still easily read."""
+
+VERDICTS = {True: "accurate enough", False: "not yet", None: "not checked"}
+
+
+@final
+class Screen:
+    """The columns of a job, the first of which counts its lines, and the last of which is in words."""
+
+    def __init__(self, columns: tuple[str, ...], *, doing: str, quiet: bool) -> None:
+        self._columns, self._quiet = columns, quiet
+        self._console = Console(highlight=False)
+        self._rows: list[tuple[str, ...]] = []
+        self._below: RenderableType = _spinner(doing)
+        self._live = Live(console=self._console, refresh_per_second=8, transient=True)
+
+    @property
+    def _moving(self) -> bool:
+        return self._console.is_terminal and not self._quiet
+
+    def __enter__(self) -> Self:
+        if self._moving:
+            self._live.start()
+            self._show()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._moving:
+            self._live.stop()
+            self._console.print(self._table())
+
+    def tell(self, text: str) -> None:
+        """What is being done now."""
+        self._below = _spinner(text)
+        self._show()
+
+    def advance(self, taken: int, steps: int) -> None:
+        """How far the line that is being worked on has got."""
+        grid = Table.grid(padding=(0, 2))
+        name = f"{self._columns[0]} {len(self._rows) + 1}"
+        bar = ProgressBar(steps, taken, width=30, complete_style="cyan", finished_style="cyan")
+        grid.add_row(Text(name), bar, Text(f"{taken:,} of {steps:,} steps"))
+        self._below = grid
+        self._show()
+
+    @property
+    def lines(self) -> int:
+        """How many are done."""
+        return len(self._rows)
+
+    def add(self, *cells: str) -> None:
+        """A line is done."""
+        row = (str(len(self._rows) + 1), *cells)
+        self._rows.append(row)
+        if not self._moving and not self._quiet:
+            told = (f"{name}: {cell}" for name, cell in zip(self._columns, row, strict=True))
+            self._console.print("  ".join(told), markup=False, soft_wrap=True)
+        self._show()
+
+    def end(self, facts: Facts, out: Path) -> None:
+        """The closing paragraph, or the receipt."""
+        if self._quiet:
+            self._console.print(written(facts), markup=False, soft_wrap=True, end="")
+            return
+        self._console.print()
+        paragraph(self._console, conclusion(facts))
+        self._console.print(f"\nWritten to {out}{'/' if not str(out).endswith('/') else ''}", markup=False)
+
+    def _show(self) -> None:
+        if self._moving:
+            self._live.update(Group(self._table(), self._below))
+
+    def _table(self) -> Table:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for name in self._columns:
+            table.add_column(name, justify="left" if name == self._columns[-1] else "right", min_width=8)
+        for row in self._rows:
+            table.add_row(*row)
+        return table
+
+
+def paragraph(console: Console, text: str) -> None:
+    """The text in lines that end nowhere between a number and its sign."""
+    lines = textwrap.fill(tied(text), min(console.width, WIDEST))
+    console.print(lines.replace("\N{NO-BREAK SPACE}", " "), markup=False, soft_wrap=True)
+
+
+def _spinner(doing: str) -> Spinner:
+    return Spinner("dots", Text(f" {doing} …"))
