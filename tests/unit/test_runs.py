@@ -18,6 +18,7 @@ from expost import runs
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.question import accuracy_threshold
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.datasets import adult
 from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMismatch
@@ -37,7 +38,7 @@ from expost.tabular.prices import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
 from expost.tabular.synthesis import LADDER as USUAL
-from expost.tabular.synthesis import CheckMaker, Recipe, planned, threshold
+from expost.tabular.synthesis import CheckMaker, Recipe, planned
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, budget, one_sentence
 from tests.unit.report.examples import customers, schema, table
@@ -580,7 +581,9 @@ def test_a_folder_that_cannot_be_written_is_refused_beforehand(place: str, tmp_p
 
 def demo() -> Plan:
     """What the demo plans."""
-    return planned(Recipe(schema=adult.schema(), target="income", accuracy=threshold(0.825), learner=Conditional()))
+    return planned(
+        Recipe(schema=adult.schema(), target="income", accuracy=accuracy_threshold(0.825), learner=Conditional())
+    )
 
 
 def test_the_first_rung_of_the_demo_is_stated_at_a_third_of_the_papers_epsilon() -> None:

@@ -152,6 +152,14 @@ def as_typed(value: Real) -> Fraction:
     return Fraction(repr(float(value))) if isinstance(value, float) else fraction
 
 
+def accuracy_threshold(accuracy: Real) -> Fraction:
+    """The accuracy as the decimal that was typed, refused unless a share of records can reach it."""
+    typed = as_typed(accuracy)
+    if not 0 < typed < 1:
+        raise InvalidBound(f"accuracy is {float(typed):g}; ask for a share of records strictly between 0 and 1.")
+    return typed
+
+
 def question_facts(question: Question[Never, Never]) -> Mapping[str, Fact]:
     """What goes on record of a question: its sensitivity, and the units it is in."""
     return {"sensitivity": question.sensitivity, "unit": question.unit}

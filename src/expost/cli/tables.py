@@ -8,7 +8,7 @@ import click
 
 from expost import runs
 from expost.accounting.claim import Budget
-from expost.checks.question import as_typed
+from expost.checks.question import accuracy_threshold, as_typed
 from expost.cli.options import RELEASING, Option, config, options, plainly, release
 from expost.datasets import adult
 from expost.errors import InvalidBound
@@ -21,7 +21,7 @@ from expost.tabular.frames import Format
 from expost.tabular.prices import Ends, check_named, with_prices
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Learner, Sklearn
-from expost.tabular.synthesis import Recipe, planned, threshold
+from expost.tabular.synthesis import Recipe, planned
 
 PRICING: list[Option] = [
     click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
@@ -121,7 +121,7 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
     base = Recipe(
         schema=schema,
         target=target,
-        accuracy=threshold(accuracy),
+        accuracy=accuracy_threshold(accuracy),
         query=query,
         ladder=Ladder.of([query.epsilon], alpha=alpha),
         delta=delta,

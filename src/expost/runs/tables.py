@@ -11,6 +11,7 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.checks.gaussian import BalancedCheck
+from expost.checks.question import accuracy_threshold
 from expost.errors import SchemaMismatch
 from expost.ladder import Ladder
 from expost.noise import Noise, SystemNoise
@@ -38,7 +39,6 @@ from expost.tabular.synthesis import (
     Synthesis,
     planned,
     synthesise,
-    threshold,
 )
 from expost.tabular.table import Table
 
@@ -133,7 +133,7 @@ def synthesize(
     recipe = Recipe(
         schema=schema,
         target=target,
-        accuracy=threshold(accuracy),
+        accuracy=accuracy_threshold(accuracy),
         ladder=ladder,
         query=query,
         delta=delta,

@@ -12,13 +12,13 @@ from expost.accounting.plan import Plan
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, as_typed
+from expost.checks.question import CentredSum
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Floats, Noise
-from expost.numerics import Real, probability, up
+from expost.numerics import probability, up
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.release import Past
@@ -98,14 +98,6 @@ class Recipe:
     def half(self) -> Budget:
         """What each of the two steps of the selection may spend."""
         return Budget(self.query.epsilon / 2, self.query.alpha)
-
-
-def threshold(accuracy: Real) -> Fraction:
-    """The accuracy as the decimal that was typed, refused unless a share of records can reach it."""
-    typed = as_typed(accuracy)
-    if not 0 < typed < 1:
-        raise InvalidBound(f"accuracy is {float(typed):g}; ask for a share of records strictly between 0 and 1.")
-    return typed
 
 
 def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:

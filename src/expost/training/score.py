@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from expost.checks.question import as_typed
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.checks.question import accuracy_threshold
+from expost.errors import SchemaMismatch
 from expost.noise import Floats, Integers
 from expost.numerics import Real
 from expost.training.labelled import Features, Labelled
@@ -22,16 +22,10 @@ class Target:
 
     threshold: Fraction
 
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise InvalidBound(
-                f"accuracy is {float(self.threshold):g}; ask for a share of records strictly between 0 and 1."
-            )
-
 
 def accuracy(value: Real) -> Target:
     """The accuracy as the decimal that was typed."""
-    return Target(as_typed(value))
+    return Target(accuracy_threshold(value))
 
 
 @final

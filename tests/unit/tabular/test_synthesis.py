@@ -10,6 +10,7 @@ import pytest
 
 from expost.accounting.claim import NOTHING
 from expost.accounting.curve import AdpEpsilon
+from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidBound, MechanismFailed, SchemaMismatch
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
@@ -22,7 +23,7 @@ from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.selection import queries
-from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise, threshold
+from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence
 from tests.unit.report.examples import customers, run, schema
@@ -78,13 +79,13 @@ def test_columns_that_are_too_large_are_refused_by_name_before_data_is_opened() 
     ("accuracy", "exactly"), [(0.825, Fraction(33, 40)), (0.1, Fraction(1, 10)), (0.5, Fraction(1, 2))]
 )
 def test_an_accuracy_is_the_decimal_that_was_typed(accuracy: float, exactly: Fraction) -> None:
-    assert threshold(accuracy) == exactly
+    assert accuracy_threshold(accuracy) == exactly
 
 
 @pytest.mark.parametrize("accuracy", [0, 1, 1.2, -1, math.nan, math.inf])
 def test_an_absurd_accuracy_is_refused_in_one_sentence(accuracy: float) -> None:
     with pytest.raises(InvalidBound) as refusal:
-        threshold(accuracy)
+        accuracy_threshold(accuracy)
 
     assert one_sentence(refusal.value)
 
