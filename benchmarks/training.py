@@ -1,8 +1,10 @@
 """Steps of the linear head beside Opacus' DP-Adam on the same layer, and the torch path on a GPU if there is one.
 
-Each takes its usual way: ours draws its records and exact noise from a cryptographic generator, Opacus draws batches
-through its own Poisson loader and noise from torch's generator. ``bare`` spares Opacus the loader: its batches are cut
-from one tensor by coins of torch, which is not how it is used but leaves nothing besides the step itself.
+Each takes its usual way: ours draws records and noise from a cryptographic generator, Opacus draws batches through its
+own Poisson loader and noise from torch's generator. Like is compared with like: the ratios are those of our head with
+floating-point noise, which is what Opacus has; ``exact`` are those of the head with integer noise, our default.
+``bare`` spares Opacus the loader: its batches are cut from one tensor by coins of torch, which is not how it is used
+but leaves nothing besides the step itself.
 """
 
 import warnings
@@ -66,8 +68,9 @@ def _batch(data: Labelled, batch: int) -> dict[str, float]:
     speed = {name: steps / time for (name, (_, steps)), time in zip(sides.items(), times, strict=True)}
     rates = {f"training.steps_per_second.{name}.{batch}": value for name, value in speed.items()}
     ratios = {
-        f"training.{name}_ratio.{batch}": speed["exact"] / speed[name]
-        for name in ("hooks", "ghost", "hooks_bare", "ghost_bare")
+        f"training.{peer}_ratio.{label}{batch}": speed[ours] / speed[peer]
+        for ours, label in (("floating", ""), ("exact", "exact."))
+        for peer in ("hooks", "ghost", "hooks_bare", "ghost_bare")
     }
     return ratios | rates
 
@@ -81,7 +84,10 @@ def _ours(data: Labelled, batch: int, summation: Summation, device: str | None, 
 
 def _opacus(data: Labelled, batch: int, mode: str, *, bare: bool) -> Callable[[], object]:
     """Opacus' own way to train the layer, as a function of so many steps."""
-    torch, engine = import_module("torch"), import_module("opacus").PrivacyEngine()
+    torch, opacus = import_module("torch"), import_module("opacus")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that its noise is not cryptographic: we know
+        engine = opacus.PrivacyEngine()
     layer, loss = torch.nn.Linear(WIDTH, CLASSES), torch.nn.CrossEntropyLoss()
     records = torch.utils.data.TensorDataset(torch.from_numpy(data.features), torch.from_numpy(data.labels))
     settings = {
@@ -92,7 +98,7 @@ def _opacus(data: Labelled, batch: int, mode: str, *, bare: bool) -> Callable[[]
         "max_grad_norm": CLIP,
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that its noise is not cryptographic: we know
+        warnings.simplefilter("ignore")  # hooks on a layer whose input needs no gradient
         if mode == "ghost":
             layer, optimizer, loss, loader = engine.make_private(criterion=loss, grad_sample_mode=mode, **settings)
         else:

@@ -107,31 +107,31 @@ def test_forgetting_the_last_step_disagrees_with_quadrature(taken: int) -> None:
 
 @final
 class Roll:
-    """A summation that notes which records join; features tell them apart, the first being the record's number."""
+    """Arrays that note which records join; features tell them apart, the first being the record's number."""
 
     __slots__ = ("present",)
-    floating: ClassVar[bool] = False
-    reach: ClassVar[int] = 1
+    name = "roll"
+    functions: Any = np
 
     def __init__(self) -> None:
         self.present: list[NDArray[np.int64]] = []
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
-        """The rows as they are."""
-        return rows
+    def put(self, array: NDArray[Any]) -> Array:
+        """The array itself."""
+        return array
 
-    def scale(self, width: int) -> float:
-        """Leaves the record's norm out."""
-        return 0.0
+    def get(self, array: Array) -> NDArray[Any]:
+        """The array itself."""
+        return np.asarray(array)
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
+    def scores(self, weights: Array, rows: Array) -> Array:
+        """All alike."""
+        return np.zeros((len(weights), len(rows)), np.float32)
+
+    def weighted(self, factors: Array, rows: Array) -> Array:
         """Nothing: only who is there matters."""
-        self.present.append(prepared[:, 0].astype(np.int64))
-        return np.zeros((CLASSES, prepared.shape[1]))
-
-    def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
-        """None."""
-        return np.zeros(shape)
+        self.present.append(rows[:, 0].astype(np.int64))
+        return np.zeros((len(factors), rows.shape[1]))
 
 
 RECORDS, TAKEN, RATE = 12, 10_000, Fraction(1, 4)
@@ -142,7 +142,7 @@ BEYOND = 6.0
 def joined_by_the_head() -> NDArray[np.bool_]:
     """Who joined each step of a real run, a row a step."""
     roll, descent = Roll(), Descent(RATE, Fraction(1))
-    head = Head(width=1, classes=CLASSES, descent=descent, summation=roll)
+    head = Head(width=1, classes=CLASSES, descent=descent, summation=Unclipped(), arrays=roll)
     data = Labelled.of(np.arange(RECORDS)[:, None], np.zeros(RECORDS, np.int64), classes=CLASSES)
     head.sample(data, steps(descent, TAKEN), Past(), SeededNoise(1))
     table = np.zeros((TAKEN, RECORDS), np.bool_)
@@ -295,9 +295,9 @@ class Unclipped:
         """Leaves the record's norm out of the prediction: the error stays that of some prediction."""
         return 0.0
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
+    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
         """No share is looked at."""
-        return errors.T @ prepared
+        return errors
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
@@ -321,9 +321,9 @@ class Averaged:
         """Prepared features have norm 1."""
         return 1.0
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
-        """The mean, in units of a batch."""
-        return Floating().total(prepared, errors, shares, xp) * (self.expected / max(1, len(errors)))
+    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
+        """Those of a mean, in units of a batch."""
+        return Floating().factors(errors, shares, xp) * (self.expected / max(1, errors.shape[1]))
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""

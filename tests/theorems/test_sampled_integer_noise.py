@@ -19,6 +19,7 @@ from expost.accounting.descent import Descent
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.noise import Floats, SeededNoise
 from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact
+from tests.unit.training.sums import summed
 
 DIGITS = 40
 CASES = [
@@ -123,10 +124,10 @@ def batch(records: int, width: int, classes: int) -> tuple[Floats, Floats, Float
 def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
     prepared, errors, shares = batch(3000, 7, 4)
     rows = [slice(place, place + 1) for place in range(len(prepared))]
-    single = [Exact().total(prepared[row], errors[row], shares[row], np) for row in rows]
+    single = [summed(Exact(), prepared[row], errors[row], shares[row]) for row in rows]
     by_hand = [sum(int(each[i, j]) for each in single) for i in range(4) for j in range(7)]
 
-    together = Exact().total(prepared, errors, shares, np)
+    together = summed(Exact(), prepared, errors, shares)
 
     assert [int(entry) for entry in together.ravel()] == by_hand
     assert all(float(entry).is_integer() for each in single for entry in each.ravel())
@@ -135,9 +136,9 @@ def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
 def test_sums_in_single_precision_would_not_be() -> None:
     """The negative twin: single precision holds integers up to 2**24, about one record's reach."""
     prepared, errors, shares = batch(3000, 7, 4)
-    together = Exact().total(prepared, errors, shares, np)
+    together = summed(Exact(), prepared, errors, shares)
     grid = np.stack(
-        [Exact().total(np.eye(7)[:1], e[None], s[None], np)[:, 0] for e, s in zip(errors, shares, strict=True)]
+        [summed(Exact(), np.eye(7)[:1], e[None], s[None])[:, 0] for e, s in zip(errors, shares, strict=True)]
     )
 
     rough = grid.astype(np.float32).T @ prepared.astype(np.float32)
@@ -151,7 +152,7 @@ def test_a_record_of_full_length_comes_close_to_the_reach() -> None:
     prepared, errors, shares = batch(300, 7, 4)
 
     lengths = [
-        np.linalg.norm(Exact().total(prepared[row : row + 1], errors[row : row + 1], shares[row : row + 1], np))
+        np.linalg.norm(summed(Exact(), prepared[row : row + 1], errors[row : row + 1], shares[row : row + 1]))
         for row in range(300)
     ]
 

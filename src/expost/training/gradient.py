@@ -23,8 +23,8 @@ FEATURE_GRID, ERROR_GRID = 2**13, 2**10
 class Summation(Protocol):
     """How clipped gradients are added up and made noisy. Implemented by Floating and Exact.
 
-    What must hold: adding or removing a record moves ``total`` by a vector of norm ``reach`` at most, and ``noise`` is
-    at least as private as Gaussian noise of standard deviation multiplier·reach.
+    What must hold: the outer product of a record's factors and prepared features has norm ``reach`` at most, and
+    ``noise`` is at least as private for their sum as Gaussian noise of standard deviation multiplier·reach.
     """
 
     @property
@@ -45,8 +45,11 @@ class Summation(Protocol):
         """The norm of features over that of their prepared form, by which a record's own norm is left out."""
         ...
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
-        """The sum of the clipped gradients; ``shares`` are their norms over |e| and over the clipping norm."""
+    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
+        """What each record's prepared features are multiplied by and summed, a column a record.
+
+        ``shares`` are the clipped norms over |e| and over the clipping norm.
+        """
         ...
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
@@ -70,10 +73,10 @@ class Floating:
         """Prepared features have norm 1."""
         return 1.0
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
-        """One matrix product."""
+    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
+        """Of norm 1 at most."""
         # Weights that left the floats make errors that are no numbers; such records must not show in the sum.
-        return xp.nan_to_num(errors * shares).T @ prepared
+        return xp.nan_to_num(errors * shares)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Normal floats."""
@@ -102,15 +105,15 @@ class Exact:
 
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features as integers of norm FEATURE_GRID at most."""
-        return _on_grid(rows / norms, FEATURE_GRID, xp)
+        return _on_grid(rows / norms, FEATURE_GRID, 1, xp)
 
     def scale(self, width: int) -> float:
         """Prepared features have about the norm that rounding leaves room for."""
         return 1 / _room(FEATURE_GRID, width)
 
-    def total(self, prepared: Array, errors: Array, shares: Array, xp: Any) -> Array:
-        """One matrix product of integers."""
-        return _on_grid(errors * shares, ERROR_GRID, xp).T @ prepared
+    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
+        """Integers of norm ERROR_GRID at most."""
+        return _on_grid(errors * shares, ERROR_GRID, 0, xp)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Discrete Gaussian integers."""
@@ -123,7 +126,7 @@ def _room(limit: int, width: int) -> float:
     return limit - math.sqrt(width) / 2
 
 
-def _on_grid(vectors: Array, limit: int, xp: Any) -> Array:
+def _on_grid(vectors: Array, limit: int, axis: int, xp: Any) -> Array:
     """Vectors of norm 1 at most as integer vectors of norm ``limit`` at most; 0 for what is larger or no number."""
-    grid = xp.round(vectors * _room(limit, vectors.shape[1]))
-    return xp.where((grid * grid).sum(axis=1, keepdims=True) <= limit * limit, grid, 0.0)
+    grid = xp.round(vectors * _room(limit, vectors.shape[axis]))
+    return xp.where((grid * grid).sum(axis=axis, keepdims=True) <= limit * limit, grid, 0.0)

@@ -1,9 +1,10 @@
 """A linear head in closed form: softmax regression on fixed features by noisy gradient descent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam, Optimizer
 
 Told: TypeAlias = Callable[[int, int], None]
+Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]
 
 BLOCK = 16
 """Steps whose noise and coins are drawn together: draws cost less in bulk."""
@@ -96,12 +98,29 @@ class Head:
         # Products this small gain nothing from several threads, which wait for each other on busy cores. A warning
         # about an overflow would tell of a record.
         with _threads().limit(limits=1), np.errstate(all="ignore"):
-            run = _Run(self, data, past.steps[-1].value if past.steps else None)
-            for start in range(0, steps, BLOCK):
-                run.take(min(BLOCK, steps - start), noise)
+            run, taken = _Run(self, data, past.steps[-1].value if past.steps else None), 0
+            for coins, draws in self._ahead(steps, len(data), noise):
+                run.take(coins, draws)
+                taken += len(coins)
                 if self.told is not None:
-                    self.told(min(start + BLOCK, steps), steps)
+                    self.told(taken, steps)
             return run.trained()
+
+    def _ahead(self, steps: int, records: int, noise: Noise) -> Iterator[Block]:
+        """Coins and noise of all steps, a block at a time; another thread draws the next block meanwhile."""
+
+        def draw(count: int) -> Block:
+            coins = noise.coins(self.descent.rate, count * records).reshape(count, records)
+            shape = (count, self.classes, self.width + 1)
+            return coins, self.summation.noise(self.descent.noise_multiplier, shape, noise)
+
+        counts = [min(BLOCK, steps - start) for start in range(0, steps, BLOCK)]
+        with ThreadPoolExecutor(1) as other:
+            drawn = other.submit(draw, counts[0])
+            for count in counts[1:]:
+                block, drawn = drawn.result(), other.submit(draw, count)
+                yield block
+            yield drawn.result()
 
 
 @cache
@@ -119,54 +138,56 @@ class _Run:
         kind = np.float32 if head.floating else np.float64
         features = np.clip(data.features, -LARGEST, LARGEST).astype(kind)
         rows = np.concatenate([features, np.ones((len(data), 1), kind)], axis=1)
-        truth = np.zeros((len(data), head.classes), kind)
+        truth = np.zeros((len(data), head.classes), np.float32)
         truth[np.arange(len(data)), data.labels] = 1
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         put = head.arrays.put
-        self._norms, self._truth = put(norms), put(truth)
-        self._rows = head.summation.prepare(put(rows), self._norms, self._xp)
-        self._size, self._kind = len(data), kind
+        self._truth, self._size = put(truth), len(data)
+        self._rows = head.summation.prepare(put(rows), put(norms), self._xp)
+        # Single precision will do for all but the sum: what is summed is checked, and weights are released anyway.
+        self._read = self._rows if head.floating else put(head.arrays.get(self._rows).astype(np.float32))
+        self._norms = put(norms.astype(np.float32).T)
         self._shape = (head.classes, head.width + 1)
         blank = [np.zeros(self._shape)] * (1 + head.optimizer.moments)
         arrays = blank if before is None else [before.weights, *before.moments]
-        self._weights, *self._moments = (put(array.astype(kind)) for array in arrays)
+        self._weights, *self._moments = (put(array.astype(np.float32)) for array in arrays)
         self._steps = 0 if before is None else before.steps
 
-    def take(self, steps: int, noise: Noise) -> None:
-        """So many steps, their coins and noise drawn together."""
-        head = self._head
-        coins = noise.coins(head.descent.rate, steps * self._size).reshape(steps, self._size)
-        draws = head.arrays.put(head.summation.noise(head.descent.noise_multiplier, (steps, *self._shape), noise))
-        for place in range(steps):
-            self._move(head.arrays.put(np.flatnonzero(coins[place])), draws[place])
+    def take(self, coins: NDArray[np.bool_], draws: NDArray[np.floating[Any]]) -> None:
+        """A step for each row of coins, with its noise."""
+        put = self._head.arrays.put
+        noise = put(draws)
+        for place, each in enumerate(coins):
+            self._move(put(np.flatnonzero(each)), noise[place])
 
     def _move(self, joined: Array, noise: Array) -> None:
         """One step: ``noise`` becomes the noisy sum, then the gradient."""
         head, xp = self._head, self._xp
-        rows, norms, truth = self._rows, self._norms, self._truth
-        if len(joined) < self._size:
-            rows, norms, truth = rows[joined], norms[joined], truth[joined]
-        errors = self._errors(rows, norms, truth)
+        rows, norms, errors = self._errors(joined)
         pulls = errors * norms  # before they are squared: a small error of a long record must not vanish
-        lengths = xp.sqrt((pulls * pulls).sum(axis=1, keepdims=True))
-        shares = norms / xp.clip(lengths, head.clip, None)
-        noise += head.summation.total(rows, errors, shares, xp)
-        noise *= head.clip / (head.summation.reach * head.batch)
+        lengths = xp.sqrt((pulls * pulls).sum(axis=0, keepdims=True))
+        factors = head.summation.factors(errors, norms / xp.clip(lengths, head.clip, None), xp)
+        noise += head.arrays.weighted(xp.asarray(factors, dtype=rows.dtype), rows)
+        gradient = xp.asarray(noise * (head.clip / (head.summation.reach * head.batch)), dtype=xp.float32)
         self._steps += 1
         slow = head.drop_after is not None and self._steps > head.drop_after
         rate = head.optimizer.learning_rate * (head.drop if slow else 1.0)
-        head.optimizer.move(self._weights, noise, self._moments, rate=rate, step=self._steps, xp=xp)
+        head.optimizer.move(self._weights, gradient, self._moments, rate=rate, step=self._steps, xp=xp)
 
-    def _errors(self, rows: Array, norms: Array, truth: Array) -> Array:
-        """Predicted probabilities less the truth."""
-        xp = self._xp
-        errors = (self._weights @ rows.T).T
-        errors *= norms * self._head.summation.scale(rows.shape[1])
-        errors -= xp.amax(errors, axis=1, keepdims=True) if len(errors) else 0
+    def _errors(self, joined: Array) -> tuple[Array, Array, Array]:
+        """Of those that joined: features as summed, their norms, and predictions less the truth, a column a record."""
+        head, xp = self._head, self._xp
+        rows, read, norms, truth = self._rows, self._read, self._norms, self._truth
+        if len(joined) < self._size:
+            rows, norms, truth = rows[joined], norms[:, joined], truth[joined]
+            read = rows if head.floating else read[joined]
+        errors = head.arrays.scores(self._weights, read)
+        errors *= norms * head.summation.scale(rows.shape[1])
+        errors -= xp.amax(errors, axis=0, keepdims=True)
         errors = xp.exp(errors)
-        errors /= errors.sum(axis=1, keepdims=True)
-        errors -= truth
-        return errors
+        errors /= errors.sum(axis=0, keepdims=True)
+        errors -= truth.T
+        return rows, norms, errors
 
     def trained(self) -> Trained:
         """What is released."""

@@ -7,6 +7,7 @@ import pytest
 
 from expost.noise import Floats, SeededNoise
 from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact, Floating, Summation
+from tests.unit.training.sums import summed
 
 RECORDS, WIDTH, CLASSES = 50, 6, 4
 BOTH: list[Summation] = [Floating(), Exact()]
@@ -31,7 +32,7 @@ def total(summation: Summation, clip: float) -> Floats:
     rows, norms, errors = batch()
     shares = norms / np.clip(np.linalg.norm(errors, axis=1, keepdims=True) * norms, clip, None)
     prepared = summation.prepare(rows, norms, np)
-    return np.asarray(summation.total(prepared, errors, shares, np) / summation.reach)
+    return np.asarray(summed(summation, prepared, errors, shares) / summation.reach)
 
 
 @EACH
@@ -68,13 +69,13 @@ def test_what_should_come_out_too_long_counts_for_nothing(length: float) -> None
     """Checked after rounding, in integers, whatever went wrong before."""
     prepared = np.full((1, WIDTH), 2.0)
 
-    found = Exact().total(prepared, np.full((1, 4), 0.5), np.full((1, 1), length), np)
+    found = summed(Exact(), prepared, np.full((1, 4), 0.5), np.full((1, 1), length))
 
     assert not found.any()
 
 
 def test_errors_at_full_length_count_in_full() -> None:
-    found = Exact().total(np.ones((1, 1)), np.full((1, 4), 0.5), np.ones((1, 1)), np)
+    found = summed(Exact(), np.ones((1, 1)), np.full((1, 4), 0.5), np.ones((1, 1)))
 
     assert np.linalg.norm(found) == pytest.approx(ERROR_GRID, rel=2e-3)
     assert np.linalg.norm(found) <= ERROR_GRID
@@ -83,14 +84,14 @@ def test_errors_at_full_length_count_in_full() -> None:
 def test_floating_sums_leave_out_what_is_no_number() -> None:
     errors, shares = np.array([[np.nan, 0.1], [0.5, -0.5]]), np.ones((2, 1))
 
-    assert np.array_equal(Floating().total(np.ones((2, 1)), errors, shares, np), [[0.5], [-0.4]])
+    assert np.array_equal(summed(Floating(), np.ones((2, 1)), errors, shares), [[0.5], [-0.4]])
 
 
 @EACH
 def test_a_batch_of_nobody_sums_to_zero(summation: Summation) -> None:
     nobody = np.zeros((0, WIDTH))
 
-    found = summation.total(nobody, np.zeros((0, CLASSES)), np.zeros((0, 1)), np)
+    found = summed(summation, nobody, np.zeros((0, CLASSES)), np.zeros((0, 1)))
 
     assert np.array_equal(found, np.zeros((CLASSES, WIDTH)))
 

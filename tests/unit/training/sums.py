@@ -1,0 +1,13 @@
+"""The sum that a head makes of a batch, by the summation it is given."""
+
+import numpy as np
+
+from expost.noise import Floats
+from expost.training.arrays import InNumpy
+from expost.training.gradient import Summation
+
+
+def summed(summation: Summation, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
+    """Errors and shares a row a record, in double precision."""
+    factors = summation.factors(errors.T, shares.T, np)
+    return np.asarray(InNumpy().weighted(np.asarray(factors, prepared.dtype), prepared))
