@@ -1,0 +1,55 @@
+"""The command: ``python -m paper [--quick] [--only NAME ...] [--out DIR] [--redraw]``."""
+
+import os
+from pathlib import Path
+from tempfile import mkdtemp
+
+import click
+from rich.console import Console
+
+from paper.item import load, names
+from paper.markdown import duration
+from paper.page import figures, page
+from paper.record import HOME, Place, read, record
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="A miniature of everything, never over the committed results.")
+@click.option("--only", "chosen", multiple=True, metavar="NAME", help="This item only; may be given several times.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="A folder for results, figures and page.")
+@click.option("--redraw", is_flag=True, help="Compute nothing: figures and page from the stored results.")
+@click.option("--workers", type=click.IntRange(min=1), default=cores, help="Processes for repeats.")
+def main(*, quick: bool, chosen: tuple[str, ...], out: Path | None, redraw: bool, workers: int) -> None:
+    """Recompute the figures and tables of the paper."""
+    known = names()
+    if unknown := [name for name in chosen if name not in known]:
+        raise click.UsageError(f"{unknown[0]} is not an item; choose from {', '.join(known)}.")
+    place, told = _place(quick, out), Console(stderr=True)
+    for name in chosen or known:
+        if not redraw:
+            told.print(f"{name}: {load(name).TITLE}")
+            told.print(f"{name}: {duration(record(name, load(name), place, quick=quick, workers=workers)['seconds'])}")
+        if found := read(name, place):
+            figures(load(name), found, place)
+    place.page.parent.mkdir(parents=True, exist_ok=True)
+    place.page.write_text(page(place), encoding="utf-8")
+    click.echo(place.page)
+
+
+def _place(quick: bool, out: Path | None) -> Place:
+    """Where to write: the committed results, the named folder, or for a miniature a temporary one."""
+    if out is None:
+        return Place.under(Path(mkdtemp(prefix="expost-paper-"))) if quick else HOME
+    place = Place.under(out)
+    if place.page.resolve() == HOME.page or place.results.resolve() == HOME.results:
+        raise click.UsageError(f"{out} holds the committed results; name another folder, or leave --out away.")
+    return place
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Heads trained once and judged often: each release of a long run is kept, and every check looks at the same ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias, TypedDict, final
+
+from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Private, Promise, Split, search
+from expost.noise import Noise
+from expost.record import Fact
+from expost.training import Classifier, Labelled
+from expost.training.finetune import Recipe, planned
+from expost.training.head import Head, Trained
+from expost.training.score import correct
+
+Parts: TypeAlias = tuple[Labelled, Labelled, Labelled]
+"""Records to train on, to validate on and to test on."""
+
+
+class Ending(TypedDict):
+    """How one search ended: ε by each rule, accuracies of the head it gave, releases made, whether one passed."""
+
+    paper: float
+    fixed: float
+    stops: float
+    validation: float
+    test: float
+    releases: int
+    passed: bool
+
+
+@final
+@dataclass(frozen=True)
+class Replay:
+    """A training run as it was, with its price: at each number of steps the release that was made there."""
+
+    head: Head
+    made: Mapping[int, Trained] = field(repr=False)
+    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+
+    @property
+    def floating(self) -> bool:
+        """As the head."""
+        return self.head.floating
+
+    def promise(self, budget: Budget) -> Promise:
+        """The head's."""
+        return self.head.promise(budget)
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """The head's."""
+        return self.head.facts(budget)
+
+    def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
+        """What was released after as many steps more."""
+        taken = past.steps[-1].value.steps if past.steps else 0
+        return self.made[taken + self.head.descent.steps(budget)]
+
+
+def trained(job: Recipe, data: Labelled, noise: Noise) -> dict[int, Trained]:
+    """Every release of the schedule, by its number of steps."""
+    past: Past[Trained] = Past()
+    odometer, sealed, head = Odometer(rehearsal=True), Private(data), job.head()
+    for rung in job.releases.rungs:
+        past = past.then(odometer.spend(head, sealed, rung.budget, past, noise))
+    return {step.value.steps: step.value for step in past.steps}
+
+
+def ending(
+    job: Recipe, made: Mapping[int, Trained], parts: tuple[Labelled, Labelled, Labelled], noise: Noise
+) -> Ending:
+    """One search over the releases that were made; the parts are to train on, to validate on and to test on."""
+    train, held, test = parts
+    split = Split.from_parts(Private(train), Private(held), because="drawn as different records")
+    outcome = search(
+        split,
+        Replay(job.head(), made),
+        job.releases,
+        lambda steps: Classifier(steps[-1].weights),
+        job.judge(),
+        noise=noise,
+        odometer=Odometer(pledge=planned(job).pledge, rehearsal=True),
+    )
+    spent, head = outcome.release.spent, outcome.release.value
+    return Ending(
+        paper=Promise(spent.curve).approx(job.delta),  # the best order once the stop is known: not valid
+        fixed=FixedOrder(job.order, job.delta).epsilon(spent),
+        stops=outcome.epsilon,
+        validation=accuracy(head, held),
+        test=accuracy(head, test),
+        releases=len(outcome.history),
+        passed=outcome.ended is Ended.HALTED,
+    )
+
+
+def accuracy(head: Classifier, records: Labelled) -> float:
+    """The share of records whose class is predicted."""
+    return float(correct(head, records).mean())

@@ -1,0 +1,67 @@
+"""The paper's search: its ladder, its threshold, and the checks that it and we put to a candidate."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from expost import BalancedCheck, Budget, CentredSum, GaussianCheck, Ladder, Neighbours, SparseVectorCheck
+from expost.accounting.sparse_vector import calibrate_sparse_vector
+from expost.checks import PublicCount
+from expost.noise import Floats
+from expost.step import Check
+from paper.climb import Climb
+
+GAUSSIAN, SPARSE, BALANCED = "plain Gaussian", "sparse vector", "balanced"
+
+
+@final
+@dataclass(frozen=True)
+class Search:
+    """The paper's search: ladder, budgets of selection and check at the same order, and the accuracy asked."""
+
+    alpha: int = 20
+    low: float = 0.01
+    high: float = 1.0
+    rungs: int = 7
+    query: str = "0.01"
+    check: str = "0.01"
+    threshold: str = "0.825"
+    delta: float = 1e-5
+
+    @property
+    def ladder(self) -> Ladder:
+        """The levels of ε."""
+        return Ladder.geometric(self.low, self.high, self.rungs, alpha=self.alpha)
+
+    def budget(self, epsilon: str) -> Budget:
+        """So much at the order of the ladder."""
+        return Budget.of(Fraction(epsilon), alpha=self.alpha)
+
+    def above(self, climb: Climb) -> list[bool]:
+        """Whether each candidate truly reaches the threshold on the held-out records."""
+        return [right >= Fraction(self.threshold) * climb["held"] for right in climb["right"]]
+
+    def checks(self, held: int) -> dict[str, Check[range, int]]:
+        """The paper's two, of a count against so many records, and balanced checks of the centred sum.
+
+        Both of the paper's take one record to move the count by one; its sparse vector does not use that all counts
+        move the same way, so its noise is calibrated as if they did not.
+        """
+        threshold, relation = Fraction(self.threshold), Neighbours.ADD_REMOVE
+        count: PublicCount[range, int] = PublicCount(_first, threshold, held, relation)
+        sparse = calibrate_sparse_vector(self.alpha, Fraction(self.check), monotone=False)
+        return {
+            GAUSSIAN: GaussianCheck(count, self.budget(self.check), self.rungs - 1),
+            SPARSE: SparseVectorCheck(count, Fraction(sparse.sigma_1) ** 2, Fraction(sparse.b)),
+            BALANCED: BalancedCheck(CentredSum(_first, threshold, relation)),
+        }
+
+
+SEARCH = Search()
+
+
+def _first(right: int, held: range) -> Floats:
+    """A score that is 1 for as many records as were predicted rightly; which of them does not matter to a sum."""
+    return (np.arange(len(held)) < right).astype(np.float64)

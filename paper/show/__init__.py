@@ -1,0 +1,1 @@
+"""How the items are shown: the form of their results, their figures and their text."""
