@@ -30,7 +30,7 @@ bench: .venv/.dev
 	@$(BIN)/python -m benchmarks.harness $(NAME)
 
 paper: .venv/.dev
-	@$(BIN)/python -m paper
+	@$(BIN)/python -m paper $(if $(FEATURES),--features '$(FEATURES)' --named '$(NAMED)')
 
 paper-quick: .venv/.dev
 	@$(BIN)/python -m paper --quick

@@ -1,4 +1,4 @@
-"""The command: ``python -m paper [--quick] [--only NAME ...] [--out DIR] [--redraw]``."""
+"""The command: ``python -m paper [--quick] [--only NAME ...] [--features FILE --named TEXT] [--redraw]``."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,10 @@ from tempfile import mkdtemp
 import click
 from rich.console import Console
 
+from paper.headline import README, put
 from paper.item import load, names
 from paper.markdown import duration
+from paper.on_features import on_file
 from paper.page import figures, page
 from paper.record import HOME, Place, read, record
 
@@ -23,21 +25,42 @@ def cores() -> int:
 @click.option("--only", "chosen", multiple=True, metavar="NAME", help="This item only; may be given several times.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="A folder for results, figures and page.")
 @click.option("--redraw", is_flag=True, help="Compute nothing: figures and page from the stored results.")
+@click.option(
+    "--features",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An .npz file to fine-tune on; by default scikit-learn's digits.",
+)
+@click.option("--named", help="What these features are: the images, and the network.")
 @click.option("--workers", type=click.IntRange(min=1), default=cores, help="Processes for repeats.")
-def main(*, quick: bool, chosen: tuple[str, ...], out: Path | None, redraw: bool, workers: int) -> None:
+def main(
+    *,
+    quick: bool,
+    chosen: tuple[str, ...],
+    out: Path | None,
+    redraw: bool,
+    features: Path | None,
+    named: str | None,
+    workers: int,
+) -> None:
     """Recompute the figures and tables of the paper."""
     known = names()
+    if (features is None) != (named is None):
+        raise click.UsageError("say with --named what the --features are; one needs the other.")
     if unknown := [name for name in chosen if name not in known]:
         raise click.UsageError(f"{unknown[0]} is not an item; choose from {', '.join(known)}.")
     place, told = _place(quick, out), Console(stderr=True)
+    given = {} if features is None or named is None else {"finetuning": on_file(features, named)}
     for name in chosen or known:
+        item = given.get(name) or load(name)
         if not redraw:
-            told.print(f"{name}: {load(name).TITLE}")
-            told.print(f"{name}: {duration(record(name, load(name), place, quick=quick, workers=workers)['seconds'])}")
+            told.print(f"{name}: {item.TITLE}")
+            told.print(f"{name}: {duration(record(name, item, place, quick=quick, workers=workers)['seconds'])}")
         if found := read(name, place):
-            figures(load(name), found, place)
+            figures(item, found, place)
     place.page.parent.mkdir(parents=True, exist_ok=True)
     place.page.write_text(page(place), encoding="utf-8")
+    if place is HOME:
+        README.write_text(put(place), encoding="utf-8")
     click.echo(place.page)
 
 

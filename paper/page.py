@@ -1,6 +1,7 @@
 """The page docs/paper.md and its figures, made from results files and nothing else."""
 
 from paper import style
+from paper.headline import headline
 from paper.item import Item, load, names
 from paper.markdown import duration, table
 from paper.record import Place, Record, read
@@ -37,7 +38,8 @@ def page(place: Place) -> str:
     """The page for the results that are there, in the order of the items."""
     records = [found for name in names() if (found := read(name, place))]
     head = [HEAD, MINIATURE] if any(found["quick"] for found in records) else [HEAD]
-    return "\n".join([*head, _made(records), *(_section(load(found["item"]), found) for found in records)])
+    short = f"In short:\n\n{told}\n" if (told := headline(place)) else ""
+    return "\n".join([*head, short, _made(records), *(_section(load(found["item"]), found) for found in records)])
 
 
 def _made(records: list[Record]) -> str:

@@ -125,4 +125,4 @@ def _differences(result: Result) -> str:
     without privacy and, on digits, hyperparameters from the same images would cost privacy in use; as in the paper this
     is not billed. The check asks for a margin and not for an accuracy, so that the number of records stays private, and
     δ = {result["delta"]:g}, one over the number of records to train on, is the paper's and weak. On features from a
-    file this is run by `python -m paper.on_features --features FILE --named TEXT`; `make paper` runs it on digits."""
+    file this is run by `make paper FEATURES=FILE NAMED=TEXT`, on digits by `make paper`."""

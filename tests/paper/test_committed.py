@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paper.headline import README, headline, put
 from paper.item import load, names
 from paper.page import figures, page
 from paper.record import HOME, Place, Record, read
@@ -40,6 +41,20 @@ def comparisons(value: Any) -> Iterator[dict[str, Any]]:
 
 def test_the_page_is_the_one_its_results_make() -> None:
     assert HOME.page.read_text(encoding="utf-8") == page(HOME)
+
+
+def test_the_headline_figures_of_the_readme_are_those_of_the_results() -> None:
+    assert README.read_text(encoding="utf-8") == put(HOME)
+    assert headline(HOME).count("\n- ") == 2
+
+
+def test_a_headline_typed_by_hand_would_be_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(
+        README.read_text(encoding="utf-8").replace("**What it saves**", "**It saves all**"), encoding="utf-8"
+    )
+
+    assert page.read_text(encoding="utf-8") != put(HOME, page)
 
 
 @pytest.mark.parametrize("name", ITEMS)

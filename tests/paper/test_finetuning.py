@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from paper.__main__ import main
 from paper.finetuning import FULL, QUICK, _case, _plan, run
 from paper.heads import Ending, accuracy, ending, trained
 from paper.images import Source, pool
 from paper.job import Job
-from paper.on_features import main
 from paper.recipes import KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
 from paper.show.finetuning import text
 
@@ -172,9 +172,9 @@ def test_the_search_on_digits_finds_better_than_its_worst_corner() -> None:
 
 def test_features_come_from_a_file_that_is_named_and_whose_path_is_not_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "features.npz")
-    arguments = ["--features", str(path), "--named", "three clouds, no network", "--quick", "--out", str(tmp_path)]
+    arguments = ["--only", "finetuning", "--features", str(path), "--named", "three clouds, no network", "--quick"]
 
-    done = CliRunner().invoke(main, arguments)
+    done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path)])
 
     assert done.exit_code == 0, done.output
     stored = (tmp_path / "results/finetuning.json").read_text(encoding="utf-8")
@@ -186,20 +186,18 @@ def test_features_come_from_a_file_that_is_named_and_whose_path_is_not_kept(tmp_
     assert (tmp_path / "figures/finetuning.svg").exists()
 
 
-def test_a_miniature_does_not_replace_the_committed_results(tmp_path: Path) -> None:
-    path = write(tmp_path / "features.npz")
-
-    done = CliRunner().invoke(main, ["--features", str(path), "--named", "clouds", "--quick"])
+def test_features_without_a_name_are_refused(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["--features", str(write(tmp_path / "features.npz")), "--quick"])
 
     assert done.exit_code == 2
-    assert "name another folder" in done.output
+    assert "say with --named" in done.output
 
 
 def test_a_file_without_test_records_is_refused_by_a_sentence(tmp_path: Path) -> None:
     np.savez(tmp_path / "features.npz", train_features=np.eye(2), train_labels=np.arange(2))
 
     done = CliRunner().invoke(
-        main, ["--features", str(tmp_path / "features.npz"), "--named", "clouds", "--out", str(tmp_path)]
+        main, ["--features", str(tmp_path / "features.npz"), "--named", "clouds", "--quick", "--out", str(tmp_path)]
     )
 
     assert done.exit_code == 1
