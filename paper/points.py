@@ -20,6 +20,7 @@ class Point(TypedDict):
 
     accepted: Share
     accepted_drawn: Mean
+    above_drawn: Mean
     never_above: int
     first_at_last: int
     below_drawn: Mean
@@ -44,6 +45,7 @@ def point(search: Search, check: str, runs: Sequence[Run]) -> Point:
     return Point(
         accepted=share([first == each[0] for first, each in zip(firsts, stops, strict=True)]),
         accepted_drawn=mean([_often(each, [first]) for first, each in zip(firsts, stops, strict=True)]),
+        above_drawn=mean([_above(search, check, each) for each in runs]),
         never_above=sum(first is None for first in firsts),
         first_at_last=sum(first == last for first in firsts),
         unchecked_drawn=mean([_often(each, [last]) for each in stops]),
@@ -76,6 +78,11 @@ def _averaged(search: Search, value: Value, sizes: Sequence[Sequence[Run]]) -> l
 
 def _first(above: Sequence[bool]) -> int | None:
     return above.index(True) if any(above) else None
+
+
+def _above(search: Search, check: str, found: Run) -> float:
+    """How often the search ends with a release that is above the threshold, be it the first or not, checked or not."""
+    return _often(found["stops"][check], [rung for rung, reached in enumerate(search.above(found["climb"])) if reached])
 
 
 def _below(search: Search, check: str, found: Run) -> float:

@@ -11,7 +11,9 @@ from paper.climb import Climb
 from paper.job import Job
 from paper.points import point, size_claims
 from paper.search import BALANCED, GAUSSIAN, SEARCH, Search
+from paper.show.validation_size import Result
 from paper.stops import Run
+from paper.summary import share as share_of
 from paper.validation_size import PRINTED, PRINTED_OF, Settings
 
 from expost import SeededNoise
@@ -59,6 +61,26 @@ def test_an_error_is_a_release_below_that_was_accepted_not_the_unchecked_last_on
 
     assert found["below_drawn"]["mean"] == pytest.approx(1 / 4)
     assert found["unchecked_drawn"]["mean"] == pytest.approx(1 / 2)
+    assert found["above_drawn"]["mean"] == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.7, "its shares at 40 %;"), (0.1, "its shares at no size;")])
+def test_the_paper_is_met_where_our_share_lies_within_its_interval(share: float, said: str) -> None:
+    runs = [ended([800, 830, 840], [1] * round(10 * share) + [2] * round(10 - 10 * share))] * 2
+    points = {check: [point(SHORT, GAUSSIAN, runs)] for check in (GAUSSIAN, BALANCED)}
+    printed = [place < PRINTED["0.4"] for place in range(PRINTED_OF)]
+    result = Result(
+        alpha=20,
+        threshold=0.825,
+        draws=10,
+        repeats=2,
+        sizes=[0.4],
+        printed=[share_of(printed)],
+        claims=size_claims(SHORT, {"0.01": runs, "0.4": runs}),
+        points=points,
+    )
+
+    assert said in " ".join(validation_size.text(result).split())
 
 
 def test_the_claims_are_positive_where_the_smallest_part_does_as_the_paper_says() -> None:
