@@ -21,6 +21,10 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 
+AT_ONCE = 2**30
+"""Bytes asked of OpenSSL in one call, which counts them in 32 bits."""
+
+
 class Noise(Protocol):
     """A source of draws, given explicitly wherever a draw happens.
 
@@ -142,7 +146,7 @@ class SystemNoise:
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""
-        return ssl.RAND_bytes(count)
+        return b"".join(ssl.RAND_bytes(min(AT_ONCE, count - start)) for start in range(0, count, AT_ONCE))
 
     discrete_gaussian, discrete_laplace = _discrete_gaussian, _discrete_laplace
     bernoulli_exp, bernoulli_real, below, coins = _bernoulli_exp, _bernoulli_real, _below, _coins

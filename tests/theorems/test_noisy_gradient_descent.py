@@ -291,13 +291,17 @@ class Unclipped:
         """Features of any norm."""
         return rows
 
-    def scale(self, width: int) -> float:
-        """Leaves the record's norm out of the prediction: the error stays that of some prediction."""
-        return 0.0
+    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Not looked at."""
+        return np.ones((len(rows), 1))
 
-    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
-        """No share is looked at."""
-        return errors
+    def read(self, weights: Array, xp: Any) -> Array:
+        """As they are."""
+        return weights
+
+    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+        """The errors of predicting every class alike, of any length."""
+        return (1 / len(products) - truth).astype(np.float32)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
@@ -317,13 +321,17 @@ class Averaged:
         """Features of norm 1."""
         return Floating().prepare(rows, norms, xp)
 
-    def scale(self, width: int) -> float:
-        """Prepared features have norm 1."""
-        return 1.0
+    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Euclidean."""
+        return Floating().norms(rows)
 
-    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
+    def read(self, weights: Array, xp: Any) -> Array:
+        """As they are."""
+        return weights
+
+    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Those of a mean, in units of a batch."""
-        return Floating().factors(errors, shares, xp) * (self.expected / max(1, errors.shape[1]))
+        return Floating().pulls(products, norms, truth, clip, xp) * (self.expected / max(1, products.shape[1]))
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
@@ -344,7 +352,9 @@ def test_weights_that_left_the_floats_show_no_record(summation: Summation) -> No
 
     sums = [noiseless_sum(records, wild, summation) for records in ([], POOL[2:3], POOL)]
 
-    assert all(np.array_equal(each, np.zeros((CLASSES, WIDTH + 1))) for each in sums)
+    assert np.array_equal(sums[0], np.zeros((CLASSES, WIDTH + 1)))
+    assert np.linalg.norm(sums[1]) <= summation.reach
+    assert np.linalg.norm(sums[2]) <= len(POOL) * summation.reach
 
 
 @pytest.mark.parametrize("summation", [Exact(), Floating()])

@@ -383,3 +383,19 @@ def test_every_name_of_the_training_package_is_there_under_its_name(name: str) -
 def test_a_name_that_is_not_there_is_said_so() -> None:
     with pytest.raises(AttributeError, match="no Teacher"):
         _ = expost.training.Teacher
+
+
+class TooLarge:
+    """Records whose reading fails as NumPy does where memory is short: it tells their number."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise MemoryError("unable to allocate an array with shape (123457, 300)")
+
+
+def test_records_that_do_not_fit_into_memory_are_refused_without_their_number() -> None:
+    with pytest.raises(SchemaMismatch) as refused:
+        expost.finetune(TooLarge(), np.arange(4) % 2, accuracy=0.8, start=expost.Epsilon(1.0))  # type: ignore[arg-type]
+
+    assert "123457" not in str(refused.value)
+    assert refused.value.__cause__ is None
+    assert one_sentence(str(refused.value))

@@ -82,4 +82,6 @@ def _quietly(run: Callable[[], T]) -> T:
         failure = type(refused)(str(refused))
     except KeyboardInterrupt:
         failure = KeyboardInterrupt("interrupted while the records were read.")
+    except Exception:  # noqa: BLE001  whatever it is, what it says may tell how many records there are
+        failure = SchemaMismatch("the records could not be read; check the arrays, and that they fit into memory.")
     raise failure

@@ -7,10 +7,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from expost.training.configuration import HeadConfiguration
-from expost.training.finetune import balanced, calibrated
+from expost.training.finetune import Recipe, balanced, calibrated
 from expost.training.gradient import Exact, Floating
 from expost.training.labelled import Labelled
 from expost.training.public_search import search_public
+from expost.training.schedule import Schedule
 from expost.training.score import Classifier
 from expost.training.tune import tune
 
@@ -30,6 +31,8 @@ __all__ = [
     "Labelled",
     "PerRecord",
     "Public",
+    "Recipe",
+    "Schedule",
     "Trainer",
     "balanced",
     "calibrated",

@@ -129,7 +129,9 @@ def on(device: str | None) -> Arrays:
         raise InvalidBound(f"the device {device} needs torch; install expost[training], or leave the device out.")
     torch = importlib.import_module("torch")
     try:
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, ValueError):
-        raise InvalidBound(f"there is no device {device} here; name another, or leave it out for the CPU.") from None
+        torch.zeros(1, dtype=torch.float64, device=device)
+    except (RuntimeError, AssertionError, ValueError, TypeError):
+        raise InvalidBound(
+            f"there is no device {device} here that computes in double precision; name another, or leave it out."
+        ) from None
     return InTorch(torch, torch.device(device))

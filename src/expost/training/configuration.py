@@ -13,7 +13,7 @@ from expost.release import Past
 from expost.step import Price
 from expost.training.finetune import Recipe
 from expost.training.labelled import Labelled
-from expost.training.score import Classifier
+from expost.training.score import Classifier, unit
 
 
 @final
@@ -49,6 +49,7 @@ class HeadConfiguration:
     def run(self, train: Labelled, held: Labelled, noise: Noise) -> tuple[Classifier, float]:
         """The head and its score."""
         (rung,) = self.recipe.releases.rungs
+        train, held = (Labelled(unit(part.features), part.labels) for part in (train, held))
         trained = self.recipe.head().sample(train, rung.budget, Past(), noise)
         head = Classifier(trained.weights)
         verdict = self._check.begin().answer(0, self._price, held, head, noise)

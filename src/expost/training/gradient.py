@@ -18,18 +18,28 @@ from expost.training.arrays import Array
 
 FEATURE_GRID, ERROR_GRID = 2**13, 2**10
 """Largest norm of a record's features and of its error on the integer grid of an exact sum."""
+WEIGHT_GRID, LARGEST_WEIGHT = 2.0**20, 2.0**8
+"""Steps to 1 of the weights that an exact head predicts by, and where they are cut: products with features on their
+grid then stay below 2**53 for ten million features, and are exact in whatever order they are added."""
+LENGTH_GRID, FINE, UNIT = 2.0**14, 2.0**20, 2.0**30
+"""Steps to 1 of features when their norm is taken, of predictions, and of the odds they are made from."""
+STEPS, LOWEST = 2**10, 16
+"""Steps to 1 of a score's distance from the highest, and the distance beyond which odds are all alike."""
+ODDS = np.round(UNIT * np.exp(-np.arange(LOWEST * STEPS) / STEPS))
+"""The odds of each distance, as whole numbers: any order of adding them up gives the same sum."""
 
 
 class Summation(Protocol):
     """How clipped gradients are added up and made noisy. Implemented by Floating and Exact.
 
-    What must hold: the outer product of a record's factors and prepared features has norm ``reach`` at most, and
-    ``noise`` is at least as private for their sum as Gaussian noise of standard deviation multiplier·reach.
+    What must hold: the outer product of a record's factors and prepared features has norm ``reach`` at most and does
+    not depend on other records, and ``noise`` is at least as private for their sum as Gaussian noise of standard
+    deviation multiplier·reach.
     """
 
     @property
     def floating(self) -> bool:
-        """Whether the noise is drawn in floating point."""
+        """Whether rounding is left out of account."""
         ...
 
     @property
@@ -37,19 +47,20 @@ class Summation(Protocol):
         """The norm of a contribution at the clipping norm, in the units of the sum."""
         ...
 
+    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The norm of each row, a column."""
+        ...
+
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
-        """The features as they enter the sum; a record's depend on that record alone."""
+        """The features as they enter the sum."""
         ...
 
-    def scale(self, width: int) -> float:
-        """The norm of features over that of their prepared form, by which a record's own norm is left out."""
+    def read(self, weights: Array, xp: Any) -> Array:
+        """The weights as prepared features are multiplied by them: their product times a record's norm is a score."""
         ...
 
-    def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
-        """What each record's prepared features are multiplied by and summed, a column a record.
-
-        ``shares`` are the clipped norms over |e| and over the clipping norm.
-        """
+    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+        """What each record's prepared features are multiplied by and summed, a column a record."""
         ...
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
@@ -65,18 +76,33 @@ class Floating:
     floating: ClassVar[bool] = True
     reach: ClassVar[int] = 1
 
+    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Euclidean."""
+        return np.asarray(np.linalg.norm(rows, axis=1, keepdims=True))
+
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features of norm 1."""
         return rows / norms
 
-    def scale(self, width: int) -> float:
-        """Prepared features have norm 1."""
-        return 1.0
+    def read(self, weights: Array, xp: Any) -> Array:
+        """As they are."""
+        return weights
+
+    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+        """Errors of softmax regression, clipped."""
+        products *= norms
+        products -= xp.amax(products, axis=0, keepdims=True)
+        errors = xp.exp(products)
+        errors /= errors.sum(axis=0, keepdims=True)
+        errors -= truth
+        pulls = errors * norms  # before they are squared: a small error of a long record must not vanish
+        lengths = xp.sqrt((pulls * pulls).sum(axis=0, keepdims=True))
+        return self.factors(errors, norms / xp.clip(lengths, clip, None), xp)
 
     def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
-        """Of norm 1 at most."""
+        """Of norm 1 at most, for shares that are the clipped norms over |e| and over the clipping norm."""
         # Weights that left the floats make errors that are no numbers; such records must not show in the sum.
-        return xp.nan_to_num(errors * shares)
+        return xp.nan_to_num(errors * shares, nan=0.0, posinf=0.0, neginf=0.0)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Normal floats."""
@@ -89,7 +115,9 @@ class Exact:
 
     Features and error of a record are rounded to integer vectors, whose norms are checked in integers; their outer
     product is then an integer matrix of norm ``reach`` at most. Sums of such products stay far below 2**53, where
-    double precision adds integers without error, in whatever order.
+    double precision adds integers without error, in whatever order. Everything that is summed on the way there, norms,
+    scores, odds and squared errors, is made of such integers too: so a record's contribution is the same whoever else
+    joins, which the last bits of an ordinary matrix product do not promise.
 
     Noise N_Z(0, σ²) with σ² = (multiplier·reach)² + 3 is, up to factors within e^{±1e−19}, a rounding of Gaussian noise
     of standard deviation multiplier·reach that does not look at the data. Mixing over who joins the step and rounding
@@ -103,16 +131,33 @@ class Exact:
     floating: ClassVar[bool] = False
     reach: ClassVar[int] = FEATURE_GRID * ERROR_GRID
 
+    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Of rows rounded to a grid of their largest entry, which is at least the bias."""
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        grid = np.round(rows * (LENGTH_GRID / largest))
+        return np.asarray(largest * np.sqrt((grid * grid).sum(axis=1, keepdims=True)) / LENGTH_GRID)
+
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features as integers of norm FEATURE_GRID at most."""
         return _on_grid(rows / norms, FEATURE_GRID, 1, xp)
 
-    def scale(self, width: int) -> float:
-        """Prepared features have about the norm that rounding leaves room for."""
-        return 1 / _room(FEATURE_GRID, width)
+    def read(self, weights: Array, xp: Any) -> Array:
+        """On a grid of their own."""
+        finite = xp.clip(xp.nan_to_num(xp.asarray(weights, dtype=xp.float64)), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        return xp.round(finite * WEIGHT_GRID)
+
+    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+        """Errors of softmax regression on the grid, clipped; nothing but whole numbers is ever added up."""
+        scores = products * norms
+        distance = xp.amax(scores, axis=0, keepdims=True) - scores
+        steps = xp.asarray(xp.clip(distance * (STEPS / (FEATURE_GRID * WEIGHT_GRID)), 0, len(ODDS) - 1), dtype=xp.int64)
+        odds = xp.asarray(ODDS, device=products.device)[steps]
+        errors = xp.round((odds / odds.sum(axis=0, keepdims=True) - truth) * FINE) / FINE
+        lengths = xp.sqrt((errors * errors).sum(axis=0, keepdims=True)) * norms
+        return self.factors(errors, norms / xp.clip(lengths, clip, None), xp)
 
     def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
-        """Integers of norm ERROR_GRID at most."""
+        """Integers of norm ERROR_GRID at most, for shares that are the clipped norms over |e| and over the clip."""
         return _on_grid(errors * shares, ERROR_GRID, 0, xp)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:

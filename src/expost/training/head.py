@@ -28,6 +28,8 @@ Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]
 
 BLOCK = 16
 """Steps whose noise and coins are drawn together: draws cost less in bulk."""
+SMALLEST_CLIP = 1e-6
+"""Below this, and above its inverse, squares would leave the single precision that lengths are taken in."""
 LARGEST = 2.0**40
 """Features are cut here, so that a record's norm stays finite in single precision."""
 
@@ -69,7 +71,8 @@ class Head:
     relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        positive(self.clip, "clip")
+        if not SMALLEST_CLIP <= self.clip <= 1 / SMALLEST_CLIP:
+            raise InvalidBound(f"clip is {self.clip:g}; choose it between {SMALLEST_CLIP:g} and {1 / SMALLEST_CLIP:g}.")
         positive(self.batch, "batch")
         if self.classes * (self.width + 1) > MOST_ENTRIES:
             raise InvalidBound(f"a head of {self.classes} classes and {self.width} features is too large; use fewer.")
@@ -138,15 +141,12 @@ class _Run:
         kind = np.float32 if head.floating else np.float64
         features = np.clip(data.features, -LARGEST, LARGEST).astype(kind)
         rows = np.concatenate([features, np.ones((len(data), 1), kind)], axis=1)
-        truth = np.zeros((len(data), head.classes), np.float32)
+        truth = np.zeros((len(data), head.classes), kind)
         truth[np.arange(len(data)), data.labels] = 1
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        norms = head.summation.norms(rows)
         put = head.arrays.put
-        self._truth, self._size = put(truth), len(data)
+        self._truth, self._norms, self._size = put(truth), put(norms.T), len(data)
         self._rows = head.summation.prepare(put(rows), put(norms), self._xp)
-        # Single precision will do for all but the sum: what is summed is checked, and weights are released anyway.
-        self._read = self._rows if head.floating else put(head.arrays.get(self._rows).astype(np.float32))
-        self._norms = put(norms.astype(np.float32).T)
         self._shape = (head.classes, head.width + 1)
         blank = [np.zeros(self._shape)] * (1 + head.optimizer.moments)
         arrays = blank if before is None else [before.weights, *before.moments]
@@ -163,31 +163,16 @@ class _Run:
     def _move(self, joined: Array, noise: Array) -> None:
         """One step: ``noise`` becomes the noisy sum, then the gradient."""
         head, xp = self._head, self._xp
-        rows, norms, errors = self._errors(joined)
-        pulls = errors * norms  # before they are squared: a small error of a long record must not vanish
-        lengths = xp.sqrt((pulls * pulls).sum(axis=0, keepdims=True))
-        factors = head.summation.factors(errors, norms / xp.clip(lengths, head.clip, None), xp)
-        noise += head.arrays.weighted(xp.asarray(factors, dtype=rows.dtype), rows)
+        rows, norms, truth = self._rows, self._norms, self._truth
+        if len(joined) < self._size:
+            rows, norms, truth = rows[joined], norms[:, joined], truth[joined]
+        products = head.arrays.scores(head.summation.read(self._weights, xp), rows)
+        noise += head.arrays.weighted(head.summation.pulls(products, norms, truth.T, head.clip, xp), rows)
         gradient = xp.asarray(noise * (head.clip / (head.summation.reach * head.batch)), dtype=xp.float32)
         self._steps += 1
         slow = head.drop_after is not None and self._steps > head.drop_after
         rate = head.optimizer.learning_rate * (head.drop if slow else 1.0)
         head.optimizer.move(self._weights, gradient, self._moments, rate=rate, step=self._steps, xp=xp)
-
-    def _errors(self, joined: Array) -> tuple[Array, Array, Array]:
-        """Of those that joined: features as summed, their norms, and predictions less the truth, a column a record."""
-        head, xp = self._head, self._xp
-        rows, read, norms, truth = self._rows, self._read, self._norms, self._truth
-        if len(joined) < self._size:
-            rows, norms, truth = rows[joined], norms[:, joined], truth[joined]
-            read = rows if head.floating else read[joined]
-        errors = head.arrays.scores(self._weights, read)
-        errors *= norms * head.summation.scale(rows.shape[1])
-        errors -= xp.amax(errors, axis=0, keepdims=True)
-        errors = xp.exp(errors)
-        errors /= errors.sum(axis=0, keepdims=True)
-        errors -= truth.T
-        return rows, norms, errors
 
     def trained(self) -> Trained:
         """What is released."""

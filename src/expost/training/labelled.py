@@ -33,7 +33,7 @@ class Labelled:
         try:
             with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is refused
                 rows, targets = np.asarray(features, np.float32), np.asarray(labels)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise SchemaMismatch("the features are not an array of numbers; give a row of numbers a record.") from None
         if rows.ndim != 2 or targets.shape != rows.shape[:1]:
             raise SchemaMismatch("features and labels do not match; give a row of features and one label a record.")

@@ -12,7 +12,12 @@ from expost.checks.question import accuracy_threshold
 from expost.errors import SchemaMismatch
 from expost.noise import Floats, Integers
 from expost.numerics import Real
+from expost.training.gradient import LARGEST_WEIGHT
 from expost.training.labelled import Features, Labelled
+
+GRID = 2.0**16
+"""Steps to 1 of features and weights when classes are predicted: their products are added up exactly, so that what is
+predicted for one record never hangs on the others."""
 
 
 @final
@@ -43,7 +48,9 @@ class Classifier:
         """The same for rows that are scaled already."""
         if rows.ndim != 2 or rows.shape[1] + 1 != self.weights.shape[1]:
             raise SchemaMismatch(f"this head reads rows of {self.weights.shape[1] - 1} features; give as many.")
-        return np.asarray(np.argmax(rows @ self.weights[:, :-1].T + self.weights[:, -1], axis=1), np.int64)
+        weights = np.round(np.clip(np.nan_to_num(self.weights), -LARGEST_WEIGHT, LARGEST_WEIGHT) * GRID)
+        scores = np.round(rows.astype(np.float64) * GRID) @ weights[:, :-1].T + weights[:, -1] * GRID
+        return np.asarray(np.argmax(scores, axis=1), np.int64)
 
     def save(self, path: Path) -> None:
         """Write ``weights`` and ``bias`` to an ``.npz`` file."""

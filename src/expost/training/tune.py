@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
 from expost.noise import Noise
 from expost.numerics import Real, exact, probability
 from expost.odometer import Odometer
@@ -202,6 +202,8 @@ def tune(
     runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short.
     """
     probability(delta, "delta")
+    if odometer.spent.curve != ZERO:
+        raise LedgerConflict("this odometer has spent before, which the statement would leave out; begin a new one.")
     runs = TruncatedNegativeBinomial.with_mean(mean_runs, eta=eta)
     selection = Selection(tuple(configurations), at_least, exact(held, "held"), runs)
     bill = selection.bill

@@ -4,10 +4,10 @@ import numpy as np
 
 from expost.noise import Floats
 from expost.training.arrays import InNumpy
-from expost.training.gradient import Summation
+from expost.training.gradient import Exact, Floating
 
 
-def summed(summation: Summation, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
+def summed(summation: Exact | Floating, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
     """Errors and shares a row a record, in double precision."""
     factors = summation.factors(errors.T, shares.T, np)
     return np.asarray(InNumpy().weighted(np.asarray(factors, prepared.dtype), prepared))

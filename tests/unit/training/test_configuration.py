@@ -86,3 +86,12 @@ def test_a_recipe_with_several_releases_is_refused() -> None:
 
     with pytest.raises(InvalidBound, match="one release"):
         HeadConfiguration("two", recipe, DELTA)
+
+
+def test_features_of_any_length_are_scaled_as_the_head_will_scale_them() -> None:
+    data = digits()
+    longer = Labelled(data.features * 1000, data.labels)
+
+    heads = [configuration(0.05).run(each, each, SeededNoise(1))[0] for each in (data, longer)]
+
+    assert np.abs(heads[0].weights - heads[1].weights).max() < 1e-3

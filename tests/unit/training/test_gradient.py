@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from expost.noise import Floats, SeededNoise
-from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact, Floating, Summation
+from expost.training.arrays import InNumpy
+from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact, Floating
 from tests.unit.training.sums import summed
 
 RECORDS, WIDTH, CLASSES = 50, 6, 4
-BOTH: list[Summation] = [Floating(), Exact()]
+BOTH: list[Exact | Floating] = [Floating(), Exact()]
 EACH = pytest.mark.parametrize("summation", BOTH, ids=["floating", "exact"])
 
 
@@ -27,7 +28,7 @@ def clipped_one_by_one(clip: float) -> Floats:
     return np.asarray(sum(each / max(float(np.linalg.norm(each)), clip) for each in gradients))
 
 
-def total(summation: Summation, clip: float) -> Floats:
+def total(summation: Exact | Floating, clip: float) -> Floats:
     """The same by one matrix product, in units of the clipping norm."""
     rows, norms, errors = batch()
     shares = norms / np.clip(np.linalg.norm(errors, axis=1, keepdims=True) * norms, clip, None)
@@ -37,7 +38,7 @@ def total(summation: Summation, clip: float) -> Floats:
 
 @EACH
 @pytest.mark.parametrize("clip", [0.1, 1.0, 5.0, 100.0])
-def test_one_product_is_the_sum_of_clipped_gradients(summation: Summation, clip: float) -> None:
+def test_one_product_is_the_sum_of_clipped_gradients(summation: Exact | Floating, clip: float) -> None:
     tolerance = 1e-12 if summation.floating else 0.02
 
     found = total(summation, clip)
@@ -47,12 +48,67 @@ def test_one_product_is_the_sum_of_clipped_gradients(summation: Summation, clip:
 
 
 @EACH
-def test_prepared_features_have_the_norm_that_scale_says(summation: Summation) -> None:
+def test_prepared_features_have_the_norm_of_their_grid(summation: Exact | Floating) -> None:
     rows, norms, _ = batch()
 
-    lengths = np.linalg.norm(summation.prepare(rows, norms, np), axis=1) * summation.scale(WIDTH)
+    lengths = np.linalg.norm(summation.prepare(rows, norms, np), axis=1)
 
-    assert lengths == pytest.approx(np.ones(RECORDS), rel=1e-15 if summation.floating else 1e-3)
+    if summation.floating:
+        assert lengths == pytest.approx(np.ones(RECORDS), rel=1e-15)
+    else:
+        assert lengths == pytest.approx(np.full(RECORDS, FEATURE_GRID), rel=1e-3)
+
+
+@EACH
+def test_norms_are_euclidean_up_to_their_grid(summation: Exact | Floating) -> None:
+    rows, norms, _ = batch()
+
+    assert summation.norms(rows) == pytest.approx(norms, rel=1e-4)
+
+
+@EACH
+def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | Floating) -> None:
+    rows, norms, _ = batch()
+    weights = SeededNoise(3).gaussian(0.5, (CLASSES, WIDTH))
+    truth = np.eye(CLASSES)[np.arange(RECORDS) % CLASSES].T
+    scores = weights @ rows.T
+    errors = np.exp(scores - scores.max(axis=0)) / np.exp(scores - scores.max(axis=0)).sum(axis=0) - truth
+    lengths = np.linalg.norm(errors, axis=0) * norms.T
+    prepared = summation.prepare(rows, norms, np)
+
+    products = InNumpy().scores(summation.read(weights, np), prepared)
+    found = summation.pulls(products, norms.T, truth, 1.0, np) @ prepared / summation.reach
+
+    wanted = (errors / np.maximum(lengths, 1.0)) @ rows
+    assert np.abs(found - wanted).max() < (1e-12 if summation.floating else 0.02 * RECORDS**0.5)
+
+
+def contributions(summation: Exact | Floating, joined: list[int], width: int = 700) -> list[bytes]:
+    """What the first of the records that joined is multiplied by, to the last bit."""
+    rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, width)), np.ones((200, 1))])
+    norms = summation.norms(rows)
+    prepared = np.asarray(summation.prepare(rows, norms, np))[joined]
+    truth = np.eye(CLASSES)[np.arange(200) % CLASSES].T[:, joined]
+    weights = SeededNoise(5).gaussian(0.5, (CLASSES, width + 1))
+    products = InNumpy().scores(summation.read(weights, np), prepared)
+    pulls = np.asarray(summation.pulls(products, norms.T[:, joined], truth, 1.0, np))
+    return [column.tobytes() for column in pulls.T]
+
+
+def test_a_contribution_does_not_depend_on_who_else_joins() -> None:
+    """To the last bit, through products, norms, odds and lengths, alone or in any company."""
+    together = contributions(Exact(), list(range(200)))
+
+    assert [contributions(Exact(), [place])[0] for place in range(200)] == together
+    assert contributions(Exact(), list(range(199, -1, -1))) == together[::-1]
+    assert contributions(Exact(), list(range(1, 200))) == together[1:]
+
+
+def test_an_ordinary_contribution_does() -> None:
+    """The negative twin: sums of ordinary floats differ in their last bits."""
+    together = contributions(Floating(), list(range(200)))
+
+    assert [contributions(Floating(), [place])[0] for place in range(200)] != together
 
 
 def test_exact_features_are_integers_within_their_grid() -> None:
@@ -88,7 +144,7 @@ def test_floating_sums_leave_out_what_is_no_number() -> None:
 
 
 @EACH
-def test_a_batch_of_nobody_sums_to_zero(summation: Summation) -> None:
+def test_a_batch_of_nobody_sums_to_zero(summation: Exact | Floating) -> None:
     nobody = np.zeros((0, WIDTH))
 
     found = summed(summation, nobody, np.zeros((0, CLASSES)), np.zeros((0, 1)))
@@ -98,7 +154,7 @@ def test_a_batch_of_nobody_sums_to_zero(summation: Summation) -> None:
 
 @pytest.mark.statistical
 @EACH
-def test_noise_has_the_standard_deviation_of_its_multiplier(summation: Summation) -> None:
+def test_noise_has_the_standard_deviation_of_its_multiplier(summation: Exact | Floating) -> None:
     """1e5 draws: within 6 standard errors of the variance, 2.7 %; false alarms 2e−9. A 5 % wrong scale is noticed."""
     drawn = summation.noise(Fraction(3, 2), (100, 1000), SeededNoise(4)).astype(np.float64)
 
@@ -109,5 +165,5 @@ def test_noise_has_the_standard_deviation_of_its_multiplier(summation: Summation
 
 
 @pytest.mark.parametrize(("summation", "kind"), [(Floating(), np.float32), (Exact(), np.float64)])
-def test_noise_has_the_precision_of_the_sum(summation: Summation, kind: type[np.generic]) -> None:
+def test_noise_has_the_precision_of_the_sum(summation: Exact | Floating, kind: type[np.generic]) -> None:
     assert summation.noise(Fraction(1), (2, 3), SeededNoise(1)).dtype == kind

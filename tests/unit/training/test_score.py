@@ -87,3 +87,14 @@ def test_rows_of_another_width_are_refused(rows: np.ndarray[tuple[int, ...], np.
         HEAD.predict_unit(rows.astype(np.float32))
 
     assert one_sentence(refused.value)
+
+
+def test_what_is_predicted_for_a_record_does_not_hang_on_the_others() -> None:
+    """Scores that tie but for rounding: exact sums settle them alike alone and in any company."""
+    rows = unit(SeededNoise(1).gaussian(1.0, (300, 40)).astype(np.float32))
+    half = SeededNoise(2).gaussian(1.0, (1, 41))
+    head = Classifier(np.concatenate([half, half, half[:, ::1]]))
+
+    together = head.predict_unit(rows)
+
+    assert [int(head.predict_unit(rows[place : place + 1])[0]) for place in range(300)] == together.tolist()

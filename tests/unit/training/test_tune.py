@@ -12,7 +12,15 @@ import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import BudgetExceeded, ExpostError, InvalidBound, MechanismFailed, NotPrivate, SchemaMismatch
+from expost.errors import (
+    BudgetExceeded,
+    ExpostError,
+    InvalidBound,
+    LedgerConflict,
+    MechanismFailed,
+    NotPrivate,
+    SchemaMismatch,
+)
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private
@@ -403,3 +411,12 @@ def test_without_optuna_one_sentence_says_what_to_install(monkeypatch: pytest.Mo
         found()
 
     assert one_sentence(refusal.value)
+
+
+def test_an_odometer_that_has_spent_is_refused() -> None:
+    odometer = rehearsal()
+    plan = [Commonest("only", 1.0)]
+    tune(TWOS, plan, at_least=0.0, delta=1e-6, mean_runs=2, noise=SeededNoise(1), odometer=odometer)
+
+    with pytest.raises(LedgerConflict, match="spent before"):
+        tune(TWOS, plan, at_least=0.0, delta=1e-6, mean_runs=2, noise=SeededNoise(1), odometer=odometer)
