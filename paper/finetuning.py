@@ -18,7 +18,7 @@ from paper.summary import mean, share
 
 __all__ = ["FIGURES", "FULL", "QUICK", "TITLE", "VERSION", "draw", "run", "text"]
 
-VERSION = 1
+VERSION = 2
 FULL = Settings()
 QUICK = Settings(first=5, public=(5, 3), private=(10, 2), probes=1, trials=2, repeats=2)
 

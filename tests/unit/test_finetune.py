@@ -394,8 +394,8 @@ class TooLarge:
 
 def test_records_that_do_not_fit_into_memory_are_refused_without_their_number() -> None:
     with pytest.raises(SchemaMismatch) as refused:
-        expost.finetune(TooLarge(), np.arange(4) % 2, accuracy=0.8, start=expost.Epsilon(1.0))  # type: ignore[arg-type]
+        expost.finetune(TooLarge(), np.arange(4) % 2, accuracy=0.8, start=expost.Epsilon(1.0))
 
     assert "123457" not in str(refused.value)
     assert refused.value.__cause__ is None
-    assert one_sentence(str(refused.value))
+    assert one_sentence(refused.value)
