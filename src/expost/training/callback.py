@@ -65,6 +65,7 @@ class Callback:
         self._candidate: Release[nn.Module] | None = None
         self._history: list[Line] = []
         self._outcome: Outcome[nn.Module] | None = None
+        self._failure: BaseException | None = None
         self._epochs = self._train()
 
     @property
@@ -73,13 +74,22 @@ class Callback:
         return self._outcome
 
     def on_train_epoch_end(self, trainer: Host, module: object) -> None:
-        """Train an epoch, and stop the loop if that was the last one."""
-        next(self._epochs, None)
+        """Train an epoch, and stop the loop if that was the last one; a run that failed fails again."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            next(self._epochs, None)
+        except BaseException as failure:  # a loop may swallow it, and would go on with nothing trained
+            self._failure = failure
+            raise
         if self._outcome is not None:
             trainer.should_stop = True
 
     def _train(self) -> Iterator[None]:
         """Every epoch of the run, until there is an outcome."""
+        if (trained := self._run.trained()) is not None:
+            self._finish(trained, Ended.EXHAUSTED)
+            return
         past: Past[Weights] = Past()
         for rung in self._run.rungs:
             for time in range(1, rung.times + 1):

@@ -34,6 +34,7 @@ class Carried:
     """What earlier processes of the run spent on a part: reads nothing, and goes on the bill before all else."""
 
     carried: Promise
+    weights: Weights
     relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -41,8 +42,9 @@ class Carried:
         """The whole of it."""
         return self.carried
 
-    def sample(self, data: object, budget: Budget, past: Past[None], noise: Noise) -> None:
-        """Nothing: what was released then is in the checkpoint."""
+    def sample(self, data: object, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
+        """The weights that were released then."""
+        return self.weights
 
     def facts(self, budget: Budget) -> Facts:
         """None but the bill."""
@@ -91,6 +93,11 @@ class Checkpoint:
     def weights(self) -> Weights:
         """The newest ones whose steps are all billed."""
         return self._weights
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has ended, and its outcome was stated."""
+        return self._over
 
     def begin(self, plan: Facts) -> None:
         """Plan the run, or go on with the plan that is on file and no other: the pledge rests on it."""

@@ -51,7 +51,7 @@ class PerRecord:
 
     def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
-        backward(_losses(self._module, self._loss, features, labels).sum())
+        backward(losses_of(self._module, self._loss, features, labels).sum())
         gradients = _taken(self._parameters, "grad_sample")
         norms = _norms([torch.linalg.vector_norm(each.flatten(1), dim=1) for each in gradients if each is not None])
         finite = torch.isfinite(norms)
@@ -74,8 +74,8 @@ class PerRecord:
 class Ghost:
     """Finds each record's norm without keeping its gradient, then weights the losses: less memory, two passes.
 
-    Layers for which Opacus knows no ghost norm keep their gradients for a moment. A parameter used by two layers is
-    refused.
+    Layers for which Opacus knows no ghost norm keep their gradients for a moment. The norms are those that layers see,
+    so this rests on ``require_clipped``: a parameter used by two layers, or outside its own, is refused there.
     """
 
     def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None:
@@ -85,7 +85,7 @@ class Ghost:
 
     def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
-        losses = _losses(self._module, self._loss, features, labels)
+        losses = losses_of(self._module, self._loss, features, labels)
         backward(losses.sum(), retain_graph=True)
         self._module.zero_grad()
         norms = _norms([each for each in _taken(self._parameters, "_norm_sample") if each is not None])
@@ -124,6 +124,8 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
     _require_separable(model)
     if not trainable(model):
         raise SchemaMismatch("the module has no trainable parameters; set requires_grad on those to be trained.")
+    if any(each.dtype not in (torch.float32, torch.float64) for each in trainable(model)):
+        raise SchemaMismatch("gradients in half precision round above the clip; call float() on the module first.")
     if isinstance(optimizer, LBFGS):
         raise SchemaMismatch("LBFGS looks at the records several times a step; use an optimiser that looks once.")
     if device is not None:
@@ -152,7 +154,8 @@ def _require_separable(module: nn.Module) -> None:
             )
 
 
-def _losses(module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> Tensor:
+def losses_of(module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each record, refused unless there is one for each."""
     losses = loss(module(features), labels)
     if losses.shape != (len(features),):  # a mean over the batch would tie the records together
         raise SchemaMismatch("the loss is not one number for each record; use reduction='none'.")
@@ -164,6 +167,7 @@ def _taken(parameters: list[nn.Parameter], name: str) -> list[Tensor | None]:
     left = [getattr(parameter, name, None) for parameter in parameters]
     for parameter in parameters:
         setattr(parameter, name, None)
+        parameter.__dict__.pop("_current_grad_sample", None)  # left where the loss used one of a layer's outputs
         parameter.grad = None
     return left
 

@@ -12,14 +12,14 @@ from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import BudgetExceeded, InvalidBound, LedgerConflict
+from expost.errors import BudgetExceeded, InvalidBound
 from expost.ladder import Rung
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Neighbours, Split
 from expost.record import Fact, Memory
 from expost.release import Past, Release
-from expost.search import planned_stops
+from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.step import Check, Verdict
 from expost.training.checkpoint import Carried, Checkpoint
 from expost.training.schedule import Releases, Schedule, best_order, epoch
@@ -108,7 +108,10 @@ class Stage:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """A training run that is pledged; ``rungs`` are those still to be climbed, and as a selector it hands them out."""
+    """A training run that is pledged; ``rungs`` are those still to be climbed, and as a selector it hands them out.
+
+    ``carried`` is what earlier processes released and paid for, if they did.
+    """
 
     descent: ModuleDescent
     parts: Split[Records]
@@ -117,6 +120,7 @@ class Run:
     pledge: PlannedStops
     noise: Noise
     rungs: tuple[Rung, ...]
+    carried: Release[Weights] | None
 
     def __call__(self, past: Past[Weights], verdicts: tuple[Verdict, ...]) -> Rung | None:
         """The next release."""
@@ -127,8 +131,31 @@ class Run:
         """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
         return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
 
+    def trained(self) -> Release[nn.Module] | None:
+        """The module of a run of which earlier processes took every step, with their bill; None if steps remain."""
+        if self.rungs or self.carried is None:
+            return None
+        return Past(self.carried).joint().map(self.descent.built).at_least(self.odometer.spent)
+
+    def outcome(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
+        """What the search on the remaining rungs comes to."""
+        if (trained := self.trained()) is not None:
+            return Outcome(trained, Ended.EXHAUSTED, (), self.pledge)
+        return search(
+            self.parts,
+            self.descent,
+            self,
+            self.descent.built,
+            self.judge,
+            noise=self.noise,
+            odometer=self.odometer,
+            on_step=on_step,
+        )
+
     def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
-        """Release by release, until the cap refuses or ``finished``."""
+        """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
+        if (trained := self.trained()) is not None:
+            yield Stage(trained, self.pledge)
         past: Past[Weights] = Past()
         for rung in self.rungs:
             try:
@@ -157,16 +184,16 @@ def begin(
             f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
         )
     rungs = _remaining(course)
-    if not rungs:
-        raise LedgerConflict("every planned step has been trained, the weights are in the module; begin a new run.")
     if isinstance(recorder, Checkpoint):
         recorder.begin(course.facts(judge))
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
     odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
+    release: Release[Weights] | None = None
     if isinstance(recorder, Checkpoint):
         for part in (parts.train, parts.held):
-            if part is not None and (carried := recorder.carried(part.part.label)) != NOTHING:
-                odometer.spend(Carried(carried), part, rungs[0].budget, Past(), noise)
+            if part is not None and (spent := recorder.carried(part.part.label)) != NOTHING:
+                budget = course.releases.rungs[0].budget
+                release = odometer.spend(Carried(spent, recorder.weights), part, budget, Past(), noise)
     return Run(
         descent=course.descent,
         parts=parts,
@@ -175,6 +202,7 @@ def begin(
         pledge=pledge,
         noise=noise,
         rungs=rungs,
+        carried=release,
     )
 
 

@@ -26,7 +26,7 @@ from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
 from expost.record import Memory
-from expost.search import Line, Outcome, search
+from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import CheckKind, Course, Judge, Run, Stage, begin
@@ -96,6 +96,8 @@ class Trainer:
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
         )
+        if given.uniform:
+            self._descent.require_clipped(given)
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
@@ -129,16 +131,7 @@ class Trainer:
             because=because,
             max_epsilon=max_epsilon,
         )
-        outcome = search(
-            run.parts,
-            run.descent,
-            run,
-            run.descent.built,
-            run.judge,
-            noise=run.noise,
-            odometer=run.odometer,
-            on_step=on_step,
-        )
+        outcome = run.outcome(on_step)
         self.end()
         return outcome
 
@@ -203,7 +196,8 @@ class Trainer:
     ) -> "Trainer":
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
 
-        Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it.
+        Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it. If every step had been
+        taken, they return the last release with its bill.
         """
         checkpoint = Checkpoint.load(Path(path))
         settings = checkpoint.settings
@@ -235,9 +229,10 @@ class Trainer:
         same = groups == [len(each["params"]) for each in descent.optimizer.param_groups]
         if not same or checkpoint.settings["optimizer"] != descent.settings["optimizer"]:
             raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
-        descent.optimizer.load_state_dict(dict(weights.optimizer))
+        descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
-        weights.put(descent.module)
+        if checkpoint.over:  # else the weights come with their bill, when a run begins
+            descent.load(weights)
 
     def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
         if self._begun:
@@ -245,6 +240,7 @@ class Trainer:
         recorder = self._record if self._checkpoint is None else self._checkpoint
         run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=self._noise)
         self._begun = True
+        self._descent.load(self._descent.start)
         return run
 
     def _keep(self, weights: Weights) -> None:

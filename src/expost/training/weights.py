@@ -21,6 +21,7 @@ from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
 from expost.training.clipping import Clipper, Loss, attached, trainable
+from expost.training.probe import require_clipped
 
 Given: TypeAlias = Dataset[tuple[Tensor, Tensor]] | tuple[Tensor, Tensor]
 """Records as a user has them: a map-style dataset of (features, label), or both as tensors."""
@@ -49,7 +50,11 @@ class Records:
             case (Tensor() as features, Tensor() as labels):
                 if not features.dim() or labels.shape[:1] != features.shape[:1]:
                     raise SchemaMismatch("features and labels do not match; give a row and one label a record.")
+                if labels.shape[1:] == (1,):
+                    raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one a record.")
                 return cls(TensorDataset(features, labels), len(features))
+            case TensorDataset(tensors=(features, labels)):
+                return cls.of((features, labels))
             case Dataset() if isinstance(given, Sized) and not isinstance(given, IterableDataset):
                 return cls(given, len(given))
         raise SchemaMismatch("these are no records; give a map-style Dataset or a tuple of features and labels.")
@@ -62,6 +67,19 @@ class Records:
 
     def __len__(self) -> int:
         return self.size
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the shape of a record is known without reading one."""
+        return isinstance(self.source, TensorDataset)
+
+    def shaped(self) -> tuple[Tensor, Tensor]:
+        """A batch of one with the shape and the type of a record, and no values of it."""
+        if isinstance(self.source, TensorDataset):
+            features, labels = (each.new_empty((1, *each.shape[1:])) for each in self.source.tensors)
+        else:
+            features, labels = (torch.empty_like(each) for each in default_collate([self.source[0]]))
+        return features, labels
 
     def batches(self, places: Integers, at_once: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The records at these places, so many at once."""
@@ -158,6 +176,8 @@ class ModuleDescent:
         """Go on from the last release for as many steps as the budget pays for."""
         begun = past.steps[-1].value if past.steps else self.start
         steps = self.descent.steps(budget)
+        if not past.steps and len(data) and not data.uniform:
+            self.require_clipped(data)
         self.load(begun)
         self.module.train()
         try:
@@ -170,6 +190,10 @@ class ModuleDescent:
         reached = Weights.of(self.module, self.optimizer, begun.steps + steps)
         self.keep(reached)
         return reached
+
+    def require_clipped(self, data: Records) -> None:
+        """Refuse a module whose gradients cannot be clipped, going by the shape of the records alone."""
+        require_clipped(self.clipper, self.pristine, self.loss, data.shaped())
 
     def load(self, weights: Weights) -> None:
         """Bring module and optimiser to a release; learning rates stay as their owner has set them."""

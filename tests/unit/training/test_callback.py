@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.utils.data import Dataset
 
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.errors import LedgerConflict
+from expost.errors import LedgerConflict, MechanismFailed
 from expost.noise import SeededNoise
 from expost.search import Ended, Outcome
 from expost.training.callback import Callback
@@ -81,6 +82,29 @@ def test_once_there_is_an_outcome_nothing_more_is_spent() -> None:
     callback.on_train_epoch_end(host, network())
 
     assert job.record.spent.at(8) == spent
+
+
+class Broken(Dataset[tuple[Tensor, Tensor]]):
+    """Records that cannot be read."""
+
+    def __len__(self) -> int:
+        return 600
+
+    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+        raise OSError
+
+
+def test_a_failed_epoch_that_the_loop_swallows_fails_again_and_spends_no_more() -> None:
+    job = trainer(Broken())  # type: ignore[arg-type]  # a dataset
+    callback, host = Callback(job, accuracy(0.99), on=held(), **PLAN), Host()
+    with pytest.raises(MechanismFailed):
+        callback.on_train_epoch_end(host, network())
+
+    with pytest.raises(MechanismFailed):
+        callback.on_train_epoch_end(host, network())
+
+    assert len(job.record.held) == 1
+    assert callback.outcome is None
 
 
 def test_what_the_loop_does_to_the_module_is_undone() -> None:

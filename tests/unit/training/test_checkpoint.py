@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,10 +19,11 @@ from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, Schem
 from expost.noise import SeededNoise, SystemNoise
 from expost.record import Entry
 from expost.search import Ended
+from expost.training.callback import Callback
 from expost.training.checkpoint import Checkpoint
 from expost.training.module import Trainer
 from expost.training.score import accuracy
-from expost.training.weights import Weights
+from expost.training.weights import Public, Weights
 from tests.unit.training.modules import flat, held, network, sgd, train, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}
@@ -83,11 +85,75 @@ def test_the_weights_and_the_optimiser_go_on_from_the_file(path: Path) -> None:
     module = network()
     optimizer = Adam(module.parameters(), lr=0.5)
 
-    Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
+    Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4)).releases(**PLAN)
 
     assert torch.equal(flat(module), flat(stage.module))
     assert optimizer.param_groups[0]["lr"] == 0.03
     assert {int(state["step"]) for state in optimizer.state.values()} == {20}
+
+
+def test_no_weights_are_in_the_module_before_a_run_begins_that_bills_them(path: Path) -> None:
+    list(islice(trainer(checkpoint=path).releases(**PLAN), 1))
+    module = network()
+    optimizer = sgd(module)
+
+    Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
+
+    assert torch.equal(flat(module), flat(network()))
+    assert not optimizer.state
+
+
+def all_but_ended(path: Path, goal: dict[str, Any]) -> list[float]:
+    """A run that is killed after its last release, before it is over; the stops that it had pledged."""
+    steps = iter(range(PLAN["releases"]))
+
+    def stop_at_last(line: object) -> None:
+        if next(steps) == PLAN["releases"] - 1:
+            raise KeyboardInterrupt
+
+    job = trainer(checkpoint=path)
+    with pytest.raises(KeyboardInterrupt):
+        job.until(accuracy(0.99), **goal, on_step=stop_at_last)
+    return planned(job)
+
+
+GOALS = pytest.mark.parametrize("on", [held(), Public(held())], ids=["private", "public"])
+
+
+@GOALS
+def test_a_run_of_which_every_step_was_taken_comes_to_its_last_release_and_bill(path: Path, on: Any) -> None:
+    expected = trainer().until(accuracy(0.99), on=on, **PLAN)
+    stops = all_but_ended(path, {"on": on, **PLAN})
+
+    outcome = resumed(path).until(accuracy(0.99), on=on, **PLAN)
+
+    assert outcome.ended is Ended.EXHAUSTED
+    assert outcome.epsilon == stops[-1]
+    assert torch.equal(flat(outcome.release.value), flat(expected.release.value))
+    with pytest.raises(LedgerConflict, match="is over"):
+        resumed(path).until(accuracy(0.99), on=on, **PLAN)
+
+
+def test_a_loop_of_which_every_release_was_made_gives_the_last_one_again(path: Path) -> None:
+    seen = list(islice(trainer(checkpoint=path).releases(**PLAN), 3))
+
+    (again,) = resumed(path).releases(**PLAN)
+
+    assert again.epsilon == seen[-1].epsilon
+    assert torch.equal(flat(again.module), flat(seen[-1].module))
+
+
+@GOALS
+def test_a_callback_with_no_step_left_stops_the_loop_with_the_bill(path: Path, on: Any) -> None:
+    stops = all_but_ended(path, {"on": on, **PLAN})
+    callback = Callback(resumed(path), accuracy(0.99), on=on, **PLAN)
+    host = SimpleNamespace(should_stop=False)
+
+    callback.on_train_epoch_end(host, None)
+
+    assert host.should_stop
+    assert callback.outcome is not None
+    assert callback.outcome.epsilon == stops[-1]
 
 
 def test_resuming_draws_the_same_weights_as_not_stopping(path: Path) -> None:
@@ -211,7 +277,7 @@ def test_a_run_that_is_over_is_not_gone_on_with(path: Path) -> None:
     job = Trainer.resume(path, module, sgd(module), train(), noise=SeededNoise(4))
 
     assert torch.equal(flat(module), flat(last.module))
-    with pytest.raises(LedgerConflict, match="the weights are in the module"):
+    with pytest.raises(LedgerConflict, match="its weights are in the module"):
         job.releases(**PLAN)
 
 

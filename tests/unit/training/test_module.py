@@ -16,7 +16,7 @@ from opacus.optimizers import optimizer as opacus_optimizer
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.optim import LBFGS, SGD, Adam, Optimizer
-from torch.utils.data import Dataset, IterableDataset
+from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
@@ -30,12 +30,18 @@ from expost.training.schedule import best_order
 from expost.training.score import accuracy
 from expost.training.weights import Public
 from tests.unit.training.modules import (
+    ACCEPTED,
+    HIDDEN,
+    Functional,
     Pair,
+    Rowwise,
+    Twice,
     flat,
     held,
     network,
     sgd,
     share_right,
+    shared,
     train,
     trainer,
 )
@@ -308,6 +314,91 @@ def test_what_a_loop_does_to_the_module_between_releases_is_undone() -> None:
     assert torch.equal(flat(meddled), flat(undisturbed))
 
 
+def job_of(module: nn.Module, records: Pair | Dataset[Pair], kind: type[Clipper] = Ghost) -> Trainer:
+    return made(module, data=records, gradients=kind, noise=SeededNoise(1))
+
+
+@pytest.mark.parametrize("make", [Functional, Rowwise, Twice])
+def test_a_module_whose_gradient_per_record_cuts_wrongly_is_refused_before_a_record_is_read(
+    make: Callable[[], nn.Module],
+) -> None:
+    with pytest.raises(SchemaMismatch, match=r"PerRecord does not see the whole gradient|fail on a made-up record"):
+        job_of(make(), train(), PerRecord)
+
+
+@pytest.mark.parametrize(("make", "records"), HIDDEN.values(), ids=HIDDEN)
+def test_a_weight_whose_gradient_passes_ghost_by_is_refused_before_a_record_is_read(
+    make: Callable[[], nn.Module], records: Pair
+) -> None:
+    with pytest.raises(SchemaMismatch, match=r"Ghost does not see the whole gradient|Parameter tying is not supported"):
+        job_of(make(), records)
+
+
+@KINDS
+@pytest.mark.parametrize(("make", "records"), ACCEPTED.values(), ids=ACCEPTED)
+def test_layers_that_use_their_own_weights_are_accepted(
+    make: Callable[[], nn.Module], records: Pair, kind: type[Clipper]
+) -> None:
+    module = make()
+    before, drawn = flat(module), torch.get_rng_state()
+
+    job_of(module, records, kind)
+
+    assert torch.equal(flat(module), before)
+    assert torch.equal(torch.get_rng_state(), drawn)
+
+
+def test_ghost_by_itself_would_let_such_a_record_move_the_sum_by_more_than_the_clip() -> None:
+    features, labels = train(1)
+    with attached(Ghost, Functional(), CROSS_ENTROPY, 0.1) as clipper:
+        moved = torch.cat([each.flatten() for each in clipper.sums(features, labels)]).norm()
+
+    assert moved > 0.105
+
+
+class Rows(Dataset[Pair]):
+    """Records whose shape is not known before one is read."""
+
+    def __len__(self) -> int:
+        return 600
+
+    def __getitem__(self, place: int) -> Pair:
+        features, labels = train()
+        return features[place], labels[place]
+
+
+def test_with_a_dataset_such_a_module_is_refused_at_the_first_step_and_stays_as_it_is() -> None:
+    module = Functional()
+    before = flat(module)
+
+    with pytest.raises(MechanismFailed):
+        next(job_of(module, Rows()).releases(every="1 step", releases=1, delta=1e-5))
+
+    assert torch.equal(flat(module), before)
+
+
+def test_a_dataset_trains_as_its_tensors_do() -> None:
+    rows, tensors = (
+        next(job_of(network(), data).releases(every="2 steps", releases=1, delta=1e-5)).module
+        for data in (Rows(), train())
+    )
+
+    assert torch.equal(flat(rows), flat(tensors))
+
+
+@pytest.mark.parametrize(("kind", "make"), [(PerRecord, Twice), (Ghost, shared)])
+def test_what_a_layer_leaves_unfinished_in_one_batch_is_gone_before_the_next(
+    kind: type[Clipper], make: Callable[[], nn.Module]
+) -> None:
+    module = make()
+
+    with attached(kind, module, CROSS_ENTROPY, 1.0) as clipper:
+        clipper.sums(*train(5))
+        left = {name for each in module.parameters() for name, value in vars(each).items() if value is not None}
+
+    assert left == {"_forward_counter"}
+
+
 class Remembers(nn.Module):
     """A layer that keeps what it has seen, in a buffer and as an attribute."""
 
@@ -389,6 +480,14 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: made(network(), data=Stream()), "these are no records; give a map-style Dataset"),
     (lambda: made(network(), data=[1, 2]), "these are no records; give a map-style Dataset"),
     (lambda: made(network(), data=(train()[0], train()[1][1:])), "features and labels do not match"),
+    (lambda: made(network(), data=(train()[0], train()[1][:, None])), r"labels are in a column .*squeeze\(1\)"),
+    (lambda: made(network(), data=TensorDataset(train()[0], train()[1][:, None])), "labels are in a column"),
+    (lambda: made(network().bfloat16()), r"half precision round above the clip; call float\(\)"),
+    (lambda: made(network().half()), "half precision round above the clip"),
+    (lambda: made(nn.Linear(63, 10), data=train()), "module and loss fail on a made-up record .*cannot be multiplied"),
+    (lambda: made(nn.Linear(64, 1), data=train()), "module and loss fail on a made-up record"),
+    (lambda: made(network(), data=train(), loss=cross_entropy), "reduction='none'"),
+    (lambda: made(network(), data=train(), loss=lambda outputs, labels: 0 * outputs[:, 0]), "no finite gradient"),
     (lambda: made(network(), batch=0), "batch is 0 of 300 records"),
     (lambda: made(network(), batch=301), "batch is 301 of 300 records"),
     (lambda: made(network(), at_once=0), "at_once is 0"),
