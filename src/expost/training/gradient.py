@@ -143,8 +143,10 @@ class Exact:
 
     def read(self, weights: Array, xp: Any) -> Array:
         """On a grid of their own."""
-        finite = xp.clip(xp.nan_to_num(xp.asarray(weights, dtype=xp.float64)), -LARGEST_WEIGHT, LARGEST_WEIGHT)
-        return xp.round(finite * WEIGHT_GRID)
+        cut = xp.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        grid = xp.asarray(xp.where(xp.isnan(cut), 0.0, cut), dtype=xp.float64)
+        grid *= WEIGHT_GRID
+        return xp.round(grid)
 
     def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Errors of softmax regression on the grid, clipped; nothing but whole numbers is ever added up."""
