@@ -72,8 +72,9 @@ class InNumpy:
 
     def weighted(self, factors: Array, rows: Array) -> Array:
         """Strip by strip."""
-        found = np.zeros((len(factors), rows.shape[1]), rows.dtype)
-        for strip in _strips(len(rows), found):
+        first, *others = _strips(len(rows), np.broadcast_to(0, (len(factors), rows.shape[1])))
+        found = factors[:, first] @ rows[first]
+        for strip in others:
             found += factors[:, strip] @ rows[strip]
         return found
 
@@ -118,7 +119,7 @@ def _strips(rows: int, matrix: NDArray[Any]) -> list[slice]:
     """The rows in strips, so many at a time that a product with the matrix is small."""
     height = max(SMALL // matrix.size, 1)
     height = rows if height < LEAST else height
-    return [slice(start, start + height) for start in range(0, rows, max(height, 1))]
+    return [slice(start, start + height) for start in range(0, max(rows, 1), max(height, 1))]
 
 
 def on(device: str | None) -> Arrays:

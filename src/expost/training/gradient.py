@@ -102,7 +102,8 @@ class Floating:
     def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
         """Of norm 1 at most, for shares that are the clipped norms over |e| and over the clipping norm."""
         # Weights that left the floats make errors that are no numbers; such records must not show in the sum.
-        return xp.nan_to_num(errors * shares, nan=0.0, posinf=0.0, neginf=0.0)
+        factors = errors * shares
+        return xp.where(xp.isfinite(factors), factors, 0.0)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Normal floats."""
