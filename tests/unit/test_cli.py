@@ -3,10 +3,10 @@
 import json
 import re
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost import runs
@@ -15,10 +15,10 @@ from expost.report import check
 from expost.report.digits import price
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
+from tests.unit.commands import kept, refused, run, said
 from tests.unit.test_runs import SCHEMA, csv, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
-Receipt = dict[str, Any]
 
 
 @pytest.fixture
@@ -28,11 +28,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*words: str) -> Result:
-    """The command with these words."""
-    return CliRunner().invoke(main, words)
 
 
 def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", form: str = "schema.toml") -> Result:
@@ -45,28 +40,6 @@ def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", for
 def plan(*words: str) -> Result:
     """What the customers' release would cost."""
     return run("plan", "--schema", "schema.toml", "--target", "renewed", *words)
-
-
-def refused(result: Result, here: Path) -> str:
-    """The one sentence of a refusal that wrote nothing."""
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith("expost: ")
-    assert result.stderr.endswith(".\n")
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
-    assert sorted(path.name for path in here.iterdir()) == ["customers.csv", "schema.toml"]
-    return result.stderr
-
-
-def kept(here: Path) -> Receipt:
-    """The receipt that was written."""
-    found: Receipt = json.loads((here / "out/receipt.json").read_text(encoding="utf-8"))
-    return found
-
-
-def said(result: Result) -> str:
-    """What was printed, without its line breaks."""
-    return " ".join(result.output.split())
 
 
 def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:

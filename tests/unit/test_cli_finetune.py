@@ -4,7 +4,7 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ from expost.cli import main
 from expost.report import check
 from expost.report.digits import price
 from expost.training import Classifier
+from tests.unit.commands import kept, refused, run, said
 from tests.unit.report.examples import blobs
 
 SHORT = ("--start", "1", "--releases", "3", "--epochs", "2", "--epochs-between", "4")
-Receipt = dict[str, Any]
 
 
 @pytest.fixture
@@ -31,11 +31,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*words: str) -> Result:
-    """The command with these words."""
-    return CliRunner().invoke(main, words)
-
-
 def tuned(*words: str, source: str = "records.npz", accuracy: str = "0.8") -> Result:
     """A head in the folder ``out``."""
     return run("finetune", source, "--accuracy", accuracy, "--out", "out", *SHORT, *words)
@@ -44,28 +39,6 @@ def tuned(*words: str, source: str = "records.npz", accuracy: str = "0.8") -> Re
 def plan(*words: str) -> Result:
     """What the head would cost."""
     return run("plan", "finetune", *SHORT, *words)
-
-
-def refused(result: Result, here: Path) -> str:
-    """The one sentence of a refusal that wrote nothing."""
-    assert result.exit_code == 2, result.output
-    assert result.stderr.startswith("expost: ")
-    assert result.stderr.endswith(".\n")
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
-    assert sorted(path.name for path in here.iterdir()) == ["public.npz", "records.npz"]
-    return result.stderr
-
-
-def kept(here: Path) -> Receipt:
-    """The receipt that was written."""
-    found: Receipt = json.loads((here / "out/receipt.json").read_text(encoding="utf-8"))
-    return found
-
-
-def said(result: Result) -> str:
-    """What was printed, without its line breaks."""
-    return " ".join(result.output.split())
 
 
 def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:

@@ -1,0 +1,39 @@
+"""The command line in a test: run it, and read what it said, refused or kept."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from click.testing import CliRunner, Result
+
+from expost.cli import main
+
+Receipt: TypeAlias = dict[str, Any]
+
+
+def run(*words: str) -> Result:
+    """The command with these words."""
+    return CliRunner().invoke(main, words)
+
+
+def refused(result: Result, here: Path) -> str:
+    """The one sentence of a refusal that wrote nothing into the folder but what was there before."""
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("expost: ")
+    assert result.stderr.endswith(".\n")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    inputs = ({"customers.csv", "schema.toml"}, {"public.npz", "records.npz"})
+    assert {path.name for path in here.iterdir()} in inputs
+    return result.stderr
+
+
+def kept(here: Path) -> Receipt:
+    """The receipt that was written."""
+    found: Receipt = json.loads((here / "out/receipt.json").read_text(encoding="utf-8"))
+    return found
+
+
+def said(result: Result) -> str:
+    """What was printed, without its line breaks."""
+    return " ".join(result.output.split())
