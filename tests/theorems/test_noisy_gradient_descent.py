@@ -26,6 +26,7 @@ from expost.training.gradient import Exact, Floating, Summation
 from expost.training.head import Head, Trained
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Momentum
+from tests.theorems.test_subsampled_gaussian import PUBLISHED
 from tests.unit.examples import released
 
 CLASSES, WIDTH = 3, 4
@@ -77,21 +78,7 @@ def test_real_orders_of_many_steps_agree_with_quadrature(rate: float, noise: flo
     assert ours.at(alpha) == pytest.approx(500 * by_quadrature(alpha, rate, noise), rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("rate", "noise", "alpha", "value"),
-    [
-        (0.01, 1.1, 2, 1.28510081605e-4),
-        (0.01, 1.1, 8, 5.8407033552e-4),
-        (0.01, 1.1, 32, 8.46941643368),
-        (0.1, 4, 20, 7.24386446671e-3),
-        (0.5, 2, 5, 0.211605151223),
-        (0.01, 4, 64, 2.15209161618e-4),
-        (0.01, 1.1, 2.5, 1.6207740937e-4),
-        (0.1, 4, 1.5, 4.82134482323e-4),
-        (0.1, 4, 10.9, 3.71165467924e-3),
-        (0.5, 2, 3.3, 0.12356143242),
-    ],
-)
+@pytest.mark.parametrize(("rate", "noise", "alpha", "value"), PUBLISHED)
 def test_a_step_has_the_published_values(rate: float, noise: float, alpha: float, value: float) -> None:
     assert Descent(Fraction(rate), Fraction(noise)).step.at(alpha) == pytest.approx(value, rel=1e-11)
 

@@ -187,3 +187,11 @@ def test_a_refused_draw_leaves_the_script_as_it_was() -> None:
         noise.below(0)
 
     assert noise.below(9) == 5
+
+
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 100])
+def test_bytes_asked_in_several_calls_are_as_many_as_in_one(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenSSL counts them in 32 bits, and how many are asked for can hang on the data."""
+    monkeypatch.setattr("expost.noise.AT_ONCE", 6)
+
+    assert len(SystemNoise().bytes(count)) == count

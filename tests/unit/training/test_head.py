@@ -273,3 +273,9 @@ def test_training_leaves_the_records_as_they_were() -> None:
 
     assert np.array_equal(data.features, untouched.features)
     assert np.array_equal(data.labels, untouched.labels)
+
+
+@pytest.mark.parametrize("clip", [0.0, -1.0, 1e-7, 1e7, float("nan")])
+def test_a_clip_whose_square_leaves_single_precision_is_refused(clip: float) -> None:
+    with pytest.raises(InvalidBound, match="clip is"):
+        replace(HEAD, clip=clip)

@@ -9,7 +9,7 @@ import pytest
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import SeededNoise
 from expost.numerics import Real
-from expost.training.labelled import Labelled
+from expost.training.labelled import Features, Labelled
 from expost.training.score import Classifier, Target, accuracy, correct, unit
 from tests.unit.examples import one_sentence
 
@@ -89,12 +89,24 @@ def test_rows_of_another_width_are_refused(rows: np.ndarray[tuple[int, ...], np.
     assert one_sentence(refused.value)
 
 
-def test_what_is_predicted_for_a_record_does_not_hang_on_the_others() -> None:
-    """Scores that tie but for rounding: exact sums settle them alike alone and in any company."""
-    rows = unit(SeededNoise(1).gaussian(1.0, (300, 40)).astype(np.float32))
-    half = SeededNoise(2).gaussian(1.0, (1, 41))
-    head = Classifier(np.concatenate([half, half, half[:, ::1]]))
+def tied() -> tuple[Features, Classifier]:
+    """Rows that say all twice, and two classes that weigh the halves crosswise: ties but for rounding."""
+    rows = SeededNoise(1).gaussian(1.0, (300, 40)).astype(np.float32)
+    one, other = SeededNoise(2).gaussian(1.0, (2, 40))
+    return unit(np.hstack([rows, rows])), Classifier(np.array([[*one, *other, 0.0], [*other, *one, 0.0]]))
+
+
+def test_a_tie_is_settled_alike_for_every_record_alone_or_in_company() -> None:
+    rows, head = tied()
 
     together = head.predict_unit(rows)
+    alone = [int(head.predict_unit(rows[place : place + 1])[0]) for place in range(300)]
 
-    assert [int(head.predict_unit(rows[place : place + 1])[0]) for place in range(300)] == together.tolist()
+    assert together.tolist() == alone == [0] * 300
+
+
+def test_ordinary_sums_settle_ties_by_their_rounding() -> None:
+    """The negative twin."""
+    rows, head = tied()
+
+    assert set(np.argmax(rows @ head.weights[:, :-1].T, axis=1).tolist()) == {0, 1}
