@@ -44,7 +44,7 @@ def _oracle(task: Task) -> Searched:
 
 
 def _brownian(task: Task, ladder: Ladder) -> Searched:
-    mechanism, check = Brownian(Gaussian(task.statistic)), BalancedCheck(task.question)
+    mechanism, check = Brownian(Gaussian(task.statistic)), BalancedCheck(task.question, None)
     odometer = Odometer(pledge=_pledge(task, ladder), rehearsal=True)
     outcome = search(task.parts, mechanism, ladder, _last(task), check, noise=task.noise, odometer=odometer)
     return outcome, outcome.epsilon
@@ -61,7 +61,7 @@ def _closer(task: Task) -> Searched:
 
 def _afresh(task: Task) -> Searched:
     """Every rung of our ladder released anew."""
-    ladder, mechanism, check = task.settings.ladder, Gaussian(task.statistic), BalancedCheck(task.question)
+    ladder, mechanism, check = task.settings.ladder, Gaussian(task.statistic), BalancedCheck(task.question, None)
     rungs = Afresh(tuple(Budget(level, ladder.alpha) for level in ladder.levels))
     odometer = _pledged(task, rungs)
     outcome = search(task.parts, mechanism, rungs, _last(task), check, noise=task.noise, odometer=odometer)
@@ -69,7 +69,7 @@ def _afresh(task: Task) -> Searched:
 
 
 def _doubling(task: Task) -> Searched:
-    settings, mechanism, check = task.settings, Gaussian(task.statistic), BalancedCheck(task.question)
+    settings, mechanism, check = task.settings, Gaussian(task.statistic), BalancedCheck(task.question, None)
     budgets = Doubling(Budget.of(Fraction(settings.low), alpha=settings.alpha), settings.doublings)
 
     def build(fresh: Measurement) -> Predictor:
@@ -116,12 +116,12 @@ def _last(task: Task) -> Callable[[Sequence[Estimate | Measurement]], Predictor]
 
 
 def _pledge(task: Task, ladder: Ladder) -> PlannedStops:
-    mechanism, check = Brownian(Gaussian(task.statistic)), BalancedCheck(task.question)
+    mechanism, check = Brownian(Gaussian(task.statistic)), BalancedCheck(task.question, None)
     return PlannedStops(planned_stops(mechanism, ladder, check), task.settings.delta)
 
 
 def _pledged(task: Task, rungs: Afresh) -> Odometer:
-    stops = planned_stops(Gaussian(task.statistic), rungs, BalancedCheck(task.question))
+    stops = planned_stops(Gaussian(task.statistic), rungs, BalancedCheck(task.question, None))
     return Odometer(pledge=PlannedStops(stops, task.settings.delta), rehearsal=True)
 
 

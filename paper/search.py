@@ -53,9 +53,9 @@ class Search:
         count: PublicCount[range, int] = PublicCount(_first, threshold, held, relation)
         sparse = calibrate_sparse_vector(self.alpha, Fraction(self.check), monotone=False)
         return {
-            GAUSSIAN: GaussianCheck(count, self.budget(self.check), self.rungs - 1),
-            SPARSE: SparseVectorCheck(count, Fraction(sparse.sigma_1) ** 2, Fraction(sparse.b)),
-            BALANCED: BalancedCheck(CentredSum(_first, threshold, relation)),
+            GAUSSIAN: GaussianCheck(count, self.budget(self.check), self.rungs - 1, None),
+            SPARSE: SparseVectorCheck(count, Fraction(sparse.sigma_1) ** 2, Fraction(sparse.b), None),
+            BALANCED: BalancedCheck(CentredSum(_first, threshold, relation), None),
         }
 
 

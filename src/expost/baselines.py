@@ -201,10 +201,10 @@ class Doubling:
         """What each rung costs by itself."""
         return tuple(Budget(self.first.epsilon * 2**rung, self.first.alpha) for rung in range(self.rungs))
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """Twice the last budget."""
         taken = len(past.steps)
-        return Rung(self.budgets[taken], taken + 1 == self.rungs) if taken < self.rungs else None
+        return Rung(self.budgets[taken], taken + 1 < self.rungs) if taken < self.rungs else None
 
 
 def doubling(

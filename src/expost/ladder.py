@@ -19,15 +19,15 @@ T_contra = TypeVar("T_contra", contravariant=True)
 @final
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """The next step's budget, spent ``times`` times in a row; the last rung of a plan is accepted unchecked."""
+    """The next step's budget, spent ``times`` times in a row, and whether a check that costs something is asked."""
 
     budget: Budget
-    last: bool
+    asked: bool
     times: int = 1
 
     def __post_init__(self) -> None:
         if self.times < 1:
-            raise InvalidBound(f"times is {self.times}; a rung spends its budget once at least.")
+            raise InvalidBound(f"times is {self.times}; a rung spends its budget at least once.")
 
 
 class Planned(Protocol):
@@ -42,27 +42,40 @@ class Planned(Protocol):
 class Selector(Protocol[T_contra]):
     """The rule that chooses ε_i: from released values and verdicts only, None to stop.
 
-    Implemented by Ladder and Strides; any function of the same form will do.
+    There is a verdict for each rung so far, None where nobody asked. Implemented by Ladder and Strides; any function
+    of the same form will do.
     """
 
-    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next rung."""
         ...
+
+
+def rungs_asked(asked: tuple[int, ...] | None, rungs: int) -> frozenset[int]:
+    """The rungs that a check is asked about; all but the last unless they were chosen."""
+    return frozenset(range(rungs - 1) if asked is None else asked)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """Levels of total ε at one order, fixed and public; each rung pays the difference to the one below."""
+    """Levels of total ε at one order, fixed and public; each rung pays the difference to the one below.
+
+    ``asked`` are the rungs, from 0, that a check is asked about; left out, all but the last, as in the paper, whose
+    search returns the last candidate unchecked.
+    """
 
     levels: tuple[Fraction, ...]
     alpha: Fraction
+    asked: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", order(self.alpha))
         object.__setattr__(self, "levels", tuple(positive(level, "level") for level in self.levels))
         if not self.levels or any(low >= high for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels of a ladder must increase, and there must be one at least.")
+            raise InvalidBound("the levels of a ladder must increase, and there must be at least one.")
+        if self.asked is not None and not set(self.asked) <= set(range(len(self.levels))):
+            raise InvalidBound(f"a rung to ask about is not one of the {len(self.levels)}; count them from 0.")
 
     @classmethod
     def of(cls, levels: Sequence[Real], *, alpha: Real) -> "Ladder":
@@ -71,7 +84,7 @@ class Ladder:
 
     @classmethod
     def geometric(cls, low: Real, high: Real, rungs: int, *, alpha: Real) -> "Ladder":
-        """So many levels evenly spaced on a log scale, both ends exactly as given."""
+        """Levels, ``rungs`` of them, evenly spaced on a log scale, both ends exactly as given."""
         first, last = positive(low, "low"), positive(high, "high")
         if rungs < 1 or (rungs == 1 and first != last):
             raise InvalidBound(f"{rungs} rungs cannot reach from {float(first):g} to {float(last):g}; give at least 2.")
@@ -90,9 +103,10 @@ class Ladder:
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """A step for each level."""
-        return tuple(Rung(budget, place == len(self.levels)) for place, budget in enumerate(self.budgets, start=1))
+        asked = rungs_asked(self.asked, len(self.levels))
+        return tuple(Rung(budget, place in asked) for place, budget in enumerate(self.budgets))
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next level up."""
         taken = len(past.steps)
         return self.rungs[taken] if taken < len(self.levels) else None
@@ -121,7 +135,7 @@ class Strides:
         """The ladder's, as if no rung were left out."""
         return self.ladder.rungs
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """One level up, or two if the target is far."""
         levels = self.ladder.levels
         reached = -1
@@ -131,9 +145,9 @@ class Strides:
             return None
         target = min(reached + self._stride(verdicts), len(levels) - 1)
         below = levels[reached] if reached >= 0 else Fraction(0)
-        return Rung(Budget(levels[target] - below, self.ladder.alpha), target + 1 == len(levels))
+        return Rung(Budget(levels[target] - below, self.ladder.alpha), self.rungs[target].asked)
 
-    def _stride(self, verdicts: tuple[Verdict, ...]) -> int:
+    def _stride(self, verdicts: tuple[Verdict | None, ...]) -> int:
         match verdicts[-1:]:
             case (Verdict(margin=float(margin), std=float(std)),) if margin < -self.far * std:
                 return 2

@@ -9,14 +9,16 @@ from typing import Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
+from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
 from expost.ladder import Planned, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Mechanism, Verdict, agree
+from expost.step import Check, Inquiry, Look, Mechanism, Verdict, agree
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -28,7 +30,7 @@ class Ended(Enum):
     """Why a search stopped."""
 
     HALTED = "a candidate passed the check"
-    EXHAUSTED = "the last rung was reached; its candidate is not known to pass"
+    EXHAUSTED = "the last rung was climbed; no candidate passed the check"
     CAPPED = "the next step or question was refused, by the cap or the check's plan; nothing is known to pass"
 
 
@@ -71,7 +73,7 @@ def search(
 ) -> Outcome[U]:
     """Climb until the check passes, the selector stops, or a step or question is refused for its price.
 
-    A check that costs something is not asked about the last rung, whose candidate is returned whatever it says.
+    A check that costs something is asked where the rung says so; if nothing passes, the last candidate is returned.
     ``select`` and ``build`` see releases only. The bill is the larger of what the training and the held-out part
     spent, plus whatever else the odometer has seen.
 
@@ -83,7 +85,7 @@ def search(
     candidate: Release[U] | None = None
     history: list[Line] = []
     ended = Ended.EXHAUSTED
-    while (rung := select(past, tuple(line.verdict for line in history if line.verdict is not None))) is not None:
+    while (rung := select(past, tuple(line.verdict for line in history))) is not None:
         verdict: Verdict | None = None
         try:
             past = _climb(mechanism, split.train, rung, past, odometer=odometer, noise=noise)
@@ -97,8 +99,9 @@ def search(
             history.append(Line(rung.budget, odometer.spent, verdict))
             if on_step is not None:
                 on_step(history[-1])
-        if verdict is None or verdict.passed:
-            ended = ended if verdict is None else Ended.HALTED
+        if verdict is not None and verdict.passed:
+            ended = Ended.HALTED
+        if ended is not Ended.EXHAUSTED:
             break
     if candidate is None:
         raise InvalidBound("the selector stopped before the first release; there is nothing to return.")
@@ -129,7 +132,7 @@ def planned_stops(
     touches data. Strides may leave rungs out, and one large step of integer noise has a slightly wider profile than
     several small ones, so their stops are planned for one step from the ground.
     """
-    trained, asked = prior, NOTHING
+    trained, asked, looks = prior, NOTHING, 0
     stops: list[Promise] = []
     for index, rung in enumerate(ladder.rungs):
         for _ in range(rung.times):  # added up as an odometer does, to the last bit
@@ -137,19 +140,42 @@ def planned_stops(
         if isinstance(ladder, Strides):
             trained = trained.beside(prior + mechanism.promise(Budget(ladder.levels[index], ladder.alpha)))
         stop = trained.beside(asked)
-        if not isinstance(check, PublicCheck) and not rung.last:
-            price = check.price(index, trained.as_spent(), asked.as_spent())
-            stop, asked = trained.beside(asked + price.passed), asked + price.failed
+        if not isinstance(check, PublicCheck) and rung.asked:
+            price = check.price(looks, trained.as_spent(), asked.as_spent())
+            stop, asked, looks = trained.beside(asked + price.passed), asked + price.failed, looks + 1
             if isinstance(ladder, Strides):
                 stop = stop.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
         stops.append(whole + stop)
     return tuple(stops)
 
 
+def planned_looks(
+    mechanism: Mechanism[D, T], ladder: Planned, check: Check[D, U] | PublicCheck[U], *, prior: Promise = NOTHING
+) -> tuple[Look | None, ...]:
+    """How noisy the check will be on each rung and what passes there, known beforehand; None where it is not asked.
+
+    How noisy a check is that is not one of ours, nobody says: not a number.
+    """
+    trained, asked, looks = prior, NOTHING, 0
+    found: list[Look | None] = []
+    for rung in ladder.rungs:
+        trained = trained + mechanism.promise(rung.budget).times(rung.times)
+        if isinstance(check, PublicCheck) or not rung.asked:
+            found.append(None)
+            continue
+        price = check.price(looks, trained.as_spent(), asked.as_spent())
+        asked, looks = asked + price.failed, looks + 1
+        if isinstance(check, BalancedCheck | GaussianCheck | SparseVectorCheck):
+            found.append(check.look(price))
+        else:
+            found.append(Look(math.nan, math.nan))
+    return tuple(found)
+
+
 def _judge(
     split: Split[D], check: Check[D, U] | PublicCheck[U], odometer: Odometer, noise: Noise
 ) -> Callable[[Release[U], Rung], Verdict | None]:
-    """The check as a function of the candidate; one that reads data needs a held-out part, and skips the last rung."""
+    """The check as a function of the candidate; one that reads data needs a held-out part, and may skip a rung."""
     if isinstance(check, PublicCheck):
         return lambda candidate, rung: check.verdict(candidate.value)
     held = split.held
@@ -159,7 +185,7 @@ def _judge(
     inquiry = Inquiry(check)
 
     def ask(candidate: Release[U], rung: Rung) -> Verdict | None:
-        if rung.last:
+        if not rung.asked:
             return None
         return odometer.ask(inquiry, held, candidate, trained=odometer.spent_on(split.train), noise=noise).value
 

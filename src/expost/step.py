@@ -62,11 +62,25 @@ class Stateful(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A check's released answer; ``margin`` and its standard error are in records, where the check reveals them."""
+    """A check's released answer; the rest is in records, where the check reveals it.
+
+    ``margin`` is how far the candidate lies above the target, ``std`` the standard error of its noise, and ``guard``
+    the least margin that passes.
+    """
 
     passed: bool
     margin: float | None = None
     std: float | None = None
+    guard: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of an answer beforehand, in records: its standard error, and the least margin that passes."""
+
+    std: float
+    guard: float
 
 
 @final

@@ -96,17 +96,17 @@ def ask_again(check: Check[Integers, int], wire: Tripwire, noise: int) -> object
 
 def asked_out(wire: Tripwire) -> object:
     """One question beyond the plan."""
-    return ask_again(GaussianCheck(question(wire), budget(1), 1), wire, -1000)
+    return ask_again(GaussianCheck(question(wire), budget(1), 1, None), wire, -1000)
 
 
 def asked_after_a_pass(wire: Tripwire) -> object:
     """One question after a sparse vector has passed."""
-    return ask_again(SparseVectorCheck(question(wire), Fraction(1), Fraction(1)), wire, 0)
+    return ask_again(SparseVectorCheck(question(wire), Fraction(1), Fraction(1), None), wire, 0)
 
 
 def asked_of_another_part(wire: Tripwire) -> object:
     """A run of a check that began on other data."""
-    odometer, inquiry = Odometer(), Inquiry(GaussianCheck(question(wire), budget(1), 2))
+    odometer, inquiry = Odometer(), Inquiry(GaussianCheck(question(wire), budget(1), 2, None))
     odometer.ask(inquiry, people(0), released(0, 1), trained=NONE, noise=SYSTEM)
     wire.opened = False
     return odometer.ask(inquiry, people(0), released(0, 1), trained=NONE, noise=SYSTEM)
@@ -114,7 +114,7 @@ def asked_of_another_part(wire: Tripwire) -> object:
 
 def asked_in_another_odometer(wire: Tripwire) -> object:
     """A run of a check that began elsewhere."""
-    held, inquiry = people(0), Inquiry(GaussianCheck(question(wire), budget(1), 2))
+    held, inquiry = people(0), Inquiry(GaussianCheck(question(wire), budget(1), 2, None))
     Odometer().ask(inquiry, held, released(0, 1), trained=NONE, noise=SYSTEM)
     wire.opened = False
     return Odometer().ask(inquiry, held, released(0, 1), trained=NONE, noise=SYSTEM)
@@ -160,7 +160,9 @@ def exhausted(wire: Tripwire) -> object:
 
 def planned(wire: Tripwire, delta: float) -> object:
     """A plan for a search at this δ."""
-    return plan(planned_stops(Gaussian(wire.counts()), LADDER, GaussianCheck(question(wire), budget(1), 1)), delta)
+    return plan(
+        planned_stops(Gaussian(wire.counts()), LADDER, GaussianCheck(question(wire), budget(1), 1, None)), delta
+    )
 
 
 CASES: dict[str, tuple[Action, type[ExpostError]]] = {
@@ -183,23 +185,23 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
         InvalidBound,
     ),
     "check noise beyond 64 bits": (
-        lambda wire: ask(GaussianCheck(question(wire), budget(Fraction(1, 2**200)), 1)),
+        lambda wire: ask(GaussianCheck(question(wire), budget(Fraction(1, 2**200)), 1, None)),
         InvalidBound,
     ),
     "sparse vector noise beyond 64 bits": (
-        lambda wire: ask(SparseVectorCheck(question(wire), Fraction(2**200), Fraction(1))),
+        lambda wire: ask(SparseVectorCheck(question(wire), Fraction(2**200), Fraction(1), None)),
         InvalidBound,
     ),
     "decreasing ladder": (
-        lambda wire: climb(wire, Ladder.of([2, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1)),
+        lambda wire: climb(wire, Ladder.of([2, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
         InvalidBound,
     ),
     "level of zero": (
-        lambda wire: climb(wire, Ladder.of([0, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1)),
+        lambda wire: climb(wire, Ladder.of([0, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
         InvalidBound,
     ),
     "empty ladder": (
-        lambda wire: climb(wire, Ladder.of([], alpha=20), GaussianCheck(question(wire), budget(1), 1)),
+        lambda wire: climb(wire, Ladder.of([], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
         InvalidBound,
     ),
     "ladder beyond the floats": (lambda wire: Ladder.geometric(1e-200, 1e200, 3, alpha=20), InvalidBound),
@@ -244,11 +246,11 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "NaN threshold": (lambda wire: CentredSum.accuracy(wire.score, NAN, ADD), InvalidBound),
     "public count of nobody": (lambda wire: PublicCount(wire.score, Fraction(1, 2), 0, ADD), InvalidBound),
     "no questions planned": (
-        lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 0)),
+        lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 0, None)),
         InvalidBound,
     ),
     "sparse vector without noise": (
-        lambda wire: climb(wire, LADDER, SparseVectorCheck(question(wire), Fraction(0), Fraction(1))),
+        lambda wire: climb(wire, LADDER, SparseVectorCheck(question(wire), Fraction(0), Fraction(1), None)),
         InvalidBound,
     ),
     "one question too many": (asked_out, SpentCheck),
@@ -266,7 +268,7 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "pledge after the first step": (pledged_late, LedgerConflict),
     "second pledge": (pledged_twice, LedgerConflict),
     "check without a held part": (
-        lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 1), Split.whole(people(0))),
+        lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 1, None), Split.whole(people(0))),
         SchemaMismatch,
     ),
     "another neighbour relation": (lambda wire: spend(Gaussian(wire.counts(REPLACE))), SchemaMismatch),
@@ -332,7 +334,7 @@ def test_the_tripwire_notices_a_good_step() -> None:
 def test_the_tripwire_notices_a_good_question() -> None:
     wire = Tripwire()
 
-    ask(GaussianCheck(question(wire), budget(1), 1))
+    ask(GaussianCheck(question(wire), budget(1), 1, None))
 
     assert wire.opened
 

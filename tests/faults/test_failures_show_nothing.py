@@ -104,9 +104,9 @@ def questions(way: Callable[[Integers], NoReturn]) -> Iterator[Question[Integers
 def checks(way: Callable[[Integers], NoReturn]) -> Iterator[Check[Integers, int]]:
     """Every check over something that fails this way."""
     for question in questions(way):
-        yield GaussianCheck(question, budget(1), 2)
-        yield BalancedCheck(question)
-        yield SparseVectorCheck(question, ONE, ONE)
+        yield GaussianCheck(question, budget(1), 2, None)
+        yield BalancedCheck(question, None)
+        yield SparseVectorCheck(question, ONE, ONE, None)
         yield ReducedAboveThreshold(question, (ONE, ONE + ONE))
         yield RenyiReducedAboveThreshold(question, (budget(1), budget(2)))
 

@@ -86,7 +86,7 @@ def test_releases_that_do_not_know_of_each_other_cost_their_sum() -> None:
     task, levels = given(), QUICK.ladder.levels
     rungs = Afresh(tuple(replace(QUICK.ladder.budgets[0], epsilon=level) for level in levels))
 
-    stops = planned_stops(Gaussian(task.statistic), rungs, BalancedCheck(task.question))
+    stops = planned_stops(Gaussian(task.statistic), rungs, BalancedCheck(task.question, None))
 
     assert [stop.at(20) for stop in stops] == pytest.approx([float(sum(levels[: i + 1])) for i in range(len(levels))])
 

@@ -63,7 +63,7 @@ def stds(check: GaussianCheck[Integers, Estimate] | BalancedCheck[Integers, Esti
 
 
 def test_fixed_gaussian_checks_have_the_printed_noise() -> None:
-    check = GaussianCheck(ONE_A_RECORD, Budget.of(Fraction(1, 100), alpha=20), questions=6)
+    check = GaussianCheck(ONE_A_RECORD, Budget.of(Fraction(1, 100), alpha=20), questions=6, confidence=None)
 
     assert stds(check) == pytest.approx([77.45967] * 6, abs=1e-5)
 
@@ -71,7 +71,7 @@ def test_fixed_gaussian_checks_have_the_printed_noise() -> None:
 def test_balanced_checks_have_the_printed_noise() -> None:
     printed = [31.6228, 29.4317, 20.0516, 13.6610, 9.3071, 6.3409]
 
-    assert stds(BalancedCheck(ONE_A_RECORD)) == pytest.approx(printed, abs=1e-4)
+    assert stds(BalancedCheck(ONE_A_RECORD, None)) == pytest.approx(printed, abs=1e-4)
 
 
 def test_balanced_checks_leave_the_bill_at_the_level_of_the_last_rung() -> None:
@@ -79,7 +79,7 @@ def test_balanced_checks_leave_the_bill_at_the_level_of_the_last_rung() -> None:
     question = CentredSum.accuracy(failing, 0.9, Neighbours.ADD_REMOVE)
 
     outcome = search(
-        parts, MECHANISM, LADDER, lambda estimates: estimates[-1], BalancedCheck(question),
+        parts, MECHANISM, LADDER, lambda estimates: estimates[-1], BalancedCheck(question, None),
         noise=SeededNoise(4), odometer=Odometer(rehearsal=True),
     )  # fmt: skip
 
@@ -92,7 +92,7 @@ def test_checks_that_spend_more_than_training_raise_the_bill() -> None:
     """The negative twin: the maximum is billed, so an expensive check shows."""
     parts = split(Private(np.zeros(40, dtype=np.int64)), Fraction(1, 2), SeededNoise(2))
     question = CentredSum.accuracy(failing, 0.9, Neighbours.ADD_REMOVE)
-    check = GaussianCheck(question, Budget.of(3, alpha=20), questions=6)
+    check = GaussianCheck(question, Budget.of(3, alpha=20), questions=6, confidence=None)
 
     outcome = search(
         parts, MECHANISM, LADDER, lambda estimates: estimates[-1], check,
@@ -102,7 +102,7 @@ def test_checks_that_spend_more_than_training_raise_the_bill() -> None:
     assert outcome.history[0].spent.at(20) == 0.5
 
 
-@pytest.mark.parametrize("check", [BalancedCheck(ONE_A_RECORD), PublicCheck[Estimate](lambda estimate: False)])
+@pytest.mark.parametrize("check", [BalancedCheck(ONE_A_RECORD, None), PublicCheck[Estimate](lambda estimate: False)])
 def test_a_run_ends_on_a_planned_stop(check: BalancedCheck[Integers, Estimate] | PublicCheck[Estimate]) -> None:
     parts = split(Private(np.zeros(40, dtype=np.int64)), Fraction(1, 2), SeededNoise(2))
     pledge = PlannedStops(planned_stops(MECHANISM, LADDER, check), 1e-5)
@@ -125,7 +125,7 @@ def test_a_selector_may_read_the_released_margins() -> None:
 
     parts = split(Private(np.zeros(40, dtype=np.int64)), Fraction(1, 2), SeededNoise(2))
     search(
-        parts, MECHANISM, select, lambda estimates: estimates[-1], BalancedCheck(ONE_A_RECORD),
+        parts, MECHANISM, select, lambda estimates: estimates[-1], BalancedCheck(ONE_A_RECORD, None),
         noise=SeededNoise(4), odometer=Odometer(rehearsal=True),
     )  # fmt: skip
 

@@ -92,7 +92,7 @@ NONE = NOTHING.as_spent()
 
 
 def test_the_calibrated_check_meets_its_budget_exactly_on_the_safe_side() -> None:
-    check = SparseVectorCheck.calibrated(COUNT, BUDGET)
+    check = SparseVectorCheck.calibrated(COUNT, BUDGET, None)
 
     reached = check.pass_cost.xi + 20 * check.threshold_cost.rho
 
@@ -100,14 +100,14 @@ def test_the_calibrated_check_meets_its_budget_exactly_on_the_safe_side() -> Non
 
 
 def test_a_monotone_check_has_the_printed_constants() -> None:
-    check = SparseVectorCheck.calibrated(COUNT, BUDGET)
+    check = SparseVectorCheck.calibrated(COUNT, BUDGET, None)
 
     assert up(check.pass_cost.xi) == pytest.approx(8.713866e-3, rel=1e-6)
     assert up(check.threshold_cost.rho) == pytest.approx(6.430671e-5, rel=1e-6)
 
 
 def test_failing_costs_the_threshold_once_and_a_pass_its_own_price() -> None:
-    check = SparseVectorCheck.calibrated(COUNT, BUDGET)
+    check = SparseVectorCheck.calibrated(COUNT, BUDGET, None)
 
     first, later = (check.price(index, NONE, NONE) for index in (0, 5))
 
@@ -118,7 +118,7 @@ def test_failing_costs_the_threshold_once_and_a_pass_its_own_price() -> None:
 
 
 def test_a_check_that_has_passed_answers_no_more() -> None:
-    inquiry = Inquiry(SparseVectorCheck(COUNT, Fraction(4), Fraction(2)))
+    inquiry = Inquiry(SparseVectorCheck(COUNT, Fraction(4), Fraction(2), None))
     held = np.repeat([0.0, 1.0], 50)
     inquiry.answer(inquiry.price(NONE, NONE), held, 0.5, ScriptedNoise([0, 0]))
 
@@ -127,7 +127,7 @@ def test_a_check_that_has_passed_answers_no_more() -> None:
 
 
 def test_the_threshold_is_drawn_once_and_the_noise_of_questions_afresh() -> None:
-    inquiry = Inquiry(SparseVectorCheck(COUNT, Fraction(4), Fraction(2)))
+    inquiry = Inquiry(SparseVectorCheck(COUNT, Fraction(4), Fraction(2), None))
     noise = ScriptedNoise([5, 4, 6])  # threshold 5, then 0 + 4 < 5 ≤ 0 + 6
     held = np.repeat([0.0, 1.0], 50)
 

@@ -96,7 +96,7 @@ def test_the_five_step_check_has_the_published_noise() -> None:
     first = Budget.of(EXAMPLE.promise(500).at(alpha), alpha=alpha)
     counts: PublicCount[Labelled, Trained] = PublicCount(never, Fraction(1, 2), 100, Neighbours.ADD_REMOVE)
 
-    stds = [std(GaussianCheck(counts, first, questions)) for questions in (4, 5)]
+    stds = [std(GaussianCheck(counts, first, questions, None)) for questions in (4, 5)]
 
     assert float(first.epsilon) == pytest.approx(0.7773711517, abs=1e-10)
     assert stds[0] == pytest.approx(4.969771308, abs=1e-9)
@@ -186,7 +186,7 @@ def test_a_run_bills_what_the_steps_promise() -> None:
 
 
 @pytest.mark.parametrize("at_once", [None, 1, 2, 4])
-@pytest.mark.parametrize("check", [FAILS, BalancedCheck(QUESTION)], ids=["public", "balanced"])
+@pytest.mark.parametrize("check", [FAILS, BalancedCheck(QUESTION, None)], ids=["public", "balanced"])
 def test_a_plan_and_its_run_agree_to_the_last_bit(
     at_once: int | None, check: BalancedCheck[Labelled, Trained] | PublicCheck[Trained]
 ) -> None:

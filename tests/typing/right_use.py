@@ -69,7 +69,7 @@ def judged_in_public(data: Private[Integers], noise: Noise) -> Outcome[Estimate]
 
 def judged_on_records_held_out(data: Private[Integers], noise: Noise) -> tuple[Plan, Outcome[Estimate]]:
     question = CentredSum.accuracy(likely, 0.75, ADD)
-    check = GaussianCheck(question, Budget.of(0.5, alpha=20), questions=4)
+    check = GaussianCheck(question, Budget.of(0.5, alpha=20), questions=4, confidence=None)
     strides = Strides(LADDER)
     pledged = plan(planned_stops(COUNTS, strides, check, prior=COUNTS.promise(Budget.of(1, alpha=20))), 1e-5)
     parts, odometer = split(data, 0.2, noise), Odometer(pledge=pledged.pledge, recorder=Memory())
@@ -78,7 +78,7 @@ def judged_on_records_held_out(data: Private[Integers], noise: Noise) -> tuple[P
 
 def asked_by_hand(parts: Split[Integers], candidate: Release[Estimate], noise: Noise) -> Release[bool] | None:
     odometer = Odometer(cap=Filter(Budget.of(1, alpha=20)))
-    inquiry: Inquiry[Integers, Estimate] = Inquiry(BalancedCheck(CentredSum.accuracy(likely, 0.75, ADD)))
+    inquiry: Inquiry[Integers, Estimate] = Inquiry(BalancedCheck(CentredSum.accuracy(likely, 0.75, ADD), None))
     if parts.held is None:
         return None
     verdict = odometer.ask(inquiry, parts.held, candidate, trained=odometer.spent_on(parts.train), noise=noise)

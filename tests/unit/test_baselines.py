@@ -194,7 +194,7 @@ def test_doubling_doubles() -> None:
 def test_doubling_ends_after_its_rungs() -> None:
     rungs = [Doubling(budget(1), 2)(Past(*(released(0, 1) for _ in range(taken))), ()) for taken in range(3)]
 
-    assert [None if rung is None else rung.last for rung in rungs] == [False, True, None]
+    assert [None if rung is None else rung.asked for rung in rungs] == [True, False, None]
 
 
 def test_doubling_costs_the_sum_of_all_its_rungs() -> None:

@@ -55,7 +55,7 @@ MANY_STEPS, MANY_SECONDS = 100_000, 40.0
 """A generous ceiling for 1e5 steps; a total recomputed at each step would take hours."""
 
 SYSTEM = SystemNoise()
-CHECK: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(right, Fraction(1, 2), ADD), budget(1), 2)
+CHECK: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(right, Fraction(1, 2), ADD), budget(1), 2, None)
 PLEDGE = FixedOrder.at(20, 1e-5)
 
 
@@ -463,7 +463,9 @@ def test_a_promise_for_another_relation_is_refused_before_data_is_opened() -> No
 
 def test_a_check_for_another_relation_is_refused_before_data_is_opened() -> None:
     wire = Tripwire()
-    check: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(wire.score, Fraction(1, 2), REPLACE), budget(1), 1)
+    check: GaussianCheck[Integers, int] = GaussianCheck(
+        CentredSum(wire.score, Fraction(1, 2), REPLACE), budget(1), 1, None
+    )
 
     with pytest.raises(SchemaMismatch):
         Odometer().ask(Inquiry(check), people(0), released(0, 1), trained=NONE, noise=SYSTEM)
@@ -563,7 +565,9 @@ def test_a_forked_process_cannot_ask() -> None:
     odometer, data = Odometer(), people(0)
 
     def ask(wire: Tripwire) -> object:
-        check: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(wire.score, Fraction(1, 2), ADD), budget(1), 1)
+        check: GaussianCheck[Integers, int] = GaussianCheck(
+            CentredSum(wire.score, Fraction(1, 2), ADD), budget(1), 1, None
+        )
         return odometer.ask(Inquiry(check), data, released(0, 1), trained=NONE, noise=SYSTEM)
 
     assert in_a_fork(ask) == REFUSED

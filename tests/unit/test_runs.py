@@ -233,8 +233,8 @@ def test_what_is_being_done_is_told() -> None:
 
 CHECKS: dict[str, CheckMaker] = {
     "balanced": BalancedCheck,
-    "gaussian": lambda question: GaussianCheck(question, budget(0.01), 2),
-    "sparse vector": lambda question: SparseVectorCheck.calibrated(question, budget(0.01)),
+    "gaussian": lambda question: GaussianCheck(question, budget(0.01), 2, None),
+    "sparse vector": lambda question: SparseVectorCheck.calibrated(question, budget(0.01), None),
     "public": public_check(pl.DataFrame(records(300)), SCHEMA),
 }
 

@@ -49,7 +49,7 @@ from tests.unit.examples import (
 
 LADDER = Ladder.of([1, 2, 4, 8], alpha=20)
 QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(1, 2), ADD)
-CHECK = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3)
+CHECK = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3, None)
 FAIL, PASS = -1000, 1000
 """Noise that decides a Gaussian check whatever the data."""
 
@@ -88,7 +88,7 @@ def test_halting_early_bills_only_the_rungs_taken() -> None:
 
 
 def test_the_bill_is_the_larger_of_both_parts() -> None:
-    dear = GaussianCheck(QUESTION, budget(30), 3)
+    dear = GaussianCheck(QUESTION, budget(30), 3, None)
 
     outcome = climb(dear, ScriptedNoise([FAIL, PASS]), rehearsal())
 
@@ -140,7 +140,7 @@ def test_a_cap_below_the_first_rung_leaves_nothing_to_return() -> None:
 
 def test_a_capped_question_leaves_its_candidate_and_its_rung_in_the_history() -> None:
     """The first rung fits under the cap, the question about it does not: the rung was paid all the same."""
-    dear = GaussianCheck(QUESTION, budget(30), 3)
+    dear = GaussianCheck(QUESTION, budget(30), 3, None)
 
     outcome = climb(dear, silence(), Odometer(cap=Filter(budget(1)), rehearsal=True))
 
@@ -248,7 +248,7 @@ def test_a_check_without_a_held_part_is_refused_before_data_is_opened() -> None:
 
 def test_a_check_for_another_relation_is_refused_before_training_data_is_opened() -> None:
     wire = Tripwire()
-    other: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(right, Fraction(1, 2), REPLACE), budget(1), 3)
+    other: GaussianCheck[Integers, int] = GaussianCheck(CentredSum(right, Fraction(1, 2), REPLACE), budget(1), 3, None)
     step: Callable[[], object] = partial(
         search,
         parts(),
@@ -270,8 +270,8 @@ def test_a_check_for_another_relation_is_refused_before_training_data_is_opened(
     ("check", "script"),
     [
         (CHECK, [FAIL, FAIL, PASS]),
-        (BalancedCheck(QUESTION), [FAIL, FAIL, PASS]),
-        (SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100)), [0, FAIL, FAIL, PASS]),
+        (BalancedCheck(QUESTION, None), [FAIL, FAIL, PASS]),
+        (SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100), None), [0, FAIL, FAIL, PASS]),
     ],
 )
 @pytest.mark.parametrize("questions", [1, 2, 3])
@@ -287,7 +287,7 @@ def test_a_search_that_stops_at_a_rung_has_spent_within_its_planned_stop(
 
 
 def test_a_balanced_check_never_raises_the_bill() -> None:
-    outcome = climb(BalancedCheck(QUESTION), ScriptedNoise([FAIL, FAIL, PASS]), rehearsal())
+    outcome = climb(BalancedCheck(QUESTION, None), ScriptedNoise([FAIL, FAIL, PASS]), rehearsal())
 
     assert [each.spent.at(20) for each in outcome.history] == [1.0, 2.0, 4.0]
 
@@ -297,7 +297,7 @@ def test_planned_stops_are_the_levels_where_the_check_costs_less() -> None:
 
 
 def test_planned_stops_count_the_questions_where_they_cost_more() -> None:
-    dear = GaussianCheck(QUESTION, budget(30), 3)
+    dear = GaussianCheck(QUESTION, budget(30), 3, None)
 
     assert [stop.at(20) for stop in planned_stops(Says(1), LADDER, dear)] == [10.0, 20.0, 30.0, 30.0]
 
@@ -332,10 +332,10 @@ def test_an_outcome_without_a_pledge_states_nothing() -> None:
 
 
 CHECKS: dict[str, Check[Integers, int]] = {
-    "Gaussian": GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3),
-    "Gaussian, dear": GaussianCheck(QUESTION, budget(30), 3),
-    "balanced": BalancedCheck(QUESTION),
-    "sparse vector": SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100)),
+    "Gaussian": GaussianCheck(QUESTION, budget(Fraction(1, 2)), 3, None),
+    "Gaussian, dear": GaussianCheck(QUESTION, budget(30), 3, None),
+    "balanced": BalancedCheck(QUESTION, None),
+    "sparse vector": SparseVectorCheck(QUESTION, Fraction(1000), Fraction(100), None),
     "reduced above threshold": ReducedAboveThreshold(QUESTION, (Fraction(1), Fraction(2), Fraction(4))),
     "Rényi": RenyiReducedAboveThreshold(QUESTION, (budget(1), budget(2), budget(4))),
 }
@@ -396,7 +396,7 @@ def stride(
 @pytest.mark.parametrize("mechanism", [MEASURED, COARSE], ids=["one cell", "24 cells"])
 @pytest.mark.parametrize("ladder", [FINE, WIDE, UNEVEN], ids=["fine", "wide", "uneven"])
 @pytest.mark.parametrize(
-    "check", [GaussianCheck(QUESTION, budget(1), 5), BalancedCheck(QUESTION)], ids=["Gaussian", "balanced"]
+    "check", [GaussianCheck(QUESTION, budget(1), 5, None), BalancedCheck(QUESTION, None)], ids=["Gaussian", "balanced"]
 )
 def test_a_plan_for_strides_states_every_end(
     ladder: Ladder, check: Check[Integers, int], mechanism: Brownian[Integers]
@@ -414,7 +414,7 @@ def test_a_plan_for_strides_states_every_end(
 
 
 def test_the_ways_up_on_strides_end_in_every_way_and_leave_out_rungs() -> None:
-    outcomes = [stride(FINE, BalancedCheck(QUESTION), path, rehearsal()) for path in PATHS]
+    outcomes = [stride(FINE, BalancedCheck(QUESTION, None), path, rehearsal()) for path in PATHS]
 
     assert {outcome.ended for outcome in outcomes} == {Ended.HALTED, Ended.EXHAUSTED}
     assert {len(outcome.history) for outcome in outcomes if outcome.ended is Ended.EXHAUSTED} == {4, 5, 6}
@@ -422,15 +422,15 @@ def test_the_ways_up_on_strides_end_in_every_way_and_leave_out_rungs() -> None:
 
 def test_a_plan_for_single_rungs_does_not_cover_strides() -> None:
     """One large step of integer noise has a wider profile than two small ones."""
-    pledge = PlannedStops(planned_stops(MEASURED, FINE, BalancedCheck(QUESTION)), 1e-5)
+    pledge = PlannedStops(planned_stops(MEASURED, FINE, BalancedCheck(QUESTION, None)), 1e-5)
 
-    outcome = stride(FINE, BalancedCheck(QUESTION), [FAR] * 5, Odometer(pledge=pledge, rehearsal=True))
+    outcome = stride(FINE, BalancedCheck(QUESTION, None), [FAR] * 5, Odometer(pledge=pledge, rehearsal=True))
 
     assert outcome.epsilon == math.inf
 
 
 def test_a_capped_search_on_strides_is_stated_too() -> None:
-    check = BalancedCheck(QUESTION)
+    check = BalancedCheck(QUESTION, None)
     stops = planned_stops(MEASURED, Strides(FINE), check)
     cap = Filter(Budget(FINE.levels[3], FINE.alpha))
     odometer = Odometer(pledge=PlannedStops(stops, 1e-5), cap=cap, rehearsal=True)
@@ -444,7 +444,7 @@ def test_a_capped_search_on_strides_is_stated_too() -> None:
 @pytest.mark.parametrize("first", [[FAIL, PASS], [FAIL] * 3], ids=["halted", "exhausted"])
 def test_a_second_balanced_search_keeps_both_parts_balanced(first: list[int]) -> None:
     """What the held part has answered before counts, and so does what training spent unasked."""
-    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION)
+    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION, None)
     assert both.held is not None
     for script in (first, [FAIL, PASS]):
         search(both, Says(1), LADDER, newest, check, noise=ScriptedNoise(script), odometer=odometer)
@@ -454,7 +454,7 @@ def test_a_second_balanced_search_keeps_both_parts_balanced(first: list[int]) ->
 
 
 def test_a_second_balanced_search_costs_no_more_than_its_training() -> None:
-    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION)
+    odometer, both, check = rehearsal(), parts(), BalancedCheck(QUESTION, None)
 
     outcomes = [
         search(both, Says(1), LADDER, newest, check, noise=ScriptedNoise([FAIL, PASS]), odometer=odometer)
@@ -480,7 +480,7 @@ def stretch(
     odometer: Odometer, *, build: Callable[[tuple[int, ...]], int] = len, noise: Noise | None = None
 ) -> Outcome[int]:
     """A search in which each rung is several steps."""
-    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1)
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1, None)
     return search(parts(), Says(1), Stretches(), build, check, noise=noise or ScriptedNoise([FAIL]), odometer=odometer)
 
 
@@ -517,7 +517,7 @@ def test_each_step_of_a_rung_sees_the_one_before() -> None:
 
 
 def test_planned_stops_of_several_steps_are_where_the_search_ends() -> None:
-    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1)
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 2)), 1, None)
 
     stops = planned_stops(Says(1), Stretches(), check)
 

@@ -1,4 +1,8 @@
-"""Gaussian checks: each question answered with fresh exact noise, at a planned or at a balanced price."""
+"""Gaussian checks: each question answered with fresh exact noise, at a planned or at a balanced price.
+
+With a confidence a candidate passes when its noisy margin is at least the guard; without one, as in the paper, when it
+is at least 0, and then a pass does not promise that the candidate is accurate enough.
+"""
 
 import math
 from collections.abc import Mapping
@@ -9,6 +13,7 @@ from typing import ClassVar, Generic, TypeVar, final
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear, largest_rho
 from expost.accounting.gaussian import lattice_rho
+from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
 from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Noise
@@ -16,7 +21,7 @@ from expost.numerics import up
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.sampling import limits
-from expost.step import Price, Verdict
+from expost.step import Look, Price, Verdict
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -27,19 +32,24 @@ U = TypeVar("U")
 class GaussianCheck(Generic[D, U]):
     """A fixed budget spread evenly over a planned number of questions; only those asked are paid.
 
-    A ladder of m rungs asks m − 1 questions at most, since the last rung is accepted unchecked.
-
     Implements: Gaussian checks.
+    Uses: confident checks.
     """
 
     question: Question[D, U]
     budget: Budget
     questions: int
+    confidence: Confidence | None
     name: ClassVar[str] = "Gaussian check"
 
     def __post_init__(self) -> None:
         if self.questions < 1:
             raise InvalidBound(f"questions is {self.questions}; plan at least one, or use a ladder of one rung.")
+        if self.confidence is not None and self.confidence.looks < self.questions:
+            raise InvalidBound(
+                f"{self.questions} questions are planned, the confidence is for {self.confidence.looks} looks; plan as "
+                "many looks as questions."
+            )
 
     @property
     def relation(self) -> Neighbours:
@@ -49,16 +59,20 @@ class GaussianCheck(Generic[D, U]):
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """An even share of the budget."""
         if index >= self.questions:
-            raise SpentCheck("every planned question has been asked; plan as many as the ladder has rungs, less one.")
+            raise SpentCheck("every planned question has been asked; plan one for each rung that is asked about.")
         return _price(self.question, self.budget.rho / self.questions)
+
+    def look(self, price: Price) -> Look:
+        """How noisy the answer at this price is, and what passes."""
+        return GaussianAnswers(self.question, self.confidence).look(price)
 
     def begin(self) -> "GaussianAnswers[D, U]":
         """The state of a fresh run: none but the question."""
-        return GaussianAnswers(self.question)
+        return GaussianAnswers(self.question, self.confidence)
 
     def facts(self) -> Mapping[str, Fact]:
-        """The sensitivity; the variance follows from the price."""
-        return question_facts(self.question)
+        """The sensitivity and the confidence; the variance follows from the price."""
+        return {**question_facts(self.question), **confidence_facts(self.confidence)}
 
 
 @final
@@ -67,10 +81,11 @@ class BalancedCheck(Generic[D, U]):
     """Each question spends on the held-out part what the training part has spent beyond it: the maximum stays.
 
     Implements: balanced checks.
-    Uses: parallel odometer.
+    Uses: parallel odometer; confident checks.
     """
 
     question: Question[D, U]
+    confidence: Confidence | None
     name: ClassVar[str] = "balanced check"
 
     @property
@@ -80,6 +95,7 @@ class BalancedCheck(Generic[D, U]):
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """What the training part has spent beyond the held-out part."""
+        require_planned(index, self.confidence)
         rho = largest_rho(trained.curve) - largest_rho(asked.curve)
         if rho <= 0:
             raise SpentCheck(
@@ -87,27 +103,44 @@ class BalancedCheck(Generic[D, U]):
             )
         return _price(self.question, rho)
 
+    def look(self, price: Price) -> Look:
+        """How noisy the answer at this price is, and what passes."""
+        return GaussianAnswers(self.question, self.confidence).look(price)
+
     def begin(self) -> "GaussianAnswers[D, U]":
         """The state of a fresh run: none but the question."""
-        return GaussianAnswers(self.question)
+        return GaussianAnswers(self.question, self.confidence)
 
     def facts(self) -> Mapping[str, Fact]:
-        """The sensitivity; the variance follows from the price."""
-        return question_facts(self.question)
+        """The sensitivity and the confidence; the variance follows from the price."""
+        return {**question_facts(self.question), **confidence_facts(self.confidence)}
 
 
 @final
 @dataclass(frozen=True)
 class GaussianAnswers(Generic[D, U]):
-    """The noisy margin, and whether it is at or above zero; fresh noise for each question."""
+    """The noisy margin, and whether it is at or above the guard; fresh noise for each question."""
 
     question: Question[D, U]
+    confidence: Confidence | None
 
     def answer(self, index: int, price: Price, held: D, candidate: U, noise: Noise) -> Verdict:
         """Judge the candidate at the price's variance."""
-        variance = _variance(self.question, largest_rho(price.passed.curve))
+        variance, look = self._variance(price), self.look(price)
         noisy = self.question.ask(candidate, held) + int(noise.discrete_gaussian(variance, ()))
-        return Verdict(noisy >= 0, noisy / self.question.unit, math.sqrt(up(variance)) / self.question.unit)
+        return Verdict(noisy >= self._guard(variance), noisy / self.question.unit, look.std, look.guard)
+
+    def look(self, price: Price) -> Look:
+        """How noisy the answer at this price is, and what passes."""
+        variance, unit = self._variance(price), self.question.unit
+        return Look(math.sqrt(up(variance)) / unit, self._guard(variance) / unit)
+
+    def _variance(self, price: Price) -> Fraction:
+        return _variance(self.question, largest_rho(price.passed.curve))
+
+    def _guard(self, variance: Fraction) -> int:
+        """The least margin that passes, in the question's units."""
+        return 0 if self.confidence is None else self.confidence.guard(variance)
 
 
 def _variance(question: Question[D, U], rho: Fraction) -> Fraction:

@@ -146,9 +146,9 @@ class PublicCount(Generic[D, U]):
         return int(_steps(self.score(candidate, held), len(held), self.resolution).sum()) - int(needed)
 
 
-def as_typed(value: Real) -> Fraction:
+def as_typed(value: Real, name: str = "threshold") -> Fraction:
     """The decimal a person typed, exactly: 0.825 is 33/40, not the nearest binary fraction."""
-    fraction = exact(value, "threshold")
+    fraction = exact(value, name)
     return Fraction(repr(float(value))) if isinstance(value, float) else fraction
 
 

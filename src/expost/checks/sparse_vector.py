@@ -1,5 +1,6 @@
 """The sparse vector check: any number of questions for the price of one pass."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -8,13 +9,14 @@ from typing import ClassVar, Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import Linear
 from expost.accounting.sparse_vector import calibrate_sparse_vector
+from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
 from expost.noise import Noise
-from expost.numerics import positive
+from expost.numerics import positive, up
 from expost.private import Neighbours, keep_secret
 from expost.record import Fact
 from expost.sampling import limits
-from expost.step import Price, Verdict
+from expost.step import Look, Price, Verdict
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -29,12 +31,13 @@ class SparseVectorCheck(Generic[D, U]):
     ξ = 2/scale (1/scale for a monotone question) when a question passes, after which the check is over.
 
     Implements: sparse vector check.
-    Uses: sparse vector cost.
+    Uses: sparse vector cost; confident checks.
     """
 
     question: Question[D, U]
     variance: Fraction
     scale: Fraction
+    confidence: Confidence | None
     name: ClassVar[str] = "sparse vector check"
 
     def __post_init__(self) -> None:
@@ -45,10 +48,12 @@ class SparseVectorCheck(Generic[D, U]):
         limits.scale(self.scale * reach)
 
     @classmethod
-    def calibrated(cls, question: Question[D, U], budget: Budget) -> "SparseVectorCheck[D, U]":
+    def calibrated(
+        cls, question: Question[D, U], budget: Budget, confidence: Confidence | None
+    ) -> "SparseVectorCheck[D, U]":
         """The least total variance that the budget allows."""
         noise = calibrate_sparse_vector(budget.alpha, budget.epsilon, question.monotone)
-        return cls(question, Fraction(noise.sigma_1) ** 2, Fraction(noise.b))
+        return cls(question, Fraction(noise.sigma_1) ** 2, Fraction(noise.b), confidence)
 
     @property
     def relation(self) -> Neighbours:
@@ -67,17 +72,32 @@ class SparseVectorCheck(Generic[D, U]):
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """The threshold at the first question, and a pass if it comes."""
+        require_planned(index, self.confidence)
         due = Promise(self.threshold_cost) if index == 0 else NOTHING
         return Price(due + Promise(self.pass_cost), due)
+
+    @property
+    def guard(self) -> int:
+        """The least margin that passes, in the question's units; 0 without a confidence."""
+        if self.confidence is None:
+            return 0
+        reach = self.question.sensitivity
+        return self.confidence.threshold_guard(self.variance * reach**2, self.scale * reach)
+
+    def look(self, price: Price) -> Look:
+        """How noisy an answer is, and what passes; the same whatever the price."""
+        reach, unit = self.question.sensitivity, self.question.unit
+        return Look(math.sqrt(up(self.variance + 2 * self.scale**2)) * reach / unit, self.guard / unit)
 
     def begin(self) -> "SparseVectorAnswers[D, U]":
         """The state of a fresh run, with its own secret threshold."""
         return SparseVectorAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
-        """Sensitivity and both scales."""
+        """Sensitivity, confidence and both scales."""
         return {
             **question_facts(self.question),
+            **confidence_facts(self.confidence),
             "variance": str(self.variance),
             "scale": str(self.scale),
             "monotone": self.question.monotone,
@@ -99,6 +119,8 @@ class SparseVectorAnswers(Generic[D, U]):
         reach, value = self._check.question.sensitivity, self._check.question.ask(candidate, held)
         if self.__threshold is None:
             self.__threshold = int(noise.discrete_gaussian(self._check.variance * reach**2, ()))
-        return Verdict(value + int(noise.discrete_laplace(self._check.scale * reach, ())) >= self.__threshold)
+        guard = self._check.guard
+        noisy = value + int(noise.discrete_laplace(self._check.scale * reach, ()))
+        return Verdict(noisy >= self.__threshold + guard, guard=guard / self._check.question.unit)
 
     __reduce__ = keep_secret

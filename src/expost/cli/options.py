@@ -3,6 +3,7 @@
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeVar
@@ -10,7 +11,8 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import click
 
 from expost import runs
-from expost.errors import ExpostError
+from expost.checks.confidence import confidence_level
+from expost.errors import ExpostError, InvalidBound
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import Facts
@@ -20,6 +22,16 @@ from expost.screen import Screen
 NOT_REACHED, REFUSED, INTERRUPTED = 3, 2, 130
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
+
+
+def confidence_typed(text: str) -> Fraction | None:
+    """A confidence as a person types it: a probability, or `none` for the paper's check."""
+    try:
+        return None if text == "none" else confidence_level(Fraction(text))
+    except (ValueError, ZeroDivisionError):
+        raise InvalidBound(
+            f"confidence is {text}; write a probability from 0.5 up to but not including 1, or none."
+        ) from None
 
 
 class Finished(Protocol):
@@ -37,6 +49,15 @@ class Finished(Protocol):
 
 
 R = TypeVar("R", bound=Finished)
+
+CHECKING: list[Option] = [
+    click.option("--confidence", default="0.95", metavar="LEVEL|none",
+                 help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
+                 "paper's check, which promises nothing."),
+    click.option("--records", type=click.IntRange(min=1), default=None,
+                 help="About how many records there are, if that is public: margins are then shown as accuracies, and "
+                 "looks that would be too noisy are left out."),
+]  # fmt: skip
 
 RELEASING: list[Option] = [
     click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),

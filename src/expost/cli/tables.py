@@ -9,7 +9,7 @@ import click
 from expost import runs
 from expost.accounting.claim import Budget
 from expost.checks.question import accuracy_threshold, as_typed
-from expost.cli.options import RELEASING, Option, config, options, plainly, release
+from expost.cli.options import CHECKING, RELEASING, Option, confidence_typed, config, options, plainly, release
 from expost.datasets import adult
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
@@ -32,6 +32,7 @@ PRICING: list[Option] = [
     click.option("--check", "check_name", default="balanced", metavar="balanced|gaussian|svt|public:FILE",
                  help="How a candidate is judged on held-out records."),
     click.option("--check-epsilon", default=0.01, help="Rényi ε of a gaussian or svt check, over all its questions."),
+    *CHECKING,
     config(("demo", "synth", "plan")),
 ]  # fmt: skip
 RUNNING: list[Option] = [
@@ -75,19 +76,12 @@ def synth(source: str, schema_path: str, target: str | None, accuracy: float, ou
 @click.option("--schema", "schema_path", default=None, help="The schema, in TOML.")
 @click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
 @click.option("--accuracy", default=0.8, help="The accuracy to reach.")
-@click.option(
-    "--records",
-    type=click.IntRange(min=1),
-    default=None,
-    help="About how many records there are, if that is public: shows the check's noise as accuracy.",
-)
 @options(PRICING, RUNNING[:1])
 @plainly
 def plan(
     schema_path: str | None,
     target: str | None,
     accuracy: float,
-    records: int | None,
     **settings: Any,
 ) -> None:
     """Show what every rung would cost and how noisy it would be, before any data is touched."""
@@ -96,7 +90,7 @@ def plan(
     if schema_path is None:
         raise InvalidBound("no schema is named; say --schema, or `expost plan finetune` for a training run.")
     recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
-    tables.plan_table(recipe, planned(recipe), records=records)
+    tables.plan_table(recipe, planned(recipe))
 
 
 @click.command()
@@ -122,6 +116,8 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
         schema=schema,
         target=target,
         accuracy=accuracy_threshold(accuracy),
+        confidence=confidence_typed(settings["confidence"]),
+        records=settings["records"],
         query=query,
         ladder=Ladder.of([query.epsilon], alpha=alpha),
         delta=delta,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from expost import runs
-from expost.cli.options import RELEASING, Option, config, options, plainly, release
+from expost.cli.options import CHECKING, RELEASING, Option, confidence_typed, config, options, plainly, release
 from expost.errors import InvalidBound
 from expost.noise import Noise
 from expost.record import Memory
@@ -36,8 +36,7 @@ PRICING: list[Option] = [
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--check", "check_name", type=click.Choice(list(CHECKS)), default="balanced",
                  help="How a release is judged on private records: at no price, or for that of the first release."),
-    click.option("--records", type=click.IntRange(min=1), default=None,
-                 help="About how many records there are, if that is public: margins are then told as accuracies."),
+    *CHECKING,
     config(("finetune", "plan finetune")),
 ]  # fmt: skip
 TRAINING: list[Option] = [
@@ -65,7 +64,7 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
     screen = Screen(columns, doing="reading the records", quiet=settings["as_json"])
 
     def told(rung: Rung) -> None:
-        screen.add(*training.cells(recipe.schedule.steps[screen.lines], rung))
+        screen.add(*training.cells(recipe, recipe.schedule.steps[screen.lines], rung))
 
     def run(noise: Noise, record: Memory) -> runs.Finetuned:
         return runs.finetune_recipe(
@@ -75,7 +74,6 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
             noise=noise,
             record=record,
             max_epsilon=settings["max_epsilon"],
-            records=settings["records"],
             title=source.stem,
             on_step=told,
             on_progress=screen.advance,
@@ -93,7 +91,7 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
 @plainly
 def plan(accuracy: float, **settings: Any) -> None:
     """Show what every release of a training run would cost and how noisy it would be, before any data is touched."""
-    training.plan_table(priced(accuracy, settings), records=settings["records"])
+    training.plan_table(priced(accuracy, settings))
 
 
 def priced(accuracy: float, settings: dict[str, Any]) -> Recipe:
@@ -106,6 +104,8 @@ def priced(accuracy: float, settings: dict[str, Any]) -> Recipe:
         target=to_reach(accuracy),
         schedule=Schedule.of_epochs(settings["epochs"], settings["epochs_between"], settings["releases"], rate=rate),
         start=Epsilon(settings["start"]),
+        confidence=confidence_typed(settings["confidence"]),
+        records=settings["records"],
         rate=rate,
         delta=settings["delta"],
         validation=share,

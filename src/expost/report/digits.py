@@ -13,18 +13,22 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
-def measured(accuracy: float, error: float | None) -> str:
-    """A noisy share with half its 95 % interval of noise."""
-    return f"{100 * accuracy:.1f} %" + ("" if error is None else f" ± {196 * error:.1f}")
+def measured(accuracy: float, half: float) -> str:
+    """A noisy share with half the range of its noise.
+
+    >>> measured(0.8291, 0.0038)
+    '82.9 % ± 0.4'
+    """
+    return f"{100 * accuracy:.1f} % ± {100 * half:.1f}"
 
 
-def margin(records: float, error: float) -> str:
-    """A noisy number of records above or below the target, with half its 95 % interval of noise.
+def margin(records: float, half: float) -> str:
+    """A noisy number of records above or below the target, with half the range of its noise.
 
-    >>> margin(6.2, 1.945), margin(-81.2, 2.75)
+    >>> margin(6.2, 3.8), margin(-81.2, 5.4)
     ('+6.2 ± 3.8', '−81.2 ± 5.4')
     """
-    return f"{signed(f'{records:+.1f}')} ± {1.96 * error:.1f}"
+    return f"{signed(f'{records:+.1f}')} ± {half:.1f}"
 
 
 def signed(number: str) -> str:
@@ -33,8 +37,8 @@ def signed(number: str) -> str:
 
 
 def points(error: float) -> str:
-    """Half the 95 % interval of noise, in percentage points."""
-    return f"± {196 * error:.1f} points"
+    """A standard error in percentage points."""
+    return f"{100 * error:.1f} points"
 
 
 def plain(share: float) -> str:

@@ -12,10 +12,12 @@ from typing import final
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
+from expost.checks.confidence import Confidence, population_bound
 from expost.record import Entry, Memory
 from expost.report.job import Job
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
+from expost.step import Look
 
 PACKAGES = ("expost", "numpy", "scipy")
 MOST_SUMS = 10**5
@@ -76,13 +78,16 @@ class Item:
 class Facts:
     """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
 
-    ``held`` is about how many records were held out, where that is public or was released.
+    ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that of
+    a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
     """
 
     title: str
     job: Job
     measure: str
     asked: Fraction
+    confidence: Confidence | None
+    looks: tuple[Look | None, ...]
     ended: Ended
     cap: AdpEpsilon | None
     seeded: bool
@@ -122,9 +127,20 @@ class Facts:
 
     def answer(self, rung: Rung) -> Answer | None:
         """What the check revealed on a rung, on the scale."""
-        if self.held is None:
-            return self.scale.answer(rung.line.verdict)
-        return None if rung.accuracy is None or rung.error is None else (rung.accuracy, rung.error)
+        found = self.scale.answer(rung.line.verdict)
+        return None if found is None else (found[0], self.width * found[1])
+
+    @property
+    def width(self) -> float:
+        """Standard errors to either side that are shown as ±: all of a run hold at once, or just one without that."""
+        return 1.0 if self.confidence is None else self.confidence.width
+
+    @property
+    def elsewhere(self) -> float | None:
+        """The least accuracy among those the held-out records were drawn from; None where nothing is known of it."""
+        if not (self.reached and self.confidence is not None and self.held and self.measure == "accuracy"):
+            return None
+        return population_bound(self.asked, self.held, self.confidence.share)
 
     @property
     def measured(self) -> bool:

@@ -50,7 +50,7 @@ def _banners(facts: Facts) -> str:
     if facts.seeded:
         banners.append(_banner("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
     if not facts.reached:
-        banners.append(_banner("TARGET NOT REACHED", f"{words.ending(facts)}.", "short"))
+        banners.append(_banner("TARGET NOT CONFIRMED", f"{words.ending(facts)}.", "short"))
     if facts.floating:
         rounding = "The noise was drawn in floating point, whose rounding the bound does not cover."
         banners.append(_banner("Floating-point noise", rounding, "short"))
@@ -64,7 +64,7 @@ def _banner(title: str, text: str, name: str) -> str:
 def _figures(facts: Facts) -> str:
     asked, terms = f"asked: {digits.plain(float(facts.asked))}", facts.job.terms
     if facts.blur is not None:
-        asked = f"{asked}, noise {digits.points(facts.blur)}"
+        asked = f"{asked}, standard error {digits.points(facts.blur)}"
     if facts.judged is not None and facts.judged < len(facts.rungs):
         asked = f"on {terms.rung} {facts.judged}, the last checked; {asked}"
     measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
@@ -85,8 +85,8 @@ def _figures(facts: Facts) -> str:
 def _ladder(facts: Facts) -> str:
     terms, measure = facts.job.terms, facts.scale.head(facts.measure)
     added = f"Rényi ε added (α = {float(facts.order):g})"
-    heads = (terms.rung, added, f"ε at δ = {digits.small(facts.delta)}", "verdict", measure)
-    shown = len(heads) if facts.measured else len(heads) - 1
+    heads = (terms.rung, added, f"ε at δ = {digits.small(facts.delta)}", "verdict", "guard, in records", measure)
+    shown = len(heads) - (not facts.measured) - (not facts.measured and facts.confidence is None)
     rows = [row(*texts[:shown], name=name) for name, texts in map(partial(_step, facts), range(len(facts.stops)))]
     return section(
         terms.title,
@@ -99,14 +99,16 @@ def _ladder(facts: Facts) -> str:
 def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
     """How a rung is marked in the table, and what its row says."""
     name, planned = facts.job.name(place + 1), facts.stops[place].epsilon
+    guard = "" if (look := facts.looks[place]) is None else f"{look.guard:.1f}"
     if place >= len(facts.rungs):
         verdict = f"not {facts.job.terms.taken}" if facts.allowed(planned) else "above the cap"
-        return "ahead", (name, "", f"would be {digits.price(planned)}", verdict, "")
+        return "ahead", (name, "", f"would be {digits.price(planned)}", verdict, guard, "")
     rung = facts.rungs[place]
     found = facts.answer(rung)
     answer = "" if found is None else facts.scale.told(found)
     added = digits.price(float(rung.line.budget.epsilon))
-    return "here" if rung.passed else "", (name, added, digits.price(rung.epsilon), svg.VERDICTS[rung.passed], answer)
+    verdict = svg.VERDICTS[rung.passed]
+    return "here" if rung.passed else "", (name, added, digits.price(rung.epsilon), verdict, guard, answer)
 
 
 def _meaning(facts: Facts) -> str:

@@ -6,6 +6,7 @@ import re
 from expost.report.facts import Facts, Rung
 from expost.report.notation import Json, curve_out, finite, item_out, pledge_out
 from expost.report.words import NOT_PRIVATE, ending
+from expost.step import Look
 
 FORMAT = "expost receipt 1"
 NOTION = "approximate ex-post"
@@ -15,7 +16,10 @@ NUMBERS = re.compile(r"\[\n\s*([-+.\de,\snul]+?)\n\s*\]")
 
 def receipt(facts: Facts) -> dict[str, Json]:
     """The facts an auditor needs, ready for ``json.dumps``: exact fractions as texts, infinity as null."""
-    stops = [{"curve": curve_out(each.promise.curve), "epsilon": finite(each.epsilon)} for each in facts.stops]
+    stops = [
+        {"curve": curve_out(each.promise.curve), "epsilon": finite(each.epsilon), "guard": _guard(look)}
+        for each, look in zip(facts.stops, facts.looks, strict=True)
+    ]
     warning: dict[str, Json] = {"warning": NOT_PRIVATE} if facts.seeded else {}
     return warning | {
         "format": FORMAT,
@@ -30,7 +34,13 @@ def receipt(facts: Facts) -> dict[str, Json]:
         },
         "seeded": facts.seeded,
         "floating": facts.floating,
-        "asked": {"target": facts.job.target, "measure": facts.measure, "threshold": str(facts.asked)},
+        "asked": {
+            "target": facts.job.target,
+            "measure": facts.measure,
+            "threshold": str(facts.asked),
+            "confidence": None if facts.confidence is None else str(facts.confidence.level),
+            "looks": None if facts.confidence is None else facts.confidence.looks,
+        },
         "ended": {"reached": facts.reached, "because": ending(facts)},
         "cap": facts.cap,
         "pledge": None if facts.pledge is None else pledge_out(facts.pledge),
@@ -49,6 +59,11 @@ def written(facts: Facts) -> str:
     return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
+def _guard(look: Look | None) -> float | None:
+    """What is planned to pass, in records; null where nothing is asked, or nobody can say."""
+    return None if look is None else finite(look.guard)
+
+
 def _rung(rung: Rung) -> dict[str, Json]:
     budget, verdict = rung.line.budget, rung.line.verdict
     return {
@@ -58,6 +73,7 @@ def _rung(rung: Rung) -> dict[str, Json]:
         "passed": rung.passed,
         "margin": None if verdict is None else verdict.margin,
         "std": None if verdict is None else verdict.std,
+        "guard": None if verdict is None else verdict.guard,
         "accuracy": rung.accuracy,
         "error": rung.error,
     }

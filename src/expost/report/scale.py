@@ -9,7 +9,7 @@ from expost.report import digits
 from expost.step import Verdict
 
 Answer: TypeAlias = tuple[float, float]
-"""A noisy value, and the standard error of the noise alone."""
+"""A noisy value, and half the range of the noise alone."""
 
 
 class Scale(Protocol):
@@ -41,7 +41,7 @@ class Scale(Protocol):
         ...
 
     def answer(self, verdict: Verdict | None) -> Answer | None:
-        """What a verdict reveals; None where nobody asked, or only yes or no is known."""
+        """What a verdict reveals, with one standard error; None where nobody asked, or only yes or no is known."""
         ...
 
     def name(self, measure: str) -> str:
@@ -53,7 +53,7 @@ class Scale(Protocol):
         ...
 
     def told(self, answer: Answer) -> str:
-        """The value with half its 95 % interval of noise."""
+        """The value with half the range of its noise."""
         ...
 
     def mark(self, value: float) -> str:
@@ -71,7 +71,7 @@ class Shares:
     limits: ClassVar[tuple[float, float]] = (0.0, 1.0)
     room: ClassVar[float] = 0.01
     unit: ClassVar[str] = ""
-    lead: ClassVar[str] = "the noisy check says"
+    lead: ClassVar[str] = "noisy answer"
 
     @property
     def goal(self) -> float:
@@ -110,7 +110,7 @@ class Margins:
     limits: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
     room: ClassVar[float] = 1.0
     unit: ClassVar[str] = " records"
-    lead: ClassVar[str] = "with a noisy margin of"
+    lead: ClassVar[str] = "noisy margin"
 
     def answer(self, verdict: Verdict | None) -> Answer | None:
         """The margin as it was released."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from expost.report import digits
-from expost.report.comparison import NORMAL_95, Cell, Comparison
+from expost.report.comparison import Cell, Comparison
 from expost.report.facts import Facts, Rung
 from expost.report.scale import Answer, Scale
 
@@ -15,7 +15,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 760, 300, 62, 24, 18, 254
 BAR_WIDTH, BAR_LEFT, BAR_RIGHT, BAR_ROW = 320, 132, 50, 19
 LONGEST_LABEL = 18
 
-VERDICTS = {True: "passed", False: "not yet", None: "not checked"}
+VERDICTS = {True: "passed", False: "not yet", None: "not asked"}
 MARKS = {True: "passed", False: "failed", None: "unchecked"}
 
 
@@ -150,9 +150,9 @@ def _rung(plane: Plane, told: str, rung: Rung, found: Answer | None) -> str:
 
 
 def _range(answer: Answer) -> tuple[float, float]:
-    """The 95 % interval of the noise."""
-    value, error = answer
-    return value - NORMAL_95 * error, value + NORMAL_95 * error
+    """The range of the noise."""
+    value, half = answer
+    return value - half, value + half
 
 
 def _bar(cell: Cell, top: float, reach: float) -> str:

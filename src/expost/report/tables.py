@@ -16,10 +16,10 @@ from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
 from expost.tabular.schema import Schema
+from expost.tabular.synthesis import Synthesis, looks
 
 if TYPE_CHECKING:
     from expost.report.notation import Json
-    from expost.tabular.synthesis import Synthesis
 
 COMPARED = (
     "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
@@ -58,7 +58,7 @@ class TableJob:
     reviewed: bool
     schema_digest: str
     kind: ClassVar[str] = "Synthetic data"
-    unseen: ClassVar[str] = "held-out records that had no part in making them"
+    unseen: ClassVar[str] = "held-out records that were not used to make them"
     first: ClassVar[str] = "choosing what to measure"
     terms: ClassVar[Terms] = Terms(
         rung="rung",
@@ -73,7 +73,7 @@ class TableJob:
     @property
     def product(self) -> str:
         """The rows."""
-        return f"What was learnt from {self.rows:,} synthetic rows"
+        return f"A classifier trained on the {self.rows:,} synthetic rows"
 
     def size(self, facts: Facts) -> tuple[str, str, str]:
         """Rows and columns."""
@@ -124,9 +124,7 @@ class TableJob:
         return {"rows": self.rows, "schema": {"sha256": self.schema_digest, "columns": columns}}
 
 
-def collect(
-    synthesis: "Synthesis", record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None
-) -> Facts:
+def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:
@@ -136,6 +134,8 @@ def collect(
         job=_job(synthesis),
         measure="accuracy" if recipe.score is None else "mean score",
         asked=recipe.accuracy,
+        confidence=recipe.assurance if recipe.held else None,
+        looks=looks(recipe),
         ended=outcome.ended,
         cap=cap,
         seeded=outcome.release.seeded,
@@ -157,7 +157,7 @@ def collect(
     )
 
 
-def _job(synthesis: "Synthesis") -> TableJob:
+def _job(synthesis: Synthesis) -> TableJob:
     schema, synthetic = synthesis.recipe.schema, synthesis.outcome.release.value.table
     pairs = [joint(synthesis.measured, synthesis.std, synthetic, each) for each in synthesis.measured if len(each) > 1]
     return TableJob(

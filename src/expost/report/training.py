@@ -14,7 +14,7 @@ from expost.report.page import listed, section
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
-from expost.training.finetune import Recipe, TrainingPlan
+from expost.training.finetune import Recipe, TrainingPlan, looks
 from expost.training.score import Classifier
 
 if TYPE_CHECKING:
@@ -162,6 +162,8 @@ def collect(
         job=_job(recipe, counted=counted),
         measure="accuracy",
         asked=asked,
+        confidence=recipe.assurance if recipe.held else None,
+        looks=looks(recipe),
         ended=outcome.ended,
         cap=cap,
         seeded=outcome.release.seeded,

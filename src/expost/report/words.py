@@ -2,7 +2,7 @@
 
 import math
 
-from expost.report.digits import plain, points, price, small
+from expost.report.digits import least, plain, points, price, small
 from expost.report.facts import Facts
 from expost.search import Ended
 
@@ -36,26 +36,49 @@ def conclusion(facts: Facts) -> str:
 
 def headline(facts: Facts) -> str:
     """The result in one sentence."""
-    asked = f"{facts.measure} of {plain(float(facts.asked))}"
-    if facts.reached:
-        return f"The {asked} that was asked for was reached, for ε = {price(facts.epsilon)}."
-    return f"The {asked} that was asked for was not confirmed; ε = {price(facts.epsilon)} was spent."
+    asked, spent = plain(float(facts.asked)), f"ε = {price(facts.epsilon)}"
+    if not facts.reached:
+        return f"The {facts.measure} of {asked} that was asked for was not confirmed; {spent} was spent."
+    if not facts.divided:
+        return f"The {facts.measure} is at least {asked} on the public records of the check, for {spent}."
+    if facts.confidence is None:
+        return f"The noisy {facts.measure} came to {asked} or more, for {spent}; whether the true one did is not known."
+    return f"The {facts.measure} is at least {asked} on the held-out records, with {sure(facts)}, for {spent}."
 
 
 def reached(facts: Facts) -> str:
-    """Whether the target was reached, and the noisy answer that says so."""
+    """What a pass says about the target, and the noisy answer that says so."""
     asked, job = plain(float(facts.asked)), facts.job
-    if facts.reached:
-        seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
-        if facts.blur is not None:
-            seen = f" (the check says yes or no, with a noise of {points(facts.blur)})"
+    if not facts.reached:
         return (
-            f"{job.product} predicts {job.target} with the {facts.measure} of {asked} that was asked for, on "
-            f"{judged_on(facts)}{seen}."
+            f"The {facts.measure} of {asked} that was asked for in predicting {job.target} was NOT confirmed: "
+            f"{ending(facts)}. {last_checked(facts)}"
         )
+    seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
+    predicts = f"{job.product} passed the check: it predicts {job.target} with"
+    if facts.divided and facts.confidence is None:
+        return (
+            f"{predicts} a noisy {facts.measure} of {asked} or more on {judged_on(facts)}{seen}. This is the paper's "
+            f"check, which accepts whatever the noise lifts above the target: it does NOT promise that the true "
+            f"{facts.measure} is {asked}."
+        )
+    certain = f", with {sure(facts)}" if facts.divided else ""
+    return f"{predicts} an {facts.measure} of at least {asked} on {judged_on(facts)}{certain}{seen}. {beyond(facts)}"
+
+
+def sure(facts: Facts) -> str:
+    """The confidence of a pass."""
+    assert facts.confidence is not None  # asked for where there is one
+    return f"{plain(float(facts.confidence.level))} confidence"
+
+
+def beyond(facts: Facts) -> str:
+    """What a pass says of people who are not in the data: a matter of sampling, not of privacy."""
+    if facts.elsewhere is None or facts.held is None:
+        return "For new people, which records happened to be used for the check adds an error of its own."
     return (
-        f"The {facts.measure} of {asked} that was asked for in predicting {job.target} was NOT confirmed: "
-        f"{ending(facts)}. {last_checked(facts)}"
+        f"For new people like them, sampling error lowers this to at least {least(facts.elsewhere)} (again with "
+        f"{sure(facts)}), since about {round(facts.held, -1):,.0f} records were held out."
     )
 
 
@@ -139,10 +162,10 @@ def reading(facts: Facts) -> str:
     terms = facts.job.terms
     ahead = f"rungs that were not {terms.taken}".replace("rung", terms.rung)
     if not facts.measured:
-        noise = "" if facts.blur is None else f", with a noise of {points(facts.blur)} (95 %)"
+        noise = "" if facts.blur is None else f", with a standard error of {points(facts.blur)}"
         return (
-            f"This check says whether the {facts.measure} was reached{noise}, and does not reveal how high it is. "
-            f"The prices of {ahead} were known beforehand."
+            f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "
+            f"{guarded(facts)}The prices of {ahead} were known beforehand."
         )
     about = "" if facts.held is None else f" (about {round(facts.held, -1):,.0f})"
     margin = (
@@ -150,10 +173,27 @@ def reading(facts: Facts) -> str:
         "those held out, whose number stays private. "
     )
     return (
-        f"{margin if facts.held is None else ''}± is the 95 % range of the noise that the check adds for privacy, not "
-        f"that of which records were held out{about}. A filled mark passed, an empty one did not; marks on the axis "
-        f"are the prices of {ahead}, which were known beforehand."
+        f"{margin if facts.held is None else ''}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for "
+        f"privacy, not that of which records were held out{about}. A filled mark passed, an empty one did not; marks "
+        f"on the axis are the prices of {ahead}, which were known beforehand."
     )
+
+
+def guarded(facts: Facts) -> str:
+    """What it takes to pass."""
+    if facts.confidence is None:
+        return ""
+    looks = "the one look" if facts.confidence.looks == 1 else f"all {facts.confidence.looks} looks that were planned"
+    return (
+        f"A candidate passes when its noisy margin over the target is at least the guard, which was fixed beforehand "
+        f"so that, over {looks}, none that is below the target passes with {sure(facts)}. "
+    )
+
+
+def _ranges(facts: Facts) -> str:
+    if facts.confidence is None:
+        return "± is one standard error"
+    return f"± is the range, at {sure(facts)} for all looks together,"
 
 
 def pledged(facts: Facts) -> str:

@@ -10,6 +10,7 @@ from typing import Any, final
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
+from expost.checks.confidence import confidence_level
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import accuracy_threshold
 from expost.errors import SchemaMismatch
@@ -30,6 +31,7 @@ from expost.tabular.schema import Schema
 from expost.tabular.score import Learner, Sklearn
 from expost.tabular.source import read
 from expost.tabular.synthesis import (
+    CONFIDENCE,
     LADDER,
     QUERY,
     CheckMaker,
@@ -107,6 +109,8 @@ def synthesize(
     schema: Schema,
     target: str,
     accuracy: Real,
+    confidence: Real | None = CONFIDENCE,
+    records: int | None = None,
     ladder: Ladder = LADDER,
     query: Budget = QUERY,
     delta: float = 1e-5,
@@ -124,6 +128,10 @@ def synthesize(
 ) -> Synthesized:
     """A synthetic table that reaches the accuracy on private held-out records, at the least privacy that reached it.
 
+    ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
+    accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
+    records there are, if that is public: looks that would be too noisy are then left out.
+
     ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
     frame. Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE. ``record`` lets a caller that is
     interrupted know what was spent.
@@ -134,6 +142,8 @@ def synthesize(
         schema=schema,
         target=target,
         accuracy=accuracy_threshold(accuracy),
+        confidence=None if confidence is None else confidence_level(confidence),
+        records=records,
         ladder=ladder,
         query=query,
         delta=delta,

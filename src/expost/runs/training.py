@@ -9,6 +9,7 @@ from typing import TypeAlias, final
 from numpy.typing import ArrayLike
 
 from expost.accounting.curve import AdpEpsilon
+from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise, SystemNoise
@@ -24,7 +25,7 @@ from expost.runs.folder import deliver
 from expost.runs.records import Hidden
 from expost.search import Line, Outcome
 from expost.training.arrays import on
-from expost.training.finetune import CheckMaker, OnPublic, Recipe, balanced, fine_tune, planned
+from expost.training.finetune import CONFIDENCE, CheckMaker, OnPublic, Recipe, balanced, fine_tune, planned
 from expost.training.gradient import Exact, Summation
 from expost.training.head import Told
 from expost.training.labelled import Labelled
@@ -88,6 +89,7 @@ def finetune(
     labels: ArrayLike | None = None,
     *,
     accuracy: Real | Target,
+    confidence: Real | None = CONFIDENCE,
     validation: Real | Public = 0.5,
     classes: int | None = None,
     start: Epsilon | Fraction = START,
@@ -116,15 +118,18 @@ def finetune(
     ``features`` is an array with a row a record, or the path of an ``.npz`` file that holds ``features`` and
     ``labels``. ``validation`` is the share of records held out for private checks, or public records: a file,
     a pair of arrays or a Labelled; checks on those are free, and ``check`` is not used. Without ``classes`` they are
-    counted from the labels, and taken to be public.
+    counted from the labels, and taken to be public. ``confidence`` is how sure a pass is: with this probability no head
+    passes in the whole run that is below the accuracy on the held-out records. None is the paper's check, which
+    promises nothing.
 
     Each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the first
     release and ``epochs_between`` before each later one. ``start`` is what the first release may be stated as, or,
     as a Fraction, the noise multiplier itself. ``batch`` is a public guess at how many records join a step; it scales
     the gradient, which Adam undoes, so little depends on it. The learning rate is multiplied by ``drop`` after the
-    first release. ``records`` is about how many records there are, if that is public: margins are then told as
-    accuracies. Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE. ``record`` lets a caller that
-    is interrupted know what was spent; ``on_progress`` hears the steps taken and to be taken in a release.
+    first release. ``records`` is about how many records there are, if that is public: margins are then shown as
+    accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and everything then
+    says NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps
+    taken and to be taken in a release.
     """
     hidden = Hidden(features, labels)
     del features, labels  # a traceback that shows variables would show their rows
@@ -138,6 +143,8 @@ def finetune(
         target=accuracy if isinstance(accuracy, Target) else to_reach(accuracy),
         schedule=Schedule.of_epochs(epochs, epochs_between, releases, rate=chance),
         start=start,
+        confidence=None if confidence is None else confidence_level(confidence),
+        records=records,
         rate=chance,
         delta=delta,
         validation=HALF if isinstance(validation, Public) else typed(validation, "validation"),
@@ -156,7 +163,6 @@ def finetune(
         noise=SystemNoise() if noise is None else noise,
         record=record,
         max_epsilon=max_epsilon,
-        records=records,
         title=title,
         on_step=on_step,
         on_progress=on_progress,
@@ -171,14 +177,12 @@ def finetune_recipe(
     noise: Noise,
     record: Memory | None = None,
     max_epsilon: float | None = None,
-    records: int | None = None,
     title: str = "Classifier",
     on_step: Callable[[Rung], None] | None = None,
     on_progress: Told | None = None,
 ) -> Finetuned:
     """The same from a recipe that is ready but for the size of the head, which the records have yet to say."""
-    if records is not None and records < 1:
-        raise InvalidBound(f"records is {records}; say about how many there are, or leave it out.")
+    records = recipe.records
     plan, kept = planned(recipe), Memory() if record is None else record
     first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="release")

@@ -15,13 +15,10 @@ from rich.text import Text
 from expost.report import Facts, conclusion, written
 from expost.report.digits import tied
 
-NORMAL_95 = 1.96
-"""Half the width of a 95 % interval, in standard deviations: what ± means here and in the report."""
-
 WIDEST = 100
 """Characters in a line that is still easily read."""
 
-VERDICTS = {True: "accurate enough", False: "not yet", None: "not checked"}
+VERDICTS = {True: "passed", False: "not yet", None: "not asked"}
 
 
 @final

@@ -1,14 +1,15 @@
-"""Prices: a ladder between two ends, a check by its name, and how noisy it is; all known before data is touched."""
+"""Prices: a ladder between two ends and a check by its name; all known before data is touched."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import final
 
-from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.claim import Budget
 from expost.accounting.convert import best_linear_order
-from expost.accounting.curve import cover, largest_rho
+from expost.accounting.curve import cover
+from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
@@ -16,11 +17,10 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
 from expost.numerics import up
-from expost.step import Check, Price
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
 from expost.tabular.source import read
-from expost.tabular.synthesis import CheckMaker, Recipe, climb, planned
+from expost.tabular.synthesis import CheckMaker, Recipe, planned
 from expost.tabular.table import Table
 
 
@@ -90,45 +90,28 @@ def check_named(name: str, budget: Budget, schema: Schema) -> Callable[[Ladder],
     if name == "balanced":
         return lambda ladder: BalancedCheck
     if name == "gaussian":
-        return lambda ladder: lambda question: GaussianCheck(question, budget, max(1, len(ladder.levels) - 1))
+        return lambda ladder: partial(_gaussian, budget, ladder)
     if name == "svt":
-        return lambda ladder: lambda question: SparseVectorCheck.calibrated(question, budget)
+        return lambda ladder: lambda question, confidence: SparseVectorCheck.calibrated(question, budget, confidence)
     if name.startswith("public:"):
         made = public_check(name.removeprefix("public:"), schema)
         return lambda ladder: made
     raise InvalidBound(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
 
 
+def _gaussian(
+    budget: Budget, ladder: Ladder, question: CentredSum[Table, Candidate], confidence: Confidence | None
+) -> GaussianCheck[Table, Candidate]:
+    """As many questions as there are looks; without a confidence one for each rung but the last."""
+    looks = max(1, len(ladder.levels) - 1) if confidence is None else confidence.looks
+    return GaussianCheck(question, budget, looks, confidence)
+
+
 def public_check(table: object, schema: Schema) -> CheckMaker:
     """A check on public records, which costs nothing; the records are read at once."""
     public = read(table, schema)
 
-    def make(question: CentredSum[Table, Candidate]) -> PublicCheck[Candidate]:
+    def make(question: CentredSum[Table, Candidate], confidence: Confidence | None) -> PublicCheck[Candidate]:
         return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
 
     return make
-
-
-def check_noise(recipe: Recipe) -> tuple[float | None, ...]:
-    """The standard deviation of the check's noise on each rung, in records; None where nothing private is asked."""
-    check, (trained, mechanism) = recipe.judge(), climb(recipe)
-    found: list[float | None] = []
-    asked = NOTHING
-    for index, budget in enumerate(recipe.ladder.budgets):
-        trained = trained + mechanism.promise(budget)
-        if isinstance(check, PublicCheck) or index + 1 == len(recipe.ladder.levels):
-            found.append(None)
-            continue
-        price = check.price(index, trained.as_spent(), asked.as_spent())
-        asked = asked + price.failed
-        found.append(_spread(check, price) * recipe.question().sensitivity / recipe.question().unit)
-    return tuple(found)
-
-
-def _spread(check: Check[Table, Candidate], price: Price) -> float:
-    """The standard deviation of one answer, in units of the question's sensitivity; unknown for a check not ours."""
-    if isinstance(check, SparseVectorCheck):
-        return math.sqrt(check.variance + 2 * check.scale**2)
-    if isinstance(check, BalancedCheck | GaussianCheck):
-        return math.sqrt(1 / (2 * largest_rho(price.passed.curve)))
-    return math.nan

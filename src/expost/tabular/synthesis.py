@@ -1,15 +1,19 @@
 """Synthesis: from a private table and an accuracy to a synthetic table that reaches it on held-out records."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
 from typing import TypeAlias, final
 
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
+from expost.accounting.curve import largest_rho
 from expost.accounting.plan import Plan
 from expost.accounting.pledge import PlannedStops
+from expost.checks.confidence import Confidence, confidence_level, worth_asking
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
@@ -22,8 +26,8 @@ from expost.numerics import probability, up
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.release import Past
-from expost.search import Line, Outcome, planned_stops, search
-from expost.step import Check
+from expost.search import Line, Outcome, planned_looks, planned_stops, search
+from expost.step import Check, Look
 from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import Measured, fit, total
@@ -33,21 +37,29 @@ from expost.tabular.selection import SpanningTree, affordable, queries
 from expost.tabular.table import Table
 
 Score: TypeAlias = Callable[[Candidate, Table], Floats]
-CheckMaker: TypeAlias = Callable[[CentredSum[Table, Candidate]], Check[Table, Candidate] | PublicCheck[Candidate]]
+Judge: TypeAlias = Check[Table, Candidate] | PublicCheck[Candidate]
+CheckMaker: TypeAlias = Callable[[CentredSum[Table, Candidate], Confidence | None], Judge]
 Progress: TypeAlias = Callable[[str], None]
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
+CONFIDENCE = Fraction(95, 100)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Everything about the job that is public and fixed before data is touched."""
+    """Everything about the job that is public and fixed before data is touched.
+
+    ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
+    how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
+    """
 
     schema: Schema
     target: str
     accuracy: Fraction
+    confidence: Fraction | None = CONFIDENCE
+    records: int | None = None
     ladder: Ladder = LADDER
     query: Budget = QUERY
     delta: float = 1e-5
@@ -65,16 +77,44 @@ class Recipe:
         if not 0 < self.validation < 1:
             raise InvalidBound(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
         if self.rows is not None and self.rows < 1:
-            raise InvalidBound(f"rows is {self.rows}; a synthetic table has one at least.")
+            raise InvalidBound(f"rows is {self.rows}; a synthetic table has at least one.")
+        if self.records is not None and self.records < 1:
+            raise InvalidBound(f"records is {self.records}; say about how many there are, or leave it out.")
+        if self.confidence is not None:
+            confidence_level(self.confidence)
         self.question()
 
     def question(self) -> CentredSum[Table, Candidate]:
         """What is asked of the held-out records."""
         return CentredSum(self.score or correct(self.target), self.accuracy, self.schema.neighbours)
 
-    def judge(self) -> Check[Table, Candidate] | PublicCheck[Candidate]:
+    def judge(self) -> Judge:
         """The check of that question."""
-        return self.check(self.question())
+        return self.check(self.question(), self.assurance)
+
+    @property
+    def assurance(self) -> Confidence | None:
+        """The confidence, over all looks that are planned."""
+        return None if self.asked is None or self.confidence is None else Confidence(self.confidence, len(self.asked))
+
+    @cached_property
+    def asked(self) -> tuple[int, ...] | None:
+        """The rungs that a check is asked about, from 0; None for all but the last, as the paper's check has it."""
+        if self.confidence is None:
+            return None
+        everywhere = Confidence(self.confidence, len(self.ladder.levels))
+        if not isinstance(self.check(self.question(), everywhere), BalancedCheck):
+            return tuple(range(everywhere.looks))
+        prior, mechanism = climb(self)
+        steps = accumulate((mechanism.promise(each) for each in self.ladder.budgets), initial=prior)
+        trained = [largest_rho(promise.curve) for promise in steps][1:]
+        held = None if self.records is None else self.records * float(self.validation)
+        return worth_asking(trained, self.question(), self.confidence, held)
+
+    @property
+    def rungs(self) -> Ladder:
+        """The ladder, with the rungs that the check is asked about."""
+        return replace(self.ladder, asked=self.asked)
 
     @property
     def held(self) -> Fraction:
@@ -108,10 +148,16 @@ def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:
     return prior, Brownian(Gaussian(star.statistic))
 
 
+def looks(recipe: Recipe) -> tuple[Look | None, ...]:
+    """How noisy the check will be on each rung, and what passes there."""
+    prior, mechanism = climb(recipe)
+    return planned_looks(mechanism, recipe.rungs, recipe.judge(), prior=prior)
+
+
 def planned(recipe: Recipe) -> Plan:
     """The pledge for the whole procedure, selection included; touches no data."""
     prior, mechanism = climb(recipe)
-    stops = planned_stops(mechanism, recipe.ladder, recipe.judge(), prior=prior)
+    stops = planned_stops(mechanism, recipe.rungs, recipe.judge(), prior=prior)
     return Plan(
         stops, PlannedStops(stops, recipe.delta), f"planned stops: δ is split evenly over the {len(stops)} of them"
     )
@@ -184,7 +230,7 @@ def synthesise(
     outcome = search(
         parts,
         Brownian(Gaussian(marginals.statistic)),
-        recipe.ladder,
+        recipe.rungs,
         builder,
         recipe.judge(),
         noise=noise,

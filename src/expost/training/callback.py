@@ -7,10 +7,11 @@ from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, SpentCheck
 from expost.ladder import Rung
+from expost.numerics import Real
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome
 from expost.step import Inquiry, Verdict
-from expost.training.module import APART, Trainer
+from expost.training.module import APART, CONFIDENCE, Trainer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -46,6 +47,7 @@ class Callback:
         every: str,
         delta: float,
         check: "CheckKind" = BalancedCheck,
+        confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
     ) -> None:
@@ -57,6 +59,7 @@ class Callback:
             every=every,
             delta=delta,
             check=check,
+            confidence=confidence,
             because=because,
             max_epsilon=max_epsilon,
         )
@@ -114,13 +117,13 @@ class Callback:
         self._history.append(Line(rung.budget, run.odometer.spent, verdict))
         if verdict is not None and verdict.passed:
             return Ended.HALTED
-        return Ended.EXHAUSTED if rung.last else None
+        return Ended.EXHAUSTED if rung is run.rungs[-1] else None
 
     def _ask(self, candidate: "Release[nn.Module]", rung: Rung) -> Verdict | None:
         run = self._run
         if isinstance(run.judge, PublicCheck):
             return run.judge.verdict(candidate.value)
-        if rung.last:
+        if not rung.asked:
             return None
         held = run.parts.held
         assert self._inquiry is not None  # a check that reads data has a run, and a part to read

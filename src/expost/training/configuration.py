@@ -58,7 +58,7 @@ class HeadConfiguration:
 
     @property
     def _check(self) -> BalancedCheck[Labelled, Classifier]:
-        return BalancedCheck(self.recipe.question())
+        return BalancedCheck(self.recipe.question(), None)  # its margin is a score here, nothing passes
 
     @property
     def _price(self) -> Price:

@@ -9,12 +9,14 @@ from torch import nn
 from expost.accounting.claim import NOTHING, Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops, Pledge
+from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.errors import BudgetExceeded, InvalidBound
 from expost.ladder import Rung
 from expost.noise import Noise
+from expost.numerics import Real
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Neighbours, Split
 from expost.record import Fact, Memory
@@ -33,15 +35,18 @@ CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCh
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Course:
-    """What is public about a run and fixed before data is opened: the schedule, the order, and δ."""
+    """What is public about a run and fixed before data is opened: the schedule, the order, δ and the confidence."""
 
     descent: ModuleDescent
     releases: Releases
     delta: float
+    confidence: Confidence | None
 
     @classmethod
-    def of(cls, descent: ModuleDescent, *, every: str, releases: int, delta: float) -> "Course":
-        """Releases as a person types them: ``every`` so many epochs or steps."""
+    def of(
+        cls, descent: ModuleDescent, *, every: str, releases: int, delta: float, confidence: Real | None = None
+    ) -> "Course":
+        """Releases as a person types them, ``every`` few epochs or steps; with a confidence each is asked about."""
         rate = descent.descent.rate
         number, epochs = _stretch(every)
         if epochs:
@@ -49,8 +54,12 @@ class Course:
         else:
             schedule = Schedule(number, number, releases)
         order = best_order(descent.descent.promise(schedule.first), delta)
-        at_once = epoch(rate) if epochs else None
-        return cls(descent=descent, releases=Releases(schedule, descent.descent, order, at_once), delta=delta)
+        at_once, sure = epoch(rate) if epochs else None, None
+        if confidence is not None:
+            sure = Confidence.of(confidence, looks=releases)
+        asked = None if sure is None else tuple(range(releases))
+        rungs = Releases(schedule, descent.descent, order, at_once, asked)
+        return cls(descent=descent, releases=rungs, delta=delta, confidence=sure)
 
     def question(self, target: Target) -> CentredSum[Records, nn.Module]:
         """Whether the share of held-out records that a module gets right reaches the target."""
@@ -61,12 +70,13 @@ class Course:
 
         Uses: five-step calibration.
         """
-        question = self.question(target)
+        question, confidence = self.question(target), self.confidence
         if kind is BalancedCheck:
-            return BalancedCheck(question)
+            return BalancedCheck(question, confidence)
         schedule, alpha = self.releases.schedule, self.releases.alpha
         first = Budget.of(self.descent.descent.promise(schedule.first).at(alpha), alpha=alpha)
-        return GaussianCheck(question, first, max(1, schedule.releases - 1))
+        looks = max(1, schedule.releases - 1) if confidence is None else confidence.looks
+        return GaussianCheck(question, first, looks, confidence)
 
     def public(self, target: Target, records: Records) -> Judge:
         """A check on public records."""
@@ -122,7 +132,7 @@ class Run:
     rungs: tuple[Rung, ...]
     carried: Release[Weights] | None
 
-    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next release."""
         taken = len(past.steps)
         return self.rungs[taken] if taken < len(self.rungs) else None

@@ -1,16 +1,16 @@
 """Fine-tuning: from labelled features and an accuracy to a linear head that reaches it on held-out records."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias, final
 
-from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
+from expost.checks.confidence import Confidence, confidence_level, worth_asking
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
@@ -19,8 +19,8 @@ from expost.noise import Noise
 from expost.numerics import positive, probability
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split
-from expost.search import Line, Outcome, planned_stops, search
-from expost.step import Check
+from expost.search import Line, Outcome, planned_looks, planned_stops, search
+from expost.step import Check, Look
 from expost.training.arrays import Arrays, InNumpy
 from expost.training.gradient import Exact, Summation
 from expost.training.head import Head, Trained
@@ -31,21 +31,25 @@ from expost.training.score import Classifier, Target, correct
 
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 Judge: TypeAlias = Check[Labelled, Classifier] | PublicCheck[Classifier]
-CheckMaker: TypeAlias = Callable[[Question, Budget, int], Judge]
-"""Makes the check of a question, given what training the first release costs and how many questions there may be."""
+CheckMaker: TypeAlias = Callable[[Question, Budget, int, Confidence | None], Judge]
+"""Makes the check of a question, given what training the first release costs, how many looks there may be, and how
+sure a pass must be."""
 
 
-def balanced(question: Question, first: Budget, questions: int) -> Judge:
+def balanced(question: Question, first: Budget, looks: int, confidence: Confidence | None) -> Judge:
     """Each look at held-out records spends what training has spent: it adds nothing to the bill."""
-    return BalancedCheck(question)
+    return BalancedCheck(question, confidence)
 
 
-def calibrated(question: Question, first: Budget, questions: int) -> Judge:
+def calibrated(question: Question, first: Budget, looks: int, confidence: Confidence | None) -> Judge:
     """All looks at held-out records together spend as much as training the first release.
 
     Uses: five-step calibration.
     """
-    return GaussianCheck(question, first, questions)
+    return GaussianCheck(question, first, looks, confidence)
+
+
+CONFIDENCE = Fraction(95, 100)
 
 
 @final
@@ -55,7 +59,7 @@ class OnPublic:
 
     records: Labelled
 
-    def __call__(self, question: Question, first: Budget, questions: int) -> Judge:
+    def __call__(self, question: Question, first: Budget, looks: int, confidence: Confidence | None) -> Judge:
         """The check."""
         return PublicCheck(lambda head: question.ask(head, self.records) >= 0)
 
@@ -65,7 +69,9 @@ class OnPublic:
 class Recipe:
     """Everything about the job that is public and fixed before data is touched.
 
-    ``start`` is what the first release may be stated as, or the noise multiplier itself.
+    ``start`` is what the first release may be stated as, or the noise multiplier itself. ``confidence`` is how sure a
+    pass must be, None for the paper's check, which promises nothing. ``records`` is about how many records there are,
+    if that is public: releases whose look would be too noisy are then not asked about.
     """
 
     width: int
@@ -73,6 +79,8 @@ class Recipe:
     target: Target
     schedule: Schedule
     start: Epsilon | Fraction
+    confidence: Fraction | None = CONFIDENCE
+    records: int | None = None
     rate: Fraction = Fraction(1, 10)
     delta: float = 1e-5
     validation: Fraction = Fraction(1, 2)
@@ -92,7 +100,11 @@ class Recipe:
         if not 0 < self.validation < 1:
             raise InvalidBound(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
         if self.classes < 2:
-            raise InvalidBound("there is one class only; a classifier needs two at least.")
+            raise InvalidBound("there is only one class; a classifier needs at least two.")
+        if self.records is not None and self.records < 1:
+            raise InvalidBound(f"records is {self.records}; say about how many there are, or leave it out.")
+        if self.confidence is not None:
+            confidence_level(self.confidence)
 
     @cached_property
     def descent(self) -> Descent:
@@ -128,7 +140,7 @@ class Recipe:
     @property
     def releases(self) -> Releases:
         """The rungs of the search."""
-        return Releases(self.schedule, self.descent, self.order)
+        return Releases(self.schedule, self.descent, self.order, asked=self.asked)
 
     def question(self) -> Question:
         """What is asked of the held-out records."""
@@ -136,8 +148,29 @@ class Recipe:
 
     def judge(self) -> Judge:
         """The check of that question."""
+        sure = self.assurance
+        return self._made(max(1, self.schedule.releases - 1) if sure is None else sure.looks, sure)
+
+    @property
+    def assurance(self) -> Confidence | None:
+        """The confidence, over all looks that are planned."""
+        return None if self.asked is None or self.confidence is None else Confidence(self.confidence, len(self.asked))
+
+    @cached_property
+    def asked(self) -> tuple[int, ...] | None:
+        """The releases that a check is asked about, from 0; None for all but the last, as the paper's check has it."""
+        if self.confidence is None:
+            return None
+        everywhere = Confidence(self.confidence, self.schedule.releases)
+        if not isinstance(self._made(everywhere.looks, everywhere), BalancedCheck):
+            return tuple(range(everywhere.looks))
+        trained = [largest_rho(self.descent.promise(steps).curve) for steps in self.schedule.steps]
+        held = None if self.records is None else self.records * float(self.validation)
+        return worth_asking(trained, self.question(), self.confidence, held)
+
+    def _made(self, looks: int, confidence: Confidence | None) -> Judge:
         first = Budget.of(self.descent.promise(self.schedule.first).at(self.order), alpha=self.order)
-        return self.check(self.question(), first, max(1, self.schedule.releases - 1))
+        return self.check(self.question(), first, looks, confidence)
 
     @property
     def held(self) -> Fraction:
@@ -170,22 +203,9 @@ def planned(recipe: Recipe) -> TrainingPlan:
     return TrainingPlan(PlannedStops(stops, recipe.delta))
 
 
-def check_noise(recipe: Recipe) -> tuple[float | None, ...]:
-    """The standard deviation of the check's noise at each release, in records; None where nothing private is asked."""
-    check, head, question = recipe.judge(), recipe.head(), recipe.question()
-    found: list[float | None] = []
-    trained = asked = NOTHING
-    for index, rung in enumerate(recipe.releases.rungs):
-        trained = trained + head.promise(rung.budget)
-        if isinstance(check, PublicCheck) or rung.last:
-            found.append(None)
-            continue
-        price = check.price(index, trained.as_spent(), asked.as_spent())
-        asked = asked + price.failed
-        known = isinstance(check, BalancedCheck | GaussianCheck)  # how noisy another check is, nobody says
-        spread = math.sqrt(1 / (2 * largest_rho(price.passed.curve))) if known else math.nan
-        found.append(spread * question.sensitivity / question.unit)
-    return tuple(found)
+def looks(recipe: Recipe) -> tuple[Look | None, ...]:
+    """How noisy the check will be at each release, and what passes there."""
+    return planned_looks(recipe.head(), recipe.releases, recipe.judge())
 
 
 def fine_tune(

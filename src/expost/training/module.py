@@ -33,7 +33,7 @@ from expost.training.course import CheckKind, Course, Judge, Run, Stage, begin
 from expost.training.score import Target
 from expost.training.weights import Given, ModuleDescent, Public, Records, Weights
 
-DELTA = 1e-5
+DELTA, CONFIDENCE = 1e-5, 0.95
 APART = "the caller held these records out before training"
 CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
 
@@ -111,6 +111,7 @@ class Trainer:
         every: str,
         delta: float = DELTA,
         check: CheckKind = BalancedCheck,
+        confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
         on_step: Callable[[Line], None] | None = None,
@@ -118,8 +119,10 @@ class Trainer:
         """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
 
         They are private unless wrapped in Public, and nobody may be both in them and in the training records:
-        ``because`` is the caller's word for it. A private check is not asked about the last release. A run that was
-        killed before a question was answered goes on without it.
+        ``because`` is the caller's word for it. A release passes when its noisy margin is so far above 0 that, with
+        this ``confidence``, none of the run passes that is below the target on these records; None is the paper's
+        check, which promises nothing and is not asked about the last release. A run that was killed before a question
+        was answered goes on without it.
         """
         run = self.begin(
             target,
@@ -128,6 +131,7 @@ class Trainer:
             every=every,
             delta=delta,
             check=check,
+            confidence=confidence,
             because=because,
             max_epsilon=max_epsilon,
         )
@@ -155,11 +159,12 @@ class Trainer:
         every: str,
         delta: float = DELTA,
         check: CheckKind = BalancedCheck,
+        confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
     ) -> Run:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
-        course = Course.of(self._descent, every=every, releases=releases, delta=delta)
+        course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
         if isinstance(on, Public):
             judge = course.public(target, Records.of(on.records))
             return self._run(course, Split.whole(self._data), judge, max_epsilon)

@@ -8,7 +8,7 @@ from typing import final
 from expost.accounting.claim import Budget, Promise, best_statement
 from expost.accounting.descent import Descent, chance
 from expost.errors import InvalidBound
-from expost.ladder import Rung
+from expost.ladder import Rung, rungs_asked
 from expost.numerics import positive
 from expost.release import Past
 from expost.step import Verdict
@@ -63,28 +63,31 @@ class Schedule:
 class Releases:
     """A schedule as rungs of a search: each rung buys the steps up to its release, ``at_once`` of them a budget.
 
-    What is bought at once is on record, and billed in full, before its first step runs.
+    What is bought at once is on record, and billed in full, before its first step runs. ``asked`` are the releases,
+    from 0, that a check is asked about; left out, all but the last.
     """
 
     schedule: Schedule
     descent: Descent
     alpha: Fraction
     at_once: int | None = None
+    asked: tuple[int, ...] | None = None
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """A rung for each release."""
         stretches = [self.schedule.first] + [self.schedule.between] * (self.schedule.releases - 1)
-        return tuple(self._rung(steps, place == len(stretches)) for place, steps in enumerate(stretches, start=1))
+        asked = rungs_asked(self.asked, len(stretches))
+        return tuple(self._rung(steps, place in asked) for place, steps in enumerate(stretches))
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next release."""
         taken = len(past.steps)
         return self.rungs[taken] if taken < self.schedule.releases else None
 
-    def _rung(self, steps: int, last: bool) -> Rung:
+    def _rung(self, steps: int, asked: bool) -> Rung:
         size = gcd(steps, self.at_once or steps)
-        return Rung(Budget(Fraction(self.descent.step.at(self.alpha)) * size, self.alpha), last, steps // size)
+        return Rung(Budget(Fraction(self.descent.step.at(self.alpha)) * size, self.alpha), asked, steps // size)
 
 
 def best_order(promise: Promise, delta: float) -> Fraction:

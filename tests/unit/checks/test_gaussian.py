@@ -30,7 +30,7 @@ def answered(check: Check[Integers, int], candidate: int, noise: Noise) -> Verdi
 
 def balanced(trained: Spent, asked: Spent = NONE) -> Price:
     """What a balanced check asks for, given what both parts have spent."""
-    return BalancedCheck(QUESTION).price(0, trained, asked)
+    return BalancedCheck(QUESTION, None).price(0, trained, asked)
 
 
 def trained(rho: Fraction) -> Spent:
@@ -41,26 +41,29 @@ def trained(rho: Fraction) -> Spent:
 @pytest.mark.parametrize(("candidate", "noise", "passed"), [(1, 0, True), (1, -1, False), (2, 7, False), (2, 8, True)])
 def test_a_candidate_passes_when_the_noisy_margin_is_not_negative(candidate: int, noise: int, passed: bool) -> None:
     """Three of four right is a margin of 0 at 3/4; one of four is −8 quarters."""
-    check = GaussianCheck(QUESTION, budget(1), 3)
+    check = GaussianCheck(QUESTION, budget(1), 3, None)
 
     assert answered(check, candidate, ScriptedNoise([noise])).passed is passed
 
 
-@pytest.mark.parametrize("check", [GaussianCheck(QUESTION, budget(1), 3), BalancedCheck(QUESTION)])
+@pytest.mark.parametrize("check", [GaussianCheck(QUESTION, budget(1), 3, None), BalancedCheck(QUESTION, None)])
 def test_the_record_holds_the_sensitivity_and_its_unit(check: Check[Integers, int]) -> None:
     assert check.facts() == {"sensitivity": 3, "unit": 4}
 
 
 @pytest.mark.parametrize(
     ("check", "name"),
-    [(GaussianCheck(QUESTION, budget(1), 3), "Gaussian check"), (BalancedCheck(QUESTION), "balanced check")],
+    [
+        (GaussianCheck(QUESTION, budget(1), 3, None), "Gaussian check"),
+        (BalancedCheck(QUESTION, None), "balanced check"),
+    ],
 )
 def test_the_name_on_record_tells_the_two_checks_apart(check: Check[Integers, int], name: str) -> None:
     assert check.name == name
 
 
 def test_the_noisy_margin_is_shown_in_records() -> None:
-    verdict = answered(GaussianCheck(QUESTION, budget(1), 3), 2, ScriptedNoise([2]))
+    verdict = answered(GaussianCheck(QUESTION, budget(1), 3, None), 2, ScriptedNoise([2]))
 
     assert verdict.margin == -6 / 4
     assert verdict.std == pytest.approx(math.sqrt(9 * 20 * 3 / 2) / 4)
@@ -68,7 +71,7 @@ def test_the_noisy_margin_is_shown_in_records() -> None:
 
 def test_six_questions_at_one_hundredth_have_the_noise_of_the_formula() -> None:
     """σ² = αΔ²·6/(2·ε) is 6000 squared sensitivities at α = 20 and ε = 1/100."""
-    check = GaussianCheck(QUESTION, budget(Fraction(1, 100)), 6)
+    check = GaussianCheck(QUESTION, budget(Fraction(1, 100)), 6, None)
 
     verdict = answered(check, 1, ScriptedNoise([0]))
 
@@ -77,14 +80,14 @@ def test_six_questions_at_one_hundredth_have_the_noise_of_the_formula() -> None:
 
 @pytest.mark.parametrize("index", range(4))
 def test_every_question_costs_an_equal_share(index: int) -> None:
-    price = GaussianCheck(QUESTION, budget(1), 4).price(index, NONE, NONE)
+    price = GaussianCheck(QUESTION, budget(1), 4, None).price(index, NONE, NONE)
 
     rho, variance = Fraction(1, 80), Fraction(9 * 40)
     assert price.passed.curve == line(0, rho, lattice_rho(variance, Fraction(9)))
 
 
 def test_all_planned_questions_together_cost_the_budget() -> None:
-    odometer, inquiry = rehearsal(), Inquiry(GaussianCheck(QUESTION, budget(1), 3))
+    odometer, inquiry = rehearsal(), Inquiry(GaussianCheck(QUESTION, budget(1), 3, None))
     held = people(1, 2)
 
     for _ in range(3):
@@ -94,7 +97,7 @@ def test_all_planned_questions_together_cost_the_budget() -> None:
 
 
 def test_one_question_more_than_planned_is_refused() -> None:
-    inquiry = Inquiry(GaussianCheck(QUESTION, budget(1), 1))
+    inquiry = Inquiry(GaussianCheck(QUESTION, budget(1), 1, None))
     inquiry.answer(inquiry.price(NONE, NONE), HELD, 1, ScriptedNoise([-1]))
 
     with pytest.raises(SpentCheck, match="every planned question has been asked"):
@@ -102,14 +105,14 @@ def test_one_question_more_than_planned_is_refused() -> None:
 
 
 def test_a_fresh_run_has_all_its_questions_again() -> None:
-    check = GaussianCheck(QUESTION, budget(1), 1)
+    check = GaussianCheck(QUESTION, budget(1), 1, None)
     answered(check, 1, ScriptedNoise([-1]))
 
     assert Inquiry(check).price(NONE, NONE).passed.at(20) == 1.0
 
 
 def test_a_passed_question_is_billed_like_a_failed_one() -> None:
-    price = GaussianCheck(QUESTION, budget(1), 2).price(0, NONE, NONE)
+    price = GaussianCheck(QUESTION, budget(1), 2, None).price(0, NONE, NONE)
 
     assert price.passed == price.failed
 
@@ -117,7 +120,7 @@ def test_a_passed_question_is_billed_like_a_failed_one() -> None:
 @pytest.mark.parametrize("questions", [0, -1])
 def test_a_check_plans_at_least_one_question(questions: int) -> None:
     with pytest.raises(InvalidBound, match="plan at least one"):
-        GaussianCheck(QUESTION, budget(1), questions)
+        GaussianCheck(QUESTION, budget(1), questions, None)
 
 
 def test_a_balanced_check_spends_what_training_has_spent() -> None:
@@ -138,7 +141,7 @@ def test_a_balanced_check_needs_training_that_spent_something_with_the_order(spe
 
 def test_a_balanced_check_is_not_asked_twice_about_the_same_spending() -> None:
     odometer, parts = rehearsal(), Split.from_parts(people(1), people(1), because="two hospitals")
-    inquiry = Inquiry(BalancedCheck(QUESTION))
+    inquiry = Inquiry(BalancedCheck(QUESTION, None))
     odometer.spend(Says(1), parts.train, budget(1), Past(), silence())
     ask(odometer, inquiry, parts)
 
@@ -152,7 +155,7 @@ def test_a_balanced_check_counts_what_the_held_part_spent_on_other_things() -> N
     odometer.spend(Says(1), parts.train, budget(3), Past(), silence())
     odometer.spend(Says(1), parts.held, budget(1), Past(), silence())
 
-    ask(odometer, Inquiry(BalancedCheck(QUESTION)), parts)
+    ask(odometer, Inquiry(BalancedCheck(QUESTION, None)), parts)
 
     assert odometer.spent_on(parts.held).at(20) == odometer.spent_on(parts.train).at(20) == 3.0
 
@@ -165,4 +168,4 @@ def ask(odometer: Odometer, inquiry: Inquiry[Integers, int], parts: Split[Intege
 
 
 def test_a_check_speaks_for_the_relation_of_its_question() -> None:
-    assert GaussianCheck(QUESTION, budget(1), 1).relation is BalancedCheck(QUESTION).relation is ADD
+    assert GaussianCheck(QUESTION, budget(1), 1, None).relation is BalancedCheck(QUESTION, None).relation is ADD

@@ -195,7 +195,7 @@ def test_the_numbers_of_a_question_cannot_wrap_around(make: Make, kind: type[np.
 @pytest.mark.parametrize("make", [centred, public])
 def test_the_resolution_of_an_array_gets_the_noise_of_the_same_number(make: Make) -> None:
     def std(resolution: int) -> float | None:
-        check = GaussianCheck(make(Fraction(1, 2), ADD, resolution), budget(1), 1)
+        check = GaussianCheck(make(Fraction(1, 2), ADD, resolution), budget(1), 1, None)
         price = check.price(0, NONE, NONE)
         return check.begin().answer(0, price, np.zeros(1), 0, ScriptedNoise([0])).std
 

@@ -20,7 +20,7 @@ HELD = np.array([1, 1, 1, 2])
 CENTRED: CentredSum[Integers, int] = CentredSum(right, Fraction(3, 4), ADD)
 COUNTED: PublicCount[Integers, int] = PublicCount(right, Fraction(3, 4), 4, ADD)
 REPLACED: PublicCount[Integers, int] = PublicCount(right, Fraction(3, 4), 4, REPLACE)
-CHECK = SparseVectorCheck(CENTRED, Fraction(10), Fraction(8))
+CHECK = SparseVectorCheck(CENTRED, Fraction(10), Fraction(8), None)
 
 
 def answered(inquiry: Inquiry[Integers, int], noise: Noise) -> Verdict:
@@ -80,14 +80,14 @@ def test_after_a_fail_the_check_goes_on() -> None:
 
 @pytest.mark.parametrize(("question", "price"), [(CENTRED, 2), (REPLACED, 2), (COUNTED, 1)])
 def test_only_a_public_count_under_added_records_halves_a_pass(question: Question[Integers, int], price: int) -> None:
-    assert SparseVectorCheck(question, Fraction(1), Fraction(8)).pass_cost == line(Fraction(price, 8), 0)
+    assert SparseVectorCheck(question, Fraction(1), Fraction(8), None).pass_cost == line(Fraction(price, 8), 0)
 
 
 @pytest.mark.parametrize(
     ("question", "rho", "xi"), [(CENTRED, 3.5405e-5, 9.2919e-3), (COUNTED, 6.430671e-5, 8.713866e-3)]
 )
 def test_the_calibration_is_the_best_for_its_budget(question: Question[Integers, int], rho: float, xi: float) -> None:
-    check = SparseVectorCheck.calibrated(question, budget(Fraction(1, 100)))
+    check = SparseVectorCheck.calibrated(question, budget(Fraction(1, 100)), None)
 
     assert float(check.threshold_cost.rho) == pytest.approx(rho, rel=2e-5)
     assert float(check.pass_cost.xi) == pytest.approx(xi, rel=2e-5)
@@ -95,7 +95,7 @@ def test_the_calibration_is_the_best_for_its_budget(question: Question[Integers,
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), 1, Fraction(1, 3)])
 def test_a_calibrated_check_stays_within_its_budget(epsilon: Fraction) -> None:
-    check = SparseVectorCheck.calibrated(CENTRED, budget(epsilon))
+    check = SparseVectorCheck.calibrated(CENTRED, budget(epsilon), None)
 
     assert check.threshold_cost.rho * 20 + check.pass_cost.xi <= epsilon
 
@@ -104,19 +104,19 @@ def test_the_noise_is_in_units_of_the_sensitivity() -> None:
     """A sensitivity of 3 makes the smallest possible noise too wide for 64 bits nine times earlier."""
     widest = Fraction(2**104, 9)
 
-    assert answered(Inquiry(SparseVectorCheck(CENTRED, widest, Fraction(1))), ScriptedNoise([0, 0])).passed
+    assert answered(Inquiry(SparseVectorCheck(CENTRED, widest, Fraction(1), None)), ScriptedNoise([0, 0])).passed
     with pytest.raises(InvalidBound, match="64-bit noise"):
-        SparseVectorCheck(CENTRED, widest + 1, Fraction(1))
+        SparseVectorCheck(CENTRED, widest + 1, Fraction(1), None)
 
 
 @pytest.mark.parametrize(("variance", "scale"), [(0, 1), (1, 0), (-1, 1), (1, -1)])
 def test_noise_that_is_no_noise_is_refused(variance: int, scale: int) -> None:
     with pytest.raises(InvalidBound, match="it must be above 0"):
-        SparseVectorCheck(CENTRED, Fraction(variance), Fraction(scale))
+        SparseVectorCheck(CENTRED, Fraction(variance), Fraction(scale), None)
 
 
 def test_plain_numbers_are_read_exactly() -> None:
-    check = SparseVectorCheck(CENTRED, np.int64(10), 0.1)  # type: ignore[arg-type] # a caller without a type checker
+    check = SparseVectorCheck(CENTRED, np.int64(10), 0.1, None)  # type: ignore[arg-type] # a caller without a type checker
 
     assert (check.variance, check.scale) == (Fraction(10), Fraction(0.1))
     assert all(type(number) is Fraction for number in (check.variance, check.scale))

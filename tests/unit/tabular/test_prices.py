@@ -18,7 +18,7 @@ HARD = replace(RECIPE, accuracy=Fraction(99, 100))
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
 REVEALING: dict[str, CheckMaker] = {
     "balanced": BalancedCheck,
-    "gaussian": lambda question: GaussianCheck(question, BUDGET, 2),
+    "gaussian": lambda question: GaussianCheck(question, BUDGET, 2, None),
 }
 
 
@@ -36,7 +36,7 @@ def test_the_noise_of_each_answer_is_known_beforehand(maker: CheckMaker) -> None
 
 def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_question() -> None:
     question = HARD.question()
-    check = SparseVectorCheck(question, Fraction(9), Fraction(2))
+    check = SparseVectorCheck(question, Fraction(9), Fraction(2), None)
 
     first, second, last = check_noise(replace(HARD, check=lambda asked: check))
 

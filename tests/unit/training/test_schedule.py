@@ -54,8 +54,8 @@ def test_rungs_buy_exactly_the_steps_up_to_each_release(
 
 
 def test_only_the_last_rung_is_the_last() -> None:
-    assert [rung.last for rung in RELEASES.rungs] == [False, False, True]
-    assert [rung.last for rung in Releases(Schedule(30, 0, 1), DESCENT, Fraction(8)).rungs] == [True]
+    assert [rung.asked for rung in RELEASES.rungs] == [True, True, False]
+    assert [rung.asked for rung in Releases(Schedule(30, 0, 1), DESCENT, Fraction(8)).rungs] == [False]
 
 
 def test_the_next_rung_follows_the_number_of_releases() -> None:
