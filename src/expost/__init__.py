@@ -4,7 +4,7 @@ from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
-from expost.checks import BalancedCheck, CentredSum, GaussianCheck, PublicCheck, SparseVectorCheck
+from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import SeededNoise, SystemNoise
@@ -23,6 +23,7 @@ __all__ = [
     "Brownian",
     "Budget",
     "CentredSum",
+    "Confidence",
     "Ended",
     "Epsilon",
     "Exponential",

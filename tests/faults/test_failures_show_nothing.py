@@ -310,7 +310,7 @@ def test_a_warning_in_a_score_does_not_come_out(check: type) -> None:
         return np.ones(len(held))
 
     question: CentredSum[Integers, int] = CentredSum(score, Fraction(1, 2), ADD)
-    chosen = check(question) if check is BalancedCheck else check(question, budget(1), 2)
+    chosen = check(question, None) if check is BalancedCheck else check(question, budget(1), 2, None)
 
     with every_warning() as seen:
         Odometer().ask(Inquiry(chosen), DATA, released(0, 1), trained=TRAINED, noise=SYSTEM)

@@ -101,7 +101,7 @@ def climb(seed: int) -> tuple[Candidate, ...]:
         target="income",
         accuracy=ASKED,
         learner=Conditional(),
-        check=lambda question: PublicCheck(watch),
+        check=lambda question, confidence: PublicCheck(watch),
         noise=SeededNoise(seed),
     )
     return tuple(seen)

@@ -24,12 +24,12 @@ ONE_PART = [(x, y) for x in BITS for y in BITS if (x[0] == y[0]) != (x[1] == y[1
 ALPHAS = [1.5, 2.0, 5.0, 20.0]
 
 
-def adaptive(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
+def adaptive(past: Past[int], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
     """Budgets that depend on every released bit."""
     if len(past.steps) == 3:
         return None
     told = sum(step.value for step in past.steps)
-    return Rung(Budget.of(Fraction(1 + 2 * told, 4), alpha=20), last=len(past.steps) == 2)
+    return Rung(Budget.of(Fraction(1 + 2 * told, 4), alpha=20), asked=len(past.steps) != 2)
 
 
 def latest(values: tuple[int, ...]) -> int:

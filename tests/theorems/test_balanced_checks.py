@@ -119,8 +119,8 @@ def test_a_run_ends_on_a_planned_stop(check: BalancedCheck[Integers, Estimate] |
 def test_a_selector_may_read_the_released_margins() -> None:
     seen: list[float | None] = []
 
-    def select(past: Past[Estimate], verdicts: tuple[Verdict, ...]) -> Rung | None:
-        seen.extend(verdict.margin for verdict in verdicts[-1:])
+    def select(past: Past[Estimate], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        seen.extend(verdict.margin for verdict in verdicts[-1:] if verdict is not None)
         return LADDER(past, verdicts)
 
     parts = split(Private(np.zeros(40, dtype=np.int64)), Fraction(1, 2), SeededNoise(2))

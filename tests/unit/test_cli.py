@@ -46,7 +46,7 @@ def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path)
     result = synth("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "that was asked for, on held-out records" in said(result)
+    assert "on held-out records that were not used to make them, with 95 % confidence" in said(result)
     assert "This cost ε = " in said(result)
 
 
@@ -68,7 +68,7 @@ def test_a_ladder_that_ends_exits_with_three_and_keeps_the_last_release_marked(h
 
     assert result.exit_code == 3, result.output
     assert "was NOT confirmed" in said(result)
-    assert "NOT REACHED" in (here / "out/report.html").read_text(encoding="utf-8")
+    assert "NOT CONFIRMED" in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["ended"]["reached"] is False
     assert (here / "out/synthetic.csv").exists()
 
@@ -77,7 +77,7 @@ def test_a_release_that_passed_is_not_marked_so(here: Path) -> None:
     result = synth("--seed", "1")
 
     assert "NOT confirmed" not in said(result)
-    assert "NOT REACHED" not in (here / "out/report.html").read_text(encoding="utf-8")
+    assert "NOT CONFIRMED" not in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["ended"]["reached"] is True
 
 
@@ -317,7 +317,7 @@ def test_a_run_that_a_cap_ended_says_so_in_the_terminal_the_report_and_the_recei
 def test_a_ladder_that_ended_is_not_put_down_to_a_cap(here: Path) -> None:
     result = synth("--seed", "1", accuracy="0.99")
 
-    assert "the ladder ended with rung 3. On rung 2, the last that was checked" in said(result)
+    assert "the ladder ended with rung 3. On rung 3, the last that was checked" in said(result)
     assert "cap" not in said(result)
 
 
@@ -415,10 +415,23 @@ def noises(*words: str, column: int = 4) -> list[str]:
 
 
 def test_a_plan_shows_how_noisy_the_check_is_on_each_rung(here: Path) -> None:
-    *asked, last = noises()
+    assert [float(each) > 0 for each in noises()] == [True, True, True]
+    assert noises("--confidence", "none")[-1] == "not asked"
 
-    assert [float(each) > 0 for each in asked] == [True, True]
-    assert last == "not asked"
+
+def test_a_plan_shows_what_passes_on_each_rung(here: Path) -> None:
+    guards = [float(each) for each in noises(column=5)]
+
+    assert guards == sorted(guards, reverse=True)
+    assert noises("--confidence", "none", column=5)[:2] == ["+0.0", "+0.0"]
+    assert all(
+        sure > guard for sure, guard in zip(map(float, noises("--confidence", "0.999", column=5)), guards, strict=True)
+    )
+
+
+@pytest.mark.parametrize("level", ["1", "0.4", "nan", "95", "sure", "1/0"])
+def test_a_confidence_that_is_none_is_refused_before_the_data_is_opened(level: str, here: Path) -> None:
+    assert "no file" not in refused(synth("--confidence", level, source="nowhere.csv"), here)
 
 
 def test_the_accuracy_that_is_asked_for_changes_the_noise_of_the_check(here: Path) -> None:
@@ -429,10 +442,16 @@ def test_the_accuracy_that_is_asked_for_changes_the_noise_of_the_check(here: Pat
 
 
 def test_a_plan_shows_the_noise_as_accuracy_where_the_number_of_records_is_public(here: Path) -> None:
-    fifth, half = (noises("--records", "1000", "--validation", share, column=5)[0] for share in ("0.2", "0.5"))
+    words = ("--records", "1000000", "--accuracy", "0.8")
+    fifth, half = (noises(*words, "--validation", share, column=6)[0] for share in ("0.2", "0.5"))
 
-    assert float(fifth) == pytest.approx(1.96 * float(noises()[0]) / 200, rel=0.01)
-    assert float(fifth) / float(half) == pytest.approx(2.5, rel=0.01)
+    assert float(fifth) - 0.8 == pytest.approx(float(noises("--accuracy", "0.8", column=5)[0]) / 200000, abs=1e-4)
+    assert float(fifth) >= float(half) > 0.8
+
+
+def test_looks_that_would_be_too_noisy_are_left_out_where_the_number_of_records_is_public(here: Path) -> None:
+    assert noises("--records", "1000")[0] == "not asked"
+    assert "not asked" not in noises("--records", "1000000")
 
 
 def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
@@ -551,7 +570,13 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
     result = run("demo", "--seed", "1", "--accuracy", "0.8", "--out", "out", "--estimator", "model")
 
     assert result.exit_code == 0, result.output
-    assert kept(here)["asked"] == {"target": "income", "measure": "accuracy", "threshold": "4/5"}
+    assert kept(here)["asked"] == {
+        "target": "income",
+        "measure": "accuracy",
+        "threshold": "4/5",
+        "confidence": "19/20",
+        "looks": 7,
+    }
 
 
 def configured(here: Path, text: str, *words: str) -> Result:

@@ -45,7 +45,9 @@ def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) ->
     result = tuned("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "accuracy of 80 % that was asked for, on held-out records it was not trained on" in said(result)
+    assert "an accuracy of at least 80 % on held-out records it was not trained on, with 95 % confidence" in said(
+        result
+    )
     assert "This cost ε = " in said(result)
 
 
@@ -61,9 +63,14 @@ def test_there_is_a_line_a_release_with_steps_price_margin_and_verdict(here: Pat
 
     lines = [line for line in result.output.splitlines() if line.startswith("release: ")]
     number = r"[+\N{MINUS SIGN}][\d.]+ ± [\d.]+ records"
-    asked = rf"release: \d  steps: (20|60)  ε so far: [\d.]+  noisy margin: {number}  verdict: not yet"
-    assert all(re.fullmatch(asked, line) for line in lines[:2]), lines
-    assert re.fullmatch(r"release: 3  steps: 100  ε so far: [\d.]+  noisy margin: —  verdict: not checked", lines[2])
+    asked = rf"release: \d  steps: (20|60|100)  ε so far: [\d.]+  noisy margin: {number}  verdict: not yet"
+    assert all(re.fullmatch(asked, line) for line in lines), lines
+
+
+def test_the_check_of_the_paper_is_not_asked_about_the_last_release(here: Path) -> None:
+    result = tuned("--seed", "1", "--confidence", "none", accuracy="0.99")
+
+    assert re.search(r"release: 3  steps: 100  ε so far: [\d.]+  noisy margin: —  verdict: not asked", result.output)
 
 
 def test_on_a_screen_there_is_a_table_with_a_bar_in_place_of_plain_lines(here: Path) -> None:
@@ -74,7 +81,7 @@ def test_on_a_screen_there_is_a_table_with_a_bar_in_place_of_plain_lines(here: P
     assert result.exit_code == 3
     assert "release: 1" not in result.output
     assert "40 of 40 steps" in result.output
-    assert re.search(r"\n +3 +100 +[\d.]+ +— +not checked", result.output)
+    assert re.search(r"\n +3 +100 +[\d.]+ +.* records +not yet", result.output)
 
 
 def test_margins_are_shown_as_accuracies_where_the_number_of_records_is_said(here: Path) -> None:
@@ -89,7 +96,7 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
 
     assert result.exit_code == 3, result.output
     assert "was NOT confirmed: training ended with release 3." in said(result)
-    assert "NOT REACHED" in (here / "out/report.html").read_text(encoding="utf-8")
+    assert "NOT CONFIRMED" in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["ended"]["reached"] is False
     assert (here / "out/model.npz").exists()
 
@@ -277,8 +284,8 @@ def test_a_plan_shows_steps_price_and_noise_of_each_release(here: Path) -> None:
 
     assert [tuple(row[:2]) for row in found] == [("1", "20"), ("2", "60"), ("3", "100")]
     assert [float(row[2]) for row in found] == sorted(float(row[2]) for row in found)
-    assert all(float(row[3]) > 0 for row in found[:-1])
-    assert found[-1][3] == "not asked"
+    assert all(0 < float(row[3]) < float(row[4]) for row in found)
+    assert rows(plan("--accuracy", "0.8", "--confidence", "none"))[-1][3] == "not asked"
 
 
 def test_a_plan_shows_the_noise_multiplier_that_the_run_then_has(here: Path) -> None:
@@ -310,8 +317,8 @@ def test_a_plan_shows_the_noise_that_the_check_then_has(here: Path) -> None:
 def test_a_plan_shows_the_noise_as_accuracy_where_the_number_of_records_is_public(here: Path) -> None:
     third, half = (rows(plan("--records", "600", "--validation", f"private:{share}"))[0] for share in ("0.25", "0.5"))
 
-    assert float(third[4]) == pytest.approx(2 * float(half[4]), rel=0.02)
-    assert float(half[4]) == pytest.approx(1.96 * float(half[3]) / 300, rel=0.05)
+    assert float(third[5]) - 0.9 == pytest.approx(2 * (float(half[5]) - 0.9), rel=0.02)
+    assert float(half[5]) == pytest.approx(0.9 + float(half[4]) / 300, abs=2e-4)
 
 
 def test_a_plan_for_public_records_has_no_noise_and_a_price_all_the_same(here: Path) -> None:

@@ -122,11 +122,13 @@ def test_the_steps_of_each_release_are_told() -> None:
     assert [steps for taken, steps in seen if taken == steps] == [20, 40, 40, 40]
 
 
-def test_a_run_that_does_not_pass_hands_over_its_last_release_unchecked() -> None:
-    done = made(accuracy=0.99)
+@pytest.mark.parametrize(("confidence", "last"), [(0.95, False), (None, None)])
+def test_a_run_that_does_not_pass_hands_over_its_last_release(confidence: float | None, last: bool | None) -> None:
+    """The paper's check is not asked about it."""
+    done = made(accuracy=0.99, confidence=confidence)
 
     assert (done.passed, done.outcome.ended) == (False, Ended.EXHAUSTED)
-    assert done.history[-1].passed is None
+    assert done.history[-1].passed is last
 
 
 @pytest.mark.parametrize("maker", [expost.training.balanced, calibrated])

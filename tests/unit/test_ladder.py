@@ -36,11 +36,11 @@ def test_each_rung_pays_the_difference_to_the_one_below() -> None:
 
 
 def test_the_next_rung_follows_the_number_of_releases() -> None:
-    assert [LADDER(after(taken), ()) for taken in (0, 3)] == [Rung(budget(1), False), Rung(budget(4), False)]
+    assert [LADDER(after(taken), ()) for taken in (0, 3)] == [Rung(budget(1), True), Rung(budget(4), True)]
 
 
-def test_the_top_rung_is_the_last() -> None:
-    assert LADDER(after(4), ()) == Rung(budget(8), True)
+def test_the_top_rung_is_not_asked_about_unless_chosen() -> None:
+    assert LADDER(after(4), ()) == Rung(budget(8), False)
 
 
 def test_above_the_top_there_is_nothing() -> None:
@@ -88,25 +88,25 @@ def test_a_ladder_has_an_order_above_one(alpha: Real) -> None:
 
 
 def test_strides_begin_with_one_rung() -> None:
-    assert Strides(LADDER)(Past[int](), ()) == Rung(budget(1), False)
+    assert Strides(LADDER)(Past[int](), ()) == Rung(budget(1), True)
 
 
 def test_a_target_that_is_far_is_approached_two_rungs_at_a_time() -> None:
-    assert Strides(LADDER)(after(1), (FAR,)) == Rung(budget(3), False)
+    assert Strides(LADDER)(after(1), (FAR,)) == Rung(budget(3), True)
 
 
 @pytest.mark.parametrize("verdict", [CLOSE, Verdict(False), Verdict(False, margin=-40.0, std=10.0)])
 def test_a_target_that_is_close_or_unknown_is_approached_one_by_one(verdict: Verdict) -> None:
-    assert Strides(LADDER)(after(1), (verdict,)) == Rung(budget(1), False)
+    assert Strides(LADDER)(after(1), (verdict,)) == Rung(budget(1), True)
 
 
 def test_strides_remember_the_rungs_they_left_out() -> None:
     """Level 1, then 4, then 8: the third rung pays 8 − 4."""
-    assert Strides(LADDER)(after(2), (FAR, CLOSE)) == Rung(budget(4), False)
+    assert Strides(LADDER)(after(2), (FAR, CLOSE)) == Rung(budget(4), True)
 
 
 def test_strides_stop_at_the_top() -> None:
-    assert Strides(LADDER)(after(3), (FAR, CLOSE, FAR)) == Rung(budget(8), True)
+    assert Strides(LADDER)(after(3), (FAR, CLOSE, FAR)) == Rung(budget(8), False)
     assert Strides(LADDER)(after(4), (FAR, CLOSE, FAR, FAR)) is None
 
 
@@ -140,7 +140,7 @@ def test_the_rungs_of_a_ladder_are_those_it_gives_out() -> None:
 @pytest.mark.parametrize("times", [0, -1])
 def test_a_rung_is_climbed_once_at_least(times: int) -> None:
     with pytest.raises(InvalidBound, match="times is") as refused:
-        Rung(budget(1), False, times)
+        Rung(budget(1), True, times)
 
     assert one_sentence(refused.value)
 

@@ -175,7 +175,7 @@ def test_an_accuracy_out_of_reach_keeps_the_last_release_and_says_that_it_did_no
 
     assert (done.passed, done.synthesis.outcome.ended) == (False, Ended.EXHAUSTED)
     assert len(done.history) == len(LADDER.levels)
-    assert "NOT REACHED" in render(done.facts)
+    assert "NOT CONFIRMED" in render(done.facts)
 
 
 def test_the_stated_epsilon_is_that_of_the_planned_stop() -> None:
@@ -233,8 +233,8 @@ def test_what_is_being_done_is_told() -> None:
 
 CHECKS: dict[str, CheckMaker] = {
     "balanced": BalancedCheck,
-    "gaussian": lambda question: GaussianCheck(question, budget(0.01), 2, None),
-    "sparse vector": lambda question: SparseVectorCheck.calibrated(question, budget(0.01), None),
+    "gaussian": lambda question, confidence: GaussianCheck(question, budget(0.01), 3, confidence),
+    "sparse vector": lambda question, confidence: SparseVectorCheck.calibrated(question, budget(0.01), confidence),
     "public": public_check(pl.DataFrame(records(300)), SCHEMA),
 }
 
@@ -288,7 +288,7 @@ def test_a_check_that_says_yes_or_no_is_told_with_its_noise() -> None:
     assert few.blur is not None
     assert many.blur is not None
     assert few.blur == pytest.approx(10 * many.blur, rel=0.4)
-    assert f"with a noise of {points(few.blur)}" in reading(few)
+    assert f"with a standard error of {points(few.blur)}" in reading(few)
 
 
 @pytest.mark.parametrize("kind", ["balanced", "gaussian", "public"])

@@ -177,22 +177,24 @@ def test_a_seeded_search_is_marked() -> None:
 
 
 def test_the_selector_sees_every_verdict() -> None:
-    watched: Watched[tuple[Verdict, ...]] = Watched()
+    watched: Watched[tuple[Verdict | None, ...]] = Watched()
 
-    def select(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def select(past: Past[int], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         watched(verdicts)
         return LADDER(past, verdicts)
 
     search(parts(), Says(1), select, newest, CHECK, noise=ScriptedNoise([FAIL, PASS]), odometer=rehearsal())
 
     assert [len(verdicts) for verdicts in watched.seen] == [0, 1]
-    assert watched.seen[-1][0].margin is not None
+    (verdict,) = watched.seen[-1]
+    assert verdict is not None and verdict.margin is not None
 
 
 def test_budgets_may_follow_the_margin() -> None:
-    def select(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
-        far = bool(verdicts) and verdicts[-1].margin is not None and verdicts[-1].margin < -100
-        return Rung(budget(10 if far else 1), False)
+    def select(past: Past[int], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        last = verdicts[-1] if verdicts else None
+        far = last is not None and last.margin is not None and last.margin < -100
+        return Rung(budget(10 if far else 1), True)
 
     outcome = search(parts(), Says(1), select, newest, CHECK, noise=ScriptedNoise([FAIL, PASS]), odometer=rehearsal())
 
@@ -200,8 +202,8 @@ def test_budgets_may_follow_the_margin() -> None:
 
 
 def test_a_selector_may_stop_by_itself() -> None:
-    def once(past: Past[int], verdicts: tuple[Verdict, ...]) -> Rung | None:
-        return None if past.steps else Rung(budget(1), False)
+    def once(past: Past[int], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        return None if past.steps else Rung(budget(1), True)
 
     outcome = search(parts(), Says(1), once, newest, CHECK, noise=ScriptedNoise([FAIL]), odometer=rehearsal())
 
@@ -469,9 +471,9 @@ def test_a_second_balanced_search_costs_no_more_than_its_training() -> None:
 class Stretches:
     """Two rungs, of three steps and of two."""
 
-    rungs: tuple[Rung, ...] = (Rung(budget(Fraction(1, 3)), False, 3), Rung(budget(1), True, 2))
+    rungs: tuple[Rung, ...] = (Rung(budget(Fraction(1, 3)), True, 3), Rung(budget(1), False, 2))
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next one."""
         return self.rungs[len(past.steps)] if len(past.steps) < 2 else None
 

@@ -15,7 +15,7 @@ def look_heads(held: float | None) -> tuple[str, ...]:
 def look_cells(look: Look | None, target: Fraction, held: float | None, *, public: bool) -> tuple[str, ...]:
     """One rung: the standard error of the answer, the least margin that passes, and the same as an accuracy."""
     if look is None:
-        return "none" if public else "not asked", "", *(("",) if held is not None else ())
+        return "none" if public else "not asked", "—", *(("—",) if held is not None else ())
     needed = () if held is None else (f"{float(target) + look.guard / held:.4f}",)
     return f"{look.std:.1f}", f"{look.guard:+.1f}", *needed
 

@@ -36,7 +36,7 @@ def test_a_candidate_passes_when_its_noisy_margin_reaches_the_noisy_threshold(
 ) -> None:
     inquiry = Inquiry(CHECK)
 
-    assert answered(inquiry, ScriptedNoise([threshold, noise])) == Verdict(passed)
+    assert answered(inquiry, ScriptedNoise([threshold, noise])) == Verdict(passed, guard=0.0)
 
 
 def test_the_threshold_is_drawn_once() -> None:

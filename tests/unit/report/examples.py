@@ -1,5 +1,6 @@
 """A small synthesis, run for real with seeded noise, and its facts; nothing here decides a result."""
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -10,10 +11,11 @@ from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
 from expost.record import Memory
-from expost.report.facts import Facts
+from expost.report.facts import Facts, Rung
 from expost.report.tables import TableJob, collect
 from expost.report.training import HeadJob
 from expost.runs import Finetuned, finetune
+from expost.step import Verdict
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
@@ -62,10 +64,13 @@ def customers(form: Schema, records: int = 3000) -> Table:
 
 
 @cache
-def run(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north") -> tuple[Synthesis, Memory]:
-    """A finished rehearsal and its record."""
+def run(
+    accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north", *, sure: bool = True
+) -> tuple[Synthesis, Memory]:
+    """A finished rehearsal and its record; not ``sure``, with the paper's check."""
     form = schema(name, value)
     recipe = Recipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
+    recipe = recipe if sure else replace(recipe, confidence=None)
     chosen, noise, record = planned(recipe), SeededNoise(11), Memory()
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
     odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
@@ -108,6 +113,18 @@ def head(told: Facts) -> HeadJob:
     return told.job
 
 
-def facts(accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north") -> Facts:
+def facts(
+    accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north", *, sure: bool = True
+) -> Facts:
     """What is reported of it."""
-    return collect(*run(accuracy, name, value), title="Renewals", because="an independent coin per record")
+    return collect(*run(accuracy, name, value, sure=sure), title="Renewals", because="an independent coin per record")
+
+
+def silent(told: Facts) -> Facts:
+    """The same run under a check that says yes or no, and no more."""
+
+    def hushed(rung: Rung) -> Rung:
+        verdict = None if rung.line.verdict is None else Verdict(rung.line.verdict.passed)
+        return replace(rung, line=replace(rung.line, verdict=verdict), accuracy=None, error=None)
+
+    return replace(told, rungs=tuple(map(hushed, told.rungs)))

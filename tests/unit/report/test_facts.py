@@ -72,7 +72,7 @@ def test_a_noisy_accuracy_is_the_threshold_and_the_margin_over_the_estimated_rec
 
 
 def test_a_rung_that_was_not_checked_has_no_accuracy() -> None:
-    told = facts(Fraction(999, 1000))
+    told = facts(Fraction(999, 1000), sure=False)
 
     assert (told.ended, told.reached) == (Ended.EXHAUSTED, False)
     assert (told.rungs[-1].passed, told.rungs[-1].accuracy) == (None, None)

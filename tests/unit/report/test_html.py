@@ -14,7 +14,7 @@ from expost.report import svg
 from expost.report.digits import measured, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
-from tests.unit.report.examples import HOSTILE, facts, table
+from tests.unit.report.examples import HOSTILE, facts, silent, table
 
 FETCHES = re.compile(r"https?:|//|url\(|@import|<script|<link|<img|\bsrc=|\bhref=|\bon\w+=", re.IGNORECASE)
 
@@ -79,17 +79,18 @@ def test_a_seeded_run_is_called_not_private() -> None:
 def test_a_target_that_was_not_reached_is_said_so() -> None:
     page = said(render(facts(Fraction(999, 1000))))
 
-    assert "TARGET NOT REACHED" in page
-    assert "was reached, for" not in page
+    assert "TARGET NOT CONFIRMED" in page
+    assert "passed the check" not in page
 
 
 def test_the_accuracy_beside_a_target_that_was_not_reached_is_that_of_the_last_rung_checked() -> None:
-    told = facts(Fraction(999, 1000))
-    assert told.rungs[2].accuracy is not None
+    told = facts(Fraction(999, 1000), sure=False)
+    found = told.answer(told.rungs[2])
+    assert found is not None
 
     page = said(render(told))
 
-    assert f"held out{measured(told.rungs[2].accuracy, told.rungs[2].error)}on rung 3, the last checked" in page
+    assert f"held out{measured(*found)}on rung 3, the last checked" in page
 
 
 def test_rungs_above_the_cap_are_told_from_those_that_were_not_climbed() -> None:
@@ -101,13 +102,20 @@ def test_rungs_above_the_cap_are_told_from_those_that_were_not_climbed() -> None
 
 
 def test_a_check_that_says_yes_or_no_gets_no_chart_and_no_column_of_accuracies() -> None:
-    told = facts()
-    silent = replace(told, rungs=tuple(replace(rung, accuracy=None, error=None) for rung in told.rungs))
+    told, hushed = render(facts()), render(silent(facts()))
 
-    assert "The ladder: accuracy against price" in render(told)
-    assert "The ladder: accuracy against price" not in render(silent)
-    assert "<th>accuracy</th>" in render(told)
-    assert "<th>accuracy</th>" not in render(silent)
+    assert "The ladder: accuracy against price" in told
+    assert "The ladder: accuracy against price" not in hushed
+    assert "<th>accuracy</th>" in told
+    assert "<th>accuracy</th>" not in hushed
+
+
+def test_the_guard_of_every_rung_is_shown_those_ahead_included() -> None:
+    told = facts()
+    guards = [look.guard for look in told.looks if look is not None]
+
+    assert len(guards) == 4
+    assert all(f"{guard:.1f}" in said(render(told)) for guard in guards)
 
 
 def test_floating_noise_is_said_so() -> None:
@@ -161,7 +169,7 @@ def test_verdicts_are_told_apart_by_shape() -> None:
 
     assert 'class="tick"' in svg.ladder(told)
     assert 'class="tick"' not in svg.ladder(replace(told, rungs=(last,)))
-    assert ">not checked</text>" in svg.ladder(replace(told, rungs=(last,)))
+    assert ">not asked</text>" in svg.ladder(replace(told, rungs=(last,)))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.8, 0.83), (0, 1e-4), (0, 70), (0.1, 0.9)])

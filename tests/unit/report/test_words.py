@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from scipy.stats import binom, norm
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
@@ -12,9 +13,9 @@ from expost.errors import InvalidBound
 from expost.report.digits import least, most, one_in, plain, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
-from expost.report.words import conclusion, last_checked, reading
+from expost.report.words import conclusion, headline, last_checked, reading
 from expost.search import Ended
-from tests.unit.report.examples import facts
+from tests.unit.report.examples import facts, silent
 
 
 def test_the_number_is_explained_in_odds() -> None:
@@ -60,7 +61,8 @@ def test_where_only_the_runs_that_stopped_elsewhere_would_bound_an_attack_nothin
 def test_the_conclusion_says_what_was_reached_what_it_cost_and_what_that_covers() -> None:
     told = conclusion(facts())
 
-    assert "accuracy of 80 % that was asked for" in told
+    assert "passed the check: it predicts renewed with an accuracy of at least 80 %" in told
+    assert "with 95 % confidence" in told
     assert f"ε = {price(facts().epsilon)} at δ = 1e-5" in told
     assert "choosing what to measure" in told
     assert "the decision to stop" in told
@@ -80,7 +82,7 @@ def test_the_conclusion_of_a_run_that_did_not_reach_its_target_says_so() -> None
 
 
 def test_a_ladder_that_ended_is_told_with_the_last_rung_that_was_checked() -> None:
-    run = facts(Fraction(999, 1000))
+    run = facts(Fraction(999, 1000), sure=False)
 
     told = conclusion(run)
 
@@ -123,18 +125,49 @@ def test_a_run_that_passed_below_a_cap_is_told_how_far_the_cap_let_it_climb() ->
 
 
 def test_where_no_rung_was_checked_nothing_is_known() -> None:
-    run = facts(Fraction(999, 1000))
+    run = facts(Fraction(999, 1000), sure=False)
 
     assert "nothing is known" in last_checked(replace(run, rungs=run.rungs[-1:]))
 
 
 def test_only_a_check_that_reveals_an_accuracy_is_given_a_range() -> None:
-    run = facts()
-    silent = replace(run, rungs=tuple(replace(rung, accuracy=None, error=None) for rung in run.rungs))
+    assert "±" in reading(facts())
+    assert "±" not in reading(silent(facts()))
+    assert "does not reveal how high the accuracy is" in reading(silent(facts()))
 
-    assert "±" in reading(run)
-    assert "±" not in reading(silent)
-    assert "does not reveal how high it is" in reading(silent)
+
+def test_a_pass_of_the_check_of_the_paper_promises_nothing_about_the_true_accuracy() -> None:
+    sure, unsure = conclusion(facts()), conclusion(facts(sure=False))
+
+    assert "it does NOT promise that the true accuracy is 80 %" in unsure
+    assert "confidence" not in unsure
+    assert "NOT promise" not in sure
+    assert "whether the true one did is not known" in headline(facts(sure=False))
+
+
+def test_no_sentence_says_that_a_target_was_reached() -> None:
+    for told in (facts(), facts(sure=False), facts(Fraction(999, 1000))):
+        assert "was reached" not in headline(told) + conclusion(told) + reading(told)
+
+
+def test_what_a_pass_says_of_new_people_is_lower_by_the_sampling_error_of_all_looks() -> None:
+    """480 of 600 right by chance, in one of four looks, is rarer than 1.3 % below this accuracy."""
+    told = facts()
+    assert told.held is not None and told.elsewhere is not None and told.confidence is not None
+    right = math.ceil(0.8 * math.floor(told.held))
+
+    chance = binom.sf(right - 1, math.floor(told.held), told.elsewhere)
+
+    assert chance == pytest.approx(told.confidence.share, rel=1e-6)
+    assert f"at least {least(told.elsewhere)} (again with 95 % confidence)" in conclusion(told)
+
+
+def test_the_range_of_an_answer_holds_for_all_looks_at_once() -> None:
+    """Four looks at 95 % together are each at the fourth root of 95 %; one by itself would be 1.96."""
+    assert facts().width == pytest.approx(norm.ppf((1 + 0.95**0.25) / 2))
+    assert facts().width > 2.4
+    assert "± is the range, at 95 % confidence for all looks together" in reading(facts())
+    assert "± is one standard error" in reading(facts(sure=False))
 
 
 def test_a_run_without_a_claim_is_given_none() -> None:

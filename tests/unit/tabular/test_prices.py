@@ -10,15 +10,14 @@ from expost.accounting.claim import Budget
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.tabular.prices import check_noise
-from expost.tabular.synthesis import CheckMaker
+from expost.tabular.synthesis import CheckMaker, looks
 from tests.unit.tabular.test_synthesis import LADDER, RECIPE, done
 
 HARD = replace(RECIPE, accuracy=Fraction(99, 100))
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
 REVEALING: dict[str, CheckMaker] = {
     "balanced": BalancedCheck,
-    "gaussian": lambda question: GaussianCheck(question, BUDGET, 2, None),
+    "gaussian": lambda question, confidence: GaussianCheck(question, BUDGET, 3, confidence),
 }
 
 
@@ -26,25 +25,40 @@ REVEALING: dict[str, CheckMaker] = {
 def test_the_noise_of_each_answer_is_known_beforehand(maker: CheckMaker) -> None:
     recipe = replace(HARD, check=maker)
 
-    known = check_noise(recipe)
+    known = looks(recipe)
 
     verdicts = [line.verdict for line in done(recipe).outcome.history]
-    reported = [None if verdict is None else verdict.std for verdict in verdicts]
-    assert known[-1] is reported[-1] is None
-    assert known[:-1] == pytest.approx(reported[:-1], rel=1e-9)
+    pairs = list(zip(known, verdicts, strict=True))
+    assert all((look is None) == (verdict is None) for look, verdict in pairs)
+    for look, verdict in pairs:
+        if look is not None and verdict is not None:
+            assert (verdict.std, verdict.guard) == (pytest.approx(look.std, rel=1e-9), look.guard)
+    assert None not in known
+
+
+def test_the_check_of_the_paper_is_not_asked_about_the_last_rung_and_has_no_guard() -> None:
+    recipe = replace(HARD, confidence=None)
+
+    first, second, last = looks(recipe)
+
+    assert last is None
+    assert done(recipe).outcome.history[-1].verdict is None
+    assert first is not None and second is not None
+    assert first.guard == second.guard == 0
 
 
 def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_question() -> None:
     question = HARD.question()
     check = SparseVectorCheck(question, Fraction(9), Fraction(2), None)
 
-    first, second, last = check_noise(replace(HARD, check=lambda asked: check))
+    first, second, last = looks(replace(HARD, check=lambda asked, confidence: check))
 
-    assert last is None
-    assert first == second == pytest.approx(math.sqrt(9 + 2 * 4) * question.sensitivity / question.unit)
+    assert first is not None
+    assert first == second == last
+    assert first.std == pytest.approx(math.sqrt(9 + 2 * 4) * question.sensitivity / question.unit)
 
 
 def test_a_public_check_adds_no_noise() -> None:
-    public = replace(HARD, check=lambda question: PublicCheck(lambda candidate: True))
+    public = replace(HARD, check=lambda question, confidence: PublicCheck(lambda candidate: True))
 
-    assert check_noise(public) == (None, None, None)
+    assert looks(public) == (None, None, None)

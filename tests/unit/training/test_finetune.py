@@ -23,8 +23,8 @@ from expost.training.finetune import (
     Recipe,
     balanced,
     calibrated,
-    check_noise,
     fine_tune,
+    looks,
     planned,
 )
 from expost.training.gradient import Floating
@@ -143,12 +143,13 @@ def test_balanced_checks_cost_no_more_than_public_ones() -> None:
 def test_the_noise_of_the_check_is_known_beforehand(name: str) -> None:
     recipe = replace(RECIPE, check=CHECKS[name](), target=accuracy(0.999))
 
-    drawn = [None if line.verdict is None else line.verdict.std for line in run(recipe).history]
+    verdicts = [line.verdict for line in run(recipe).history]
 
-    assert [(one is None) == (other is None) for one, other in zip(check_noise(recipe), drawn, strict=True)] == [
-        True
-    ] * 8
-    assert [one for one in check_noise(recipe) if one] == pytest.approx([other for other in drawn if other], rel=1e-9)
+    pairs = list(zip(looks(recipe), verdicts, strict=True))
+    assert all((look is None) == (verdict is None) for look, verdict in pairs)
+    for look, verdict in pairs:
+        if look is not None and verdict is not None:
+            assert (verdict.std, verdict.guard) == (pytest.approx(look.std, rel=1e-9), look.guard)
 
 
 def test_a_noise_multiplier_may_be_given_itself() -> None:

@@ -226,7 +226,7 @@ def test_gaussian_checks_spend_together_what_the_first_release_costs() -> None:
     asked = [spent for entry, spent, count in job.record.lines for _ in range(count) if entry.what == "Gaussian check"]
     first = Descent(Fraction(1, 10), Fraction(1)).promise(10)
     alpha = best_order(first, 1e-5)
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert sum(spent.at(alpha) for spent in asked) == pytest.approx(first.at(alpha), rel=1e-12)
 
 

@@ -53,7 +53,7 @@ def test_rungs_buy_exactly_the_steps_up_to_each_release(
     assert at_once is None or all(DESCENT.steps(rung.budget) <= at_once for rung in rungs)
 
 
-def test_only_the_last_rung_is_the_last() -> None:
+def test_only_the_last_rung_is_not_asked_about() -> None:
     assert [rung.asked for rung in RELEASES.rungs] == [True, True, False]
     assert [rung.asked for rung in Releases(Schedule(30, 0, 1), DESCENT, Fraction(8)).rungs] == [False]
 
