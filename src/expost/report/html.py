@@ -69,7 +69,7 @@ def _figures(facts: Facts) -> str:
         asked = f"on {terms.rung} {facts.judged}, the last checked; {asked}"
     measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
     figures = [
-        ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}"),
+        ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}, per record"),
         (f"{measure}, {'held out' if facts.divided else 'public records'}", words.bare(facts), asked),
         (
             f"{terms.rung}s {terms.taken}",

@@ -10,6 +10,7 @@ from expost.errors import LedgerConflict
 from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
+from expost.report.coverage import coverage
 from expost.report.facts import Facts, PlannedStop, Rung, billed, stated, versions
 from expost.report.job import Terms
 from expost.report.page import prose, row, section, table
@@ -25,6 +26,15 @@ COMPARED = (
     "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
     "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
     "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
+)
+COVERS = (
+    "Covered: choosing what to measure, every noisy count, every look at held-out records and the decision to stop. "
+    "The synthetic table and all noisy counts that were released on the way may be seen by anybody."
+)
+PUBLIC = (
+    "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
+    "the accuracy asked for and every other setting. Whoever chose one of them by looking at these records has told "
+    "something that is not on the bill."
 )
 
 
@@ -107,16 +117,17 @@ class TableJob:
         return section(title, note, f'<p class="key note">{marks}</p>', _charts(self.alone, "charts"), *worst)
 
     def appendix(self, facts: Facts) -> str:
-        """The schema."""
+        """The schema, and what the bound is about."""
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
         reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
         told = ", ".join(f"{name} {version}" for name, version in facts.versions)
-        return section(
+        schema = section(
             "The schema",
             f"<p>{reviewed} Everything in it is public.</p>",
             table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
+        return f"{coverage(facts, COVERS, PUBLIC.format(target=self.target))}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The rows, and which schema they follow."""

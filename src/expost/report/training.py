@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.record import Memory
 from expost.report import words
+from expost.report.coverage import coverage
 from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
-from expost.report.page import listed, section
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
@@ -32,7 +32,6 @@ SETTINGS = (
     "Not covered: how the settings were chosen. Learning rate, clipping, schedule and accuracy must come from "
     "elsewhere; each trial on these records has a bill of its own."
 )
-SEVERAL = "Who has several records is protected less, and a second run on the same records adds its ε and its δ."
 EXACT = (
     "Sums and noise were integers, and the noise an exact discrete Gaussian, so the bound holds for the machine's "
     "arithmetic too."
@@ -117,11 +116,8 @@ class HeadJob:
         told = ", ".join(f"{name} {version}" for name, version in facts.versions)
         origin = " They were counted from the labels." if self.counted else ""
         public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{origin}"
-        return section(
-            "What the bound covers, and what it does not",
-            listed((COVERED, EXTRACTOR, SETTINGS, public, SEVERAL)),
-            f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>',
-        )
+        note = f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>'
+        return f"{coverage(facts, COVERED, EXTRACTOR, SETTINGS, public)}{note}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The settings of the training."""

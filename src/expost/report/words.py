@@ -108,7 +108,7 @@ def cost(facts: Facts) -> str:
     """The statement."""
     if not math.isfinite(facts.epsilon):
         return "No (ε, δ) statement covers this run: its pledge makes no claim for what was spent."
-    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}."
+    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
 
 
 def covered(facts: Facts) -> str:
@@ -118,7 +118,8 @@ def covered(facts: Facts) -> str:
     looks = ", every look at held-out records" if facts.divided else ""
     covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
     free = "" if facts.divided else " The check read public records only, which costs nothing."
-    return f"{covers} and the decision to stop where it did.{free}"
+    several = " It is about one record: a person who has several is protected less."
+    return f"{covers} and the decision to stop where it did.{several}{free}"
 
 
 def elsewhere(facts: Facts) -> str:
