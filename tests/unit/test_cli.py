@@ -540,6 +540,13 @@ def test_a_bound_is_explained() -> None:
 
     assert result.exit_code == 0
     assert "e^ε = 1.48" in result.stdout
+    assert "Whether" in result.stdout
+
+
+def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:
+    result = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", "replace-one")
+
+    assert "Somebody guesses what one record says" in result.stdout
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("nan", "1e-5"), ("-1", "1e-5"), ("1", "2"), ("1", "nan")])

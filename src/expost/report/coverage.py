@@ -32,3 +32,8 @@ def coverage(facts: Facts, *own: str) -> str:
     return section(
         "What the bound covers, and what it does not", listed((*told, SEVERAL, AGAIN, PEOPLE, SOURCE, TIMING))
     )
+
+
+def looks(facts: Facts) -> str:
+    """What the check adds to a list of what is covered: nothing where its records are public."""
+    return ", every look at held-out records" if facts.divided else ""

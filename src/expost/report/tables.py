@@ -10,7 +10,7 @@ from expost.errors import LedgerConflict
 from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
-from expost.report.coverage import coverage
+from expost.report.coverage import coverage, looks
 from expost.report.facts import Facts, PlannedStop, Rung, billed, stated, versions
 from expost.report.job import Terms
 from expost.report.page import prose, row, section, table
@@ -28,8 +28,8 @@ COMPARED = (
     "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
 )
 COVERS = (
-    "Covered: choosing what to measure, every noisy count, every look at held-out records and the decision to stop. "
-    "The synthetic table and all noisy counts that were released on the way may be seen by anybody."
+    "Covered: choosing what to measure, every noisy count{looks} and the decision to stop. The synthetic table and all "
+    "noisy counts that were released on the way may be seen by anybody."
 )
 PUBLIC = (
     "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
@@ -127,7 +127,7 @@ class TableJob:
             table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
-        return f"{coverage(facts, COVERS, PUBLIC.format(target=self.target))}{schema}"
+        return f"{coverage(facts, COVERS.format(looks=looks(facts)), PUBLIC.format(target=self.target))}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The rows, and which schema they follow."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.record import Memory
 from expost.report import words
-from expost.report.coverage import coverage
+from expost.report.coverage import coverage, looks
 from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.svg import safe
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from expost.report.notation import Json
 
 COVERED = (
-    "Covered: every training step, every look at held-out records and the decision to stop. All weights that were "
-    "released on the way, and the optimiser's memory beside them, may be seen by anybody."
+    "Covered: every training step{looks} and the decision to stop. All weights that were released "
+    "on the way, and the optimiser's memory beside them, may be seen by anybody."
 )
 EXTRACTOR = (
     "Not covered: where the features come from. What turned the records into features must have been trained and "
@@ -117,7 +117,7 @@ class HeadJob:
         origin = " They were counted from the labels." if self.counted else ""
         public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{origin}"
         note = f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>'
-        return f"{coverage(facts, COVERED, EXTRACTOR, SETTINGS, public)}{note}"
+        return f"{coverage(facts, COVERED.format(looks=looks(facts)), EXTRACTOR, SETTINGS, public)}{note}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The settings of the training."""
