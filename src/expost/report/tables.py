@@ -33,7 +33,7 @@ COVERS = (
 )
 PUBLIC = (
     "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
-    "the accuracy asked for and every other setting. Whoever chose one of them by looking at these records has told "
+    "the {measure} asked for and every other setting. Whoever chose one of them by looking at these records has told "
     "something that is not on the bill."
 )
 
@@ -127,7 +127,8 @@ class TableJob:
             table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
-        return f"{coverage(facts, COVERS.format(looks=looks(facts)), PUBLIC.format(target=self.target))}{schema}"
+        public = PUBLIC.format(target=self.target, measure=facts.measure)
+        return f"{coverage(facts, COVERS.format(looks=looks(facts)), public)}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The rows, and which schema they follow."""

@@ -125,8 +125,9 @@ def synthesize(
     """A synthetic table that reaches the accuracy on private held-out records, at the least privacy that reached it.
 
     ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
-    frame. Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE. ``record`` lets a caller that is
-    interrupted know what was spent.
+    frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded down to a
+    thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and everything then says
+    NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent.
     """
     hidden = _Hidden(table)
     del table  # a traceback that shows variables would show its rows

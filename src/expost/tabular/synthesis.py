@@ -38,12 +38,18 @@ Progress: TypeAlias = Callable[[str], None]
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
+THOUSANDTHS = 1000
+"""Steps to 1 of a score of the caller's own; each record's is rounded down to one. A target of four decimals fits."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Everything about the job that is public and fixed before data is touched."""
+    """Everything about the job that is public and fixed before data is touched.
+
+    A ``score`` of the caller's own gives each record a number from 0 to 1, rounded down to a thousandth on its own;
+    ``accuracy`` is then the mean score to reach. Without one a record scores 1 if its target is predicted, else 0.
+    """
 
     schema: Schema
     target: str
@@ -70,7 +76,9 @@ class Recipe:
 
     def question(self) -> CentredSum[Table, Candidate]:
         """What is asked of the held-out records."""
-        return CentredSum(self.score or correct(self.target), self.accuracy, self.schema.neighbours)
+        if self.score is None:
+            return CentredSum(correct(self.target), self.accuracy, self.schema.neighbours)
+        return CentredSum(self.score, self.accuracy, self.schema.neighbours, THOUSANDTHS)
 
     def judge(self) -> Check[Table, Candidate] | PublicCheck[Candidate]:
         """The check of that question."""
