@@ -36,6 +36,10 @@ PUBLIC = (
     "the {measure} asked for and every other setting. Whoever chose one of them by looking at these records has told "
     "something that is not on the bill."
 )
+TRIED = (
+    "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
+    "made-up records had to score the same alone, together, in another order and again."
+)
 
 
 @final
@@ -127,8 +131,9 @@ class TableJob:
             table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
+        told_of = (COVERS.format(looks=looks(facts)), *((TRIED,) if facts.divided else ()))
         public = PUBLIC.format(target=self.target, measure=facts.measure)
-        return f"{coverage(facts, COVERS.format(looks=looks(facts)), public)}{schema}"
+        return f"{coverage(facts, *told_of, public)}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The rows, and which schema they follow."""

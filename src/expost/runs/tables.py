@@ -25,6 +25,7 @@ from expost.report.tables import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
+from expost.tabular.apart import rehearse
 from expost.tabular.frames import Format, frame, write
 from expost.tabular.schema import Schema
 from expost.tabular.score import Learner, Sklearn
@@ -174,6 +175,8 @@ def synthesize_recipe(
     first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
     kept = Memory() if record is None else record
     odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
+    if recipe.held:
+        rehearse(schema, recipe.target, recipe.learner, recipe.question().score)
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")

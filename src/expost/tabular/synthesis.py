@@ -24,6 +24,7 @@ from expost.private import Private, Split
 from expost.release import Past
 from expost.search import Line, Outcome, planned_stops, search
 from expost.step import Check
+from expost.tabular.apart import require_apart
 from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import Measured, fit, total
@@ -166,7 +167,10 @@ class Builder:
         codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
         table = Table(recipe.schema, codes)
         self._tell("learning from it")
-        return Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
+        candidate = Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
+        if recipe.held:
+            require_apart(recipe.question().score, candidate)
+        return candidate
 
 
 def synthesise(

@@ -45,6 +45,10 @@ def test_the_closing_lines_are_about_one_record(job: str) -> None:
     assert "It is about one record: a person who has several is protected less." in told
 
 
+def test_that_records_are_scored_apart_is_said_to_be_tried_and_not_proved() -> None:
+    assert "Tried, not proved: that each held-out record was scored by itself." in said(render(facts()))
+
+
 def test_a_seeded_run_is_said_to_cover_nothing() -> None:
     assert "Not covered: anything at all." in coverage(facts())
     assert "anything at all" not in coverage(replace(facts(), seeded=False))
