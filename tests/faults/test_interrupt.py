@@ -31,10 +31,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 class Slow(ClassifierMixin, BaseEstimator):
     def fit(self, features, labels):
-        pathlib.Path("REACHED").touch()
-        time.sleep(60)
+        if len(labels) > 500:  # the made-up records that it is tried on beforehand are fewer
+            pathlib.Path("REACHED").touch()
+            time.sleep(60)
+        return self
 
-    predict = None
+    def predict(self, features):
+        return [0] * len(features)
 """
 BEFORE = {"customers.csv", "schema.toml", "slow.py", "REACHED"}
 COMMAND = (sys.executable, "-c", "from expost.cli import main; main()")

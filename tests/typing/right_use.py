@@ -50,8 +50,8 @@ def likely(estimate: Estimate, ages: Integers) -> Floats:
     return np.asarray(estimate.values[ages] > estimate.values.mean(), dtype=np.float64)
 
 
-def once(past: Past[Estimate], verdicts: tuple[Verdict, ...]) -> Rung | None:
-    return None if past.steps else Rung(Budget.of(0.5, alpha=20), last=False)
+def once(past: Past[Estimate], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+    return None if past.steps else Rung(Budget.of(0.5, alpha=20), asked=True)
 
 
 def one_release(data: Private[Integers], noise: Noise) -> Release[float]:

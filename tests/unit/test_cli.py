@@ -5,14 +5,17 @@ import re
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
 from click.testing import Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost import runs
 from expost.cli import main, tables
+from expost.noise import Integers
 from expost.report import check
 from expost.report.digits import price
+from expost.tabular.apart import TAUGHT
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
 from tests.unit.commands import kept, refused, run, said
@@ -322,13 +325,16 @@ def test_a_ladder_that_ended_is_not_put_down_to_a_cap(here: Path) -> None:
 
 
 class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
-    """A classifier that predicts for nobody."""
+    """A classifier that predicts for nobody once it has learnt from more records than it is tried on beforehand."""
 
-    def fit(self, features: object, labels: object) -> "Failing":
+    def fit(self, features: Integers, labels: Integers) -> "Failing":
+        self.learnt_ = len(labels)
         return self
 
-    def predict(self, features: object) -> NoReturn:
-        raise ValueError("no idea")
+    def predict(self, features: Integers) -> Integers:
+        if self.learnt_ > TAUGHT:
+            raise ValueError("no idea")
+        return np.zeros(len(features), dtype=np.int64)
 
 
 def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) -> None:
@@ -559,6 +565,13 @@ def test_a_bound_is_explained() -> None:
 
     assert result.exit_code == 0
     assert "e^ε = 1.48" in result.stdout
+    assert "Whether" in result.stdout
+
+
+def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:
+    result = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", "replace-one")
+
+    assert "Somebody guesses what one record says" in result.stdout
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("nan", "1e-5"), ("-1", "1e-5"), ("1", "2"), ("1", "nan")])

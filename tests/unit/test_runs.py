@@ -23,7 +23,7 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.datasets import adult
 from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMismatch
 from expost.ladder import Ladder
-from expost.noise import SeededNoise, SystemNoise
+from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import check, conclusion, receipt, render
 from expost.report.digits import points, price
@@ -36,7 +36,7 @@ from expost.tabular.frames import Format
 from expost.tabular.listed import Boolean, Categorical, Integer
 from expost.tabular.prices import public_check
 from expost.tabular.schema import Schema
-from expost.tabular.score import Conditional, Sklearn
+from expost.tabular.score import Candidate, Conditional, Sklearn
 from expost.tabular.synthesis import LADDER as USUAL
 from expost.tabular.synthesis import CheckMaker, Recipe, planned
 from expost.tabular.table import Table
@@ -608,3 +608,36 @@ def test_a_score_of_the_callers_own_is_called_a_mean_score() -> None:
     done = made(customers(SCHEMA), score=lambda candidate, table: np.ones(len(table)))
 
     assert (done.passed, done.facts.measure) == (True, "mean score")
+
+
+def constant(value: float) -> Callable[[Candidate, Table], Floats]:
+    """A score that is the same for every record."""
+    return lambda candidate, records: np.full(len(records), value)
+
+
+def test_records_that_score_nine_tenths_reach_a_mean_score_of_a_half() -> None:
+    done = made(customers(SCHEMA), score=constant(0.9), accuracy=0.5)
+
+    assert done.passed
+    assert done.history[0].accuracy == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.parametrize(("score", "passed"), [(0.8, True), (0.799, False)])
+def test_a_mean_score_is_told_to_the_thousandth(score: float, passed: bool) -> None:
+    done = made(customers(SCHEMA), score=constant(score), check=public_check(pl.DataFrame(records(90)), SCHEMA))
+
+    assert done.passed is passed
+
+
+def test_a_target_too_fine_for_scores_in_thousandths_is_refused_beforehand() -> None:
+    assert "round it" in str(refused(customers(SCHEMA), score=constant(0.9), accuracy=0.1234567))
+    assert made(customers(SCHEMA), accuracy=0.1234567).passed
+
+
+@pytest.mark.parametrize("score", [0.9, 0.1])
+def test_a_mean_score_is_never_called_an_accuracy(score: float) -> None:
+    facts = made(customers(SCHEMA), score=constant(score), accuracy=0.5).facts
+
+    for told in (conclusion(facts), render(facts)):
+        assert "mean score of 50 %" in told.replace("\N{NO-BREAK SPACE}", " ")
+        assert "accuracy" not in told

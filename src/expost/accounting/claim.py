@@ -1,5 +1,6 @@
 """Claims: what a step promises before data is touched, what a run reports after, and the budget asked of a step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, final
@@ -111,16 +112,33 @@ NOTHING = Promise(ZERO)
 
 def best_statement(promise: Promise, delta: float) -> tuple[AdpEpsilon, float | None]:
     """The least ε at δ for an ex-ante promise, and the order that gives it (None: the exact Gaussian profile)."""
+    return _best(promise, delta, convert.best_linear_order, convert.cks_offset, gaussian.gaussian_epsilon)
+
+
+def best_tail(promise: Promise, delta: float) -> tuple[AdpEpsilon, float | None]:
+    """The least ε that the loss under an ex-ante promise exceeds with probability δ at most, and its order likewise."""
+    return _best(promise, delta, convert.best_linear_tail, convert.lemma_7_offset, gaussian.gaussian_tail)
+
+
+def _best(
+    promise: Promise,
+    delta: float,
+    by_line: Callable[[Real, Real, float], tuple[float, float]],
+    offset: convert.Offset,
+    by_profile: Callable[[Real, float], float],
+) -> tuple[AdpEpsilon, float | None]:
+    """The least ε that a line, a table of orders or the Gaussian profile gives."""
     probability(delta, "delta")
     curve = promise.curve
     if curve == ZERO:
         return AdpEpsilon(0.0), None
     if not isinstance(curve, Linear):
-        epsilon, alpha = convert.best_order(curve.at, delta, curve.orders if isinstance(curve, Table) else ORDERS)
+        orders = curve.orders if isinstance(curve, Table) else ORDERS
+        epsilon, alpha = convert.best_order(curve.at, delta, orders, offset)
         return AdpEpsilon(epsilon), alpha
-    epsilon, alpha = convert.best_linear_order(up(curve.xi), up(curve.rho), delta)
+    epsilon, alpha = by_line(up(curve.xi), up(curve.rho), delta)
     if curve.gaussian is not None:
-        exact = gaussian.gaussian_epsilon(up(curve.gaussian), delta)
+        exact = by_profile(up(curve.gaussian), delta)
         if exact <= epsilon:
             return AdpEpsilon(exact), None
     return AdpEpsilon(epsilon), alpha

@@ -18,10 +18,12 @@ from expost.numerics import Real, non_negative, order, positive, probability, up
 ROUNDING = 2.0**-48
 """Relative slack for a few dozen float operations: well above their error, well below any printed digit."""
 
+LARGEST_ORDER = 2.0**40  # where the offset of a pure claim has vanished for every digit that is shown
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 Floats = NDArray[np.float64]
 Function = Callable[[float], float]
+Offset = Callable[[Real, float], float]
 
 
 def raised(value: float, scale: float | None = None) -> float:
@@ -54,16 +56,19 @@ def cks_offset(alpha: Real, delta: float) -> float:
     return raised(offset, (math.log1p(gap) - log_delta) / gap + shrink)
 
 
-def best_order(curve_at: Function, delta: float, orders: Sequence[float]) -> tuple[float, float]:
+def best_order(
+    curve_at: Function, delta: float, orders: Sequence[float], offset: Offset = cks_offset
+) -> tuple[float, float]:
     """(ε, α) with the smallest max(0, curve(α) + offset) over the given orders: EX ANTE ONLY.
 
-    ``curve_at`` must not depend on any output; an infinite value makes no claim at that order.
+    ``curve_at`` must not depend on any output; an infinite value makes no claim at that order. The offset says which
+    notion ε is of.
 
-    Uses: CKS conversion, ex post.
+    Uses: CKS conversion, ex post; Lemma 7 conversion.
     """
     if not orders:
         raise InvalidBound("no orders were given; give at least one order above 1.")
-    sums = [(_claim(curve_at(alpha), "the curve") + cks_offset(alpha, delta), alpha) for alpha in orders]
+    sums = [(_claim(curve_at(alpha), "the curve") + offset(alpha, delta), alpha) for alpha in orders]
     least, alpha = min(sums)
     return max(0.0, raised(least)), alpha
 
@@ -87,6 +92,19 @@ def best_linear_order(xi: Real, rho: Real, delta: float) -> tuple[float, float]:
     # Any order is valid, so the bisection error costs nothing but a second-order loss.
     alpha = max(1 + high, math.nextafter(1, 2))
     return max(0.0, raised(constant + slope * alpha + cks_offset(alpha, delta))), alpha
+
+
+def best_linear_tail(xi: Real, rho: Real, delta: float) -> tuple[float, float]:
+    """(ε, α) with the smallest ξ + ρα + ln(1/δ)/(α−1) over all real α > 1: EX ANTE ONLY.
+
+    The least is at α = 1 + √(ln(1/δ)/ρ); where ρ is 0 it falls with α, and a large order is as good as the limit.
+
+    Uses: Lemma 7 conversion.
+    """
+    slope, constant = up(non_negative(rho, "rho")), up(non_negative(xi, "xi"))
+    log_inverse = -math.log(probability(delta, "delta"))
+    alpha = 1 + min(math.sqrt(log_inverse / slope) if slope else math.inf, LARGEST_ORDER)
+    return raised(constant + slope * alpha + lemma_7_offset(alpha, delta)), alpha
 
 
 def union_over_orders(orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float], delta: float) -> float:
@@ -198,12 +216,8 @@ def lambert_tuning(delta: float) -> float:
 
 
 def zcdp_epsilon(rho: Real, delta: float) -> float:
-    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ.
-
-    Uses: Lemma 7 conversion.
-    """
-    cost = up(non_negative(rho, "rho"))
-    return raised(cost + 2 * math.sqrt(cost * -math.log(probability(delta, "delta"))))
+    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ."""
+    return best_linear_tail(0, rho, delta)[0]
 
 
 def _claim(value: float, name: str) -> float:

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
+from scipy.special import erfcx, log_ndtr, ndtri
 
 from expost.numerics import Real, non_negative, positive, probability, up
 
@@ -58,6 +58,26 @@ def gaussian_epsilon(rho: Real, delta: float) -> float:
         middle = low + (high - low) / 2
         low, high = (low, middle) if _profile(middle, cost) <= target else (middle, high)
     return high * (1 + DELTA_SLACK) + EPSILON_SLACK
+
+
+def gaussian_tail(rho: Real, delta: float) -> float:
+    """What the privacy loss exceeds with probability δ at most: ln δ − ln Φ(Φ⁻¹(δ) − μ), μ = √(2ρ). EX ANTE ONLY.
+
+    Holds for the Gaussian release and for whatever is made of it, integer noise with the ρ of `lattice_rho` included.
+    The plain tail P(L > ε) = Φ(μ/2 − ε/μ) does not: merging outputs of high and low loss raises it.
+
+    Proof. Let P(S) > e^ε P'(S) for an event S of what was made, {L > ε} being one. By Neyman and Pearson
+    P'(S) ≥ h(P(S)) with h(p) = Φ(Φ⁻¹(p) − μ), which is convex with h(0) = 0, so that h(p)/p never falls. P(S) > δ
+    would give P'(S)/P(S) ≥ h(δ)/δ = e^{−ε}. ∎ Merging the outputs above the point where P(S) = δ attains it.
+
+    Implements: Gaussian tail after post-processing.
+    """
+    cost = up(non_negative(rho, "rho"))
+    if cost == 0:
+        return 0.0
+    point = float(ndtri(probability(delta, "delta") * (1 - DELTA_SLACK)))
+    loss = float(log_ndtr(point) - log_ndtr(point - math.sqrt(2 * cost)))
+    return loss * (1 + DELTA_SLACK) + EPSILON_SLACK
 
 
 def lattice_rho(variance: Fraction, l2_squared: Fraction) -> Fraction | None:

@@ -11,7 +11,7 @@ def posterior(prior: float, epsilon: Real) -> float:
     """The largest posterior probability of a guess held with ``prior``, if the privacy loss is within ε.
 
     The posterior odds are the prior odds times e^L. A pure claim has L ≤ ε always; under a probabilistic claim
-    the posterior exceeds this with probability at most δ.
+    the posterior exceeds this with probability at most δ. An approximate claim does not bound it: see `loss_bound`.
 
     >>> round(posterior(0.5, 1), 4)
     0.7311
@@ -20,6 +20,24 @@ def posterior(prior: float, epsilon: Real) -> float:
     """
     held, loss = probability(prior, "prior"), float(non_negative(epsilon, "epsilon"))
     return min(1.0, raised(1 / (1 + (1 - held) / held * math.exp(-loss))))
+
+
+def loss_bound(epsilon: Real, times: float) -> float:
+    """ε − ln(1 − 1/times): what the privacy loss exceeds with probability ``times``·δ at most, given (ε, δ) alone.
+
+    An approximate claim bounds no loss at ε itself. With S = {L > ε + t} it says P(S) ≤ e^ε P'(S) + δ, and
+    e^ε P'(S) ≤ e^{−t} P(S) there, so that P(S) ≤ δ/(1 − e^{−t}).
+
+    >>> round(loss_bound(1, times=10), 4)
+    1.1054
+
+    Implements: loss under an approximate claim.
+    """
+    if not times > 1:
+        raise InvalidBound(
+            f"times is {times}; the loss is bounded with a probability above δ only, so give more than 1."
+        )
+    return raised(float(non_negative(epsilon, "epsilon")) - math.log1p(-1 / times))
 
 
 def true_positive_rate(false_positive_rate: float, epsilon: Real, delta: float) -> float:

@@ -12,16 +12,16 @@ from functools import partial
 from typing import Protocol, final
 
 from expost.accounting import convert
-from expost.accounting.claim import Promise, Spent, best_statement
+from expost.accounting.claim import Promise, Spent, best_statement, best_tail
 from expost.accounting.curve import AdpEpsilon, Linear, cover
 from expost.errors import InvalidBound
 from expost.numerics import Real, order, positive, probability, up
 
 
 class Pledge(Protocol):
-    """A rule from spent privacy to ε at a fixed δ, in the approximate notion.
+    """A rule from spent privacy to ε at a fixed δ: one in the approximate notion, a larger one in the probabilistic.
 
-    Must hold for whatever stopping rule the outputs led to. Implemented by FixedOrder, Mixture, HalfNormal and
+    Both must hold for whatever stopping rule the outputs led to. Implemented by FixedOrder, Mixture, HalfNormal and
     PlannedStops.
     """
 
@@ -32,6 +32,10 @@ class Pledge(Protocol):
 
     def epsilon(self, spent: Spent) -> AdpEpsilon:
         """The ε of the (ε, δ) statement; infinity where the pledge makes no claim."""
+        ...
+
+    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+        """What the privacy loss itself exceeds with probability δ at most, also after post-processing."""
         ...
 
 
@@ -185,10 +189,12 @@ class PlannedStops:
     At stop i the claim is the ex-ante one of a filter that refuses whatever would exceed promise i, converted in
     the best way known: exact Gaussian profile, or the best order. A run that stayed within promise i is an
     event of that filtered run, so claiming ε_i on it fails with probability δ_i at most, and the δ_i add up to δ.
-    The budgets in between may therefore be chosen adaptively. A run that fits no stop gets no claim.
+    The budgets in between may therefore be chosen adaptively. A run that fits no stop gets no claim. The same holds of
+    the loss, with the tail of the Gaussian or of the best order in the place of its profile.
 
     Implements: planned stops (S4).
-    Uses: filter; exact Gaussian profile; CKS conversion, ex post.
+    Uses: filter; exact Gaussian profile; CKS conversion, ex post; Gaussian tail after post-processing; Lemma 7
+    conversion.
     """
 
     promises: tuple[Promise, ...]
@@ -199,12 +205,26 @@ class PlannedStops:
         probability(self.delta, "delta")
         if not self.promises:
             raise InvalidBound("no stop is planned; give at least one promise.")
-        share = math.nextafter(self.delta / len(self.promises), 0)
-        object.__setattr__(self, "table", tuple(Stop(each, *best_statement(each, share)) for each in self.promises))
+        object.__setattr__(
+            self, "table", tuple(Stop(each, *best_statement(each, self.share)) for each in self.promises)
+        )
+
+    @property
+    def share(self) -> float:
+        """The δ of one stop."""
+        return math.nextafter(self.delta / len(self.promises), 0)
 
     def epsilon(self, spent: Spent) -> AdpEpsilon:
         """The ε of the cheapest planned stop that covers the spend."""
-        return AdpEpsilon(min((stop.epsilon for stop in self.table if stop.covers(spent)), default=math.inf))
+        return _cheapest(self.table, spent)
+
+    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+        """The larger bound that the privacy loss itself exceeds with probability δ at most."""
+        return _cheapest([Stop(each, *best_tail(each, self.share)) for each in self.promises], spent)
+
+
+def _cheapest(table: Sequence[Stop], spent: Spent) -> AdpEpsilon:
+    return AdpEpsilon(min((stop.epsilon for stop in table if stop.covers(spent)), default=math.inf))
 
 
 Solver = Callable[[Callable[[float], float], float, float], float]

@@ -62,7 +62,7 @@ class CentredSum(Generic[D, U]):
 
     Asking for the margin instead of the mean needs no private number of records. With threshold p/q and scores in
     steps of 1/resolution every record adds an integer between −p·resolution and (q − p)·resolution. The score of a
-    record must depend on that record and the candidate alone.
+    record must depend on that record and the candidate alone. At a resolution of 1 whatever is below 1 counts as 0.
 
     Implements: centred sum.
     """

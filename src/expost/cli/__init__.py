@@ -11,6 +11,7 @@ from expost.cli.options import NOT_REACHED, plainly
 from expost.errors import InvalidBound
 from expost.report import check as audited
 from expost.report import explain as explained
+from expost.tabular.schema import RELATIONS
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
@@ -41,7 +42,13 @@ def audit(path: Path) -> None:
 @main.command()
 @click.option("--epsilon", type=float, required=True, help="The ε of the statement.")
 @click.option("--delta", type=float, required=True, help="The δ of the statement.")
+@click.option(
+    "--neighbours",
+    type=click.Choice(list(RELATIONS)),
+    default="add-remove",
+    help="What the statement compares: a record more or less, or another record.",
+)
 @plainly
-def explain(epsilon: float, delta: float) -> None:
+def explain(epsilon: float, delta: float, neighbours: str) -> None:
     """Say what an (ε, δ) statement means, in odds."""
-    click.echo(explained(epsilon, delta))
+    click.echo(explained(epsilon, delta, RELATIONS[neighbours]))

@@ -14,7 +14,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import ExpostError
 from expost.numerics import up
 from expost.record import Entry
-from expost.report.facts import Item, by_part, stated, total
+from expost.report.facts import Item, by_part, stated, stated_loss, total
 from expost.report.notation import Json, curve_in, item_in, items, number, pledge_in, table, tables
 from expost.report.receipt import FORMAT, NOTION
 from expost.report.words import NOT_PRIVATE
@@ -76,6 +76,9 @@ def _statement(found: Mapping[str, Json], bill: Sequence[Item], pledge: Pledge |
         yield f"the statement is at δ = {number(statement['delta']):g}, the pledge at δ = {pledge.delta:g}."
     if not _same(epsilon, number(statement["epsilon"])):
         yield f"the receipt states ε = {number(statement['epsilon']):.6g}; its lines lead to ε = {epsilon:.6g}."
+    loss, said = stated_loss(spent, pledge), number(statement["probabilistic epsilon"])
+    if not _same(loss, said):
+        yield f"the receipt bounds the privacy loss by {said:.6g}; its lines lead to {loss:.6g}."
     if not _alike(spent.curve, curve_in(statement["curve"])):
         yield "the lines do not add up to the curve of the statement."
     if {item.entry.relation for item in bill} != {statement["neighbours"]}:

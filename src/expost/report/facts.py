@@ -111,6 +111,11 @@ class Facts:
         return self.ended is Ended.HALTED
 
     @property
+    def probabilistic(self) -> AdpEpsilon:
+        """What the privacy loss itself exceeds with probability δ at most, by the same pledge."""
+        return stated_loss(self.spent, self.pledge)
+
+    @property
     def divided(self) -> bool:
         """Whether private records were held out; a check on public ones needs none."""
         return any("/" in item.entry.part for item in self.bill)
@@ -214,6 +219,11 @@ def total(bill: Sequence[Item]) -> Spent:
 def stated(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
     """The ε of a statement; infinite without a pledge."""
     return AdpEpsilon(math.inf) if pledge is None else pledge.epsilon(spent)
+
+
+def stated_loss(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
+    """The ε that the privacy loss exceeds with probability δ at most; infinite without a pledge."""
+    return AdpEpsilon(math.inf) if pledge is None else pledge.probabilistic(spent)
 
 
 def versions(*more: str) -> tuple[tuple[str, str], ...]:

@@ -12,6 +12,11 @@ from expost.report.page import cells, listed, prose, row, section, table
 from expost.report.style import STYLE
 from expost.report.svg import safe
 
+LOSS = (
+    "This larger ε bounds the privacy loss itself, which the stated one does not; the rules for both were fixed before "
+    "any data was touched. What an attack finds is bounded by the stated ε and δ."
+)
+
 
 def render(facts: Facts) -> str:
     """The whole page."""
@@ -69,7 +74,7 @@ def _figures(facts: Facts) -> str:
         asked = f"on {terms.rung} {facts.judged}, the last checked; {asked}"
     measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
     figures = [
-        ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}"),
+        ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}, per record"),
         (f"{measure}, {'held out' if facts.divided else 'public records'}", words.bare(facts), asked),
         (
             f"{terms.rung}s {terms.taken}",
@@ -114,16 +119,20 @@ def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
         return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    guesses = [row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(facts.epsilon)]
+    about = meaning.SUBJECTS[facts.relation]
+    loss, chance = meaning.reach(facts.epsilon, facts.delta, facts.probabilistic)
+    pledged = LOSS if loss == facts.probabilistic else ""
+    guesses = [row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(loss)]
     attacks = [
         row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(facts.epsilon, facts.delta)
     ]
     return section(
         "What the number means",
-        f"<p>{prose(meaning.meaning(facts.epsilon, facts.delta))} {prose(meaning.scope())}</p>",
-        '<div class="pair"><div><h3>A guess about one record</h3>',
+        f"<p>{prose(meaning.meaning(facts.epsilon, facts.delta, about))} {prose(meaning.scope(about))}</p>",
+        f"<p>{prose(meaning.guessing(loss, chance, about))} {prose(pledged)}</p>",
+        f'<div class="pair"><div><h3>A guess on {about.guessed}</h3>',
         table(("believed before", "can be believed after"), guesses),
-        "</div><div><h3>An attempt to tell whether a record was used</h3>",
+        f"</div><div><h3>An attempt to tell {about.told_apart}</h3>",
         table(("false alarms", "finds at most"), attacks),
         "</div></div>",
     )

@@ -5,18 +5,48 @@ import textwrap
 from dataclasses import dataclass
 from typing import final
 
-from expost.accounting.odds import posterior, true_positive_rate
-from expost.numerics import probability
+from expost.accounting.odds import loss_bound, posterior, true_positive_rate
+from expost.numerics import non_negative, probability
+from expost.private import Neighbours
 from expost.report.digits import least, most, one_in, plain, price, small
 
 PRIORS = (0.01, 0.1, 0.5)
 ALARMS = (0.001, 0.01, 0.05)
+TIMES = 10
+"""The multiple of δ with which a guess may move farther than shown where only (ε, δ) is known; it adds 0.106 to ε."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a bound is about under one neighbour relation: what changes, and what is guessed or told apart."""
+
+    change: str
+    guessed: str
+    told_apart: str
+    aside: str
+
+
+SUBJECTS = {
+    Neighbours.ADD_REMOVE.value: Subject(
+        change="Whether one record is in the data or not",
+        guessed="whether one record is in the data",
+        told_apart="whether a record was used",
+        aside=" What a record says, where it is known to be in the data, can be guessed as if ε were twice as large.",
+    ),
+    Neighbours.REPLACE_ONE.value: Subject(
+        change="What one record says",
+        guessed="what one record says",
+        told_apart="which of two things a record says",
+        aside=" How many records there are is taken to be public.",
+    ),
+}
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """How far seeing the release can move somebody who held a guess with probability ``prior``."""
+    """How far a bounded loss can move somebody who held a guess with probability ``prior``."""
 
     prior: float
     low: float
@@ -32,9 +62,12 @@ class Attack:
     found: float
 
 
-def guesses(epsilon: float) -> tuple[Guess, ...]:
-    """The usual guesses, moved as far as ε lets them."""
-    return tuple(Guess(prior, 1 - posterior(1 - prior, epsilon), posterior(prior, epsilon)) for prior in PRIORS)
+def guesses(loss: float) -> tuple[Guess, ...]:
+    """The usual guesses, moved as far as a privacy loss lets them: an ε in the probabilistic notion.
+
+    Uses: Bayesian reading.
+    """
+    return tuple(Guess(prior, 1 - posterior(1 - prior, loss), posterior(prior, loss)) for prior in PRIORS)
 
 
 def attacks(epsilon: float, delta: float) -> tuple[Attack, ...]:
@@ -49,51 +82,91 @@ def attacks(epsilon: float, delta: float) -> tuple[Attack, ...]:
     )
 
 
-def explain(epsilon: float, delta: float) -> str:
+def explain(epsilon: float, delta: float, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
     """What (ε, δ) means, in plain text.
 
     >>> print(explain(0.39, 1e-5))  # doctest: +ELLIPSIS
     ε = 0.39 at δ = 1e-5
     <BLANKLINE>
-    Take any conclusion that somebody could draw from what was released. Whether one record is in the data
-    or not changes the chance of that conclusion by a factor of e^ε = 1.48 at most, apart from a share δ of
-    probability (1 in 100,000) about which nothing is promised. ...
+    Take any conclusion that somebody draws from what was released and from the ε stated with it. Whether
+    one record is in the data or not changes the chance that a run ends at this ε and leads to that
+    conclusion by a factor of e^ε = 1.48 at most, apart from a share δ = 1e-5 of probability (1 in 100,000)
+    about which nothing is promised. ...
     """
     if delta:
         probability(delta, "delta")
-    rows = [f"{plain(guess.prior):>16}      {span(guess)}" for guess in guesses(epsilon)]
+    non_negative(epsilon, "epsilon")
+    about = SUBJECTS[neighbours.value]
     alarms = [f"{plain(each.alarms):>16}      {most(each.found)}" for each in attacks(epsilon, delta)]
     return "\n".join(
         [
             f"ε = {epsilon:g} at δ = {small(delta)}",
             "",
-            *textwrap.wrap(f"{meaning(epsilon, delta)} {scope()}", 104),
+            *textwrap.wrap(f"{meaning(epsilon, delta, about)} {scope(about)}", 104),
             "",
-            "Somebody guesses something about one record, then sees what was released:",
-            "   held it to be      can hold it to be",
-            *rows,
+            *_guessing(epsilon, delta, about),
             "",
-            "Somebody tries to tell whether a record was used:",
+            f"Somebody tries to tell {about.told_apart}, from runs that end at this ε:",
             "    false alarms      finds at most",
             *alarms,
         ]
     )
 
 
-def meaning(epsilon: float, delta: float) -> str:
-    """The bound in one or two sentences."""
-    slack = f", apart from a share δ of probability ({one_in(delta)}) about which nothing is promised" if delta else ""
+def _guessing(epsilon: float, delta: float, about: Subject) -> list[str]:
+    """The table of guesses for what is known of a pair alone."""
+    loss, chance = reach(epsilon, delta)
+    if chance >= 1:
+        return textwrap.wrap(f"At a δ of {delta:g} nothing is promised about a guess on {about.guessed}.", 104)
+    known = (
+        f" That is {TIMES} δ, and {price(loss - epsilon)} more than ε: (ε, δ) alone does not bound how far a guess "
+        "moves at ε itself. The report and the receipt of a run state a bound that holds but for δ."
+    )
+    rows = [f"{plain(guess.prior):>16}      {span(guess)}" for guess in guesses(loss)]
+    told = f"{guessing(loss, chance, about)}{known if delta else ''}"
+    return [*textwrap.wrap(told, 104), "   held it to be      can hold it to be", *rows]
+
+
+def reach(epsilon: float, delta: float, loss: float = math.inf) -> tuple[float, float]:
+    """What the privacy loss is bounded by, and with which probability it is larger.
+
+    That is the pledged ``loss`` and δ, where there is one, or else what follows from (ε, δ) alone.
+
+    Uses: loss under an approximate claim.
+    """
+    if math.isfinite(loss):
+        return loss, delta
+    return (loss_bound(epsilon, TIMES), min(1.0, TIMES * delta)) if delta else (epsilon, 0.0)
+
+
+def meaning(epsilon: float, delta: float, about: Subject) -> str:
+    """The bound in two sentences."""
+    slack = ""
+    if delta:
+        share = f"a share δ = {small(delta)} of probability ({one_in(delta)})"
+        slack = f", apart from {share} about which nothing is promised"
     return (
-        "Take any conclusion that somebody could draw from what was released. Whether one record is in the data or "
-        f"not changes the chance of that conclusion by a factor of e^ε = {price(_factor(epsilon))} at most{slack}."
+        "Take any conclusion that somebody draws from what was released and from the ε stated with it. "
+        f"{about.change} changes the chance that a run ends at this ε and leads to that conclusion by a factor of "
+        f"e^ε = {price(_factor(epsilon))} at most{slack}."
     )
 
 
-def scope() -> str:
+def guessing(loss: float, chance: float, about: Subject) -> str:
+    """How far the odds of a guess move, and with which probability farther."""
+    but = f", but for a chance of {small(chance)} ({one_in(chance)}) at either end" if chance else ""
+    return (
+        f"Somebody guesses {about.guessed}, then sees what was released. The odds of the guess are multiplied or "
+        f"divided by e^{price(loss)} = {price(_factor(loss))} at most{but}."
+    )
+
+
+def scope(about: Subject) -> str:
     """What the bound holds against, and what it is silent about."""
     return (
-        "This holds whatever else they know and however long they compute. It is about one record: who has several "
-        "is protected less, and what is true of people at large can be learnt with or without any one of them."
+        "This holds whatever else they know and however long they compute. It is about one record: a person who has "
+        "several is protected less, and what is true of people at large can be learnt with or without any one of them."
+        f"{about.aside}"
     )
 
 

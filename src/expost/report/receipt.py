@@ -8,7 +8,7 @@ from expost.report.notation import Json, curve_out, finite, item_out, pledge_out
 from expost.report.words import NOT_PRIVATE, ending
 from expost.step import Look
 
-FORMAT = "expost receipt 1"
+FORMAT = "expost receipt 2"
 NOTION = "approximate ex-post"
 NUMBERS = re.compile(r"\[\n\s*([-+.\de,\snul]+?)\n\s*\]")
 """A list of numbers over many lines; a text holds no line break, so that none is changed."""
@@ -29,6 +29,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
             "epsilon": finite(facts.epsilon),
             "delta": facts.delta,
             "notion": NOTION,
+            "probabilistic epsilon": finite(facts.probabilistic),
             "neighbours": facts.relation,
             "curve": curve_out(facts.spent.curve),
         },

@@ -10,13 +10,14 @@ from expost.errors import LedgerConflict
 from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
+from expost.report.coverage import coverage, looks
 from expost.report.facts import Facts, PlannedStop, Rung, billed, stated, versions
 from expost.report.job import Terms
 from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
 from expost.tabular.schema import Schema
-from expost.tabular.synthesis import Synthesis, looks
+from expost.tabular.synthesis import Synthesis
 
 if TYPE_CHECKING:
     from expost.report.notation import Json
@@ -25,6 +26,19 @@ COMPARED = (
     "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
     "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
     "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
+)
+COVERS = (
+    "Covered: choosing what to measure, every noisy count{looks} and the decision to stop. The synthetic table and all "
+    "noisy counts that were released on the way may be seen by anybody."
+)
+PUBLIC = (
+    "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
+    "the {measure} asked for and every other setting. Whoever chose one of them by looking at these records has told "
+    "something that is not on the bill."
+)
+TRIED = (
+    "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
+    "made-up records had to score the same alone, together, in another order and again."
 )
 
 
@@ -107,16 +121,19 @@ class TableJob:
         return section(title, note, f'<p class="key note">{marks}</p>', _charts(self.alone, "charts"), *worst)
 
     def appendix(self, facts: Facts) -> str:
-        """The schema."""
+        """The schema, and what the bound is about."""
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
         reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
         told = ", ".join(f"{name} {version}" for name, version in facts.versions)
-        return section(
+        schema = section(
             "The schema",
             f"<p>{reviewed} Everything in it is public.</p>",
             table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
+        told_of = (COVERS.format(looks=looks(facts)), *((TRIED,) if facts.divided else ()))
+        public = PUBLIC.format(target=self.target, measure=facts.measure)
+        return f"{coverage(facts, *told_of, public)}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The rows, and which schema they follow."""
@@ -135,7 +152,7 @@ def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, c
         measure="accuracy" if recipe.score is None else "mean score",
         asked=recipe.accuracy,
         confidence=recipe.assurance if recipe.held else None,
-        looks=looks(recipe),
+        looks=recipe.looks(),
         ended=outcome.ended,
         cap=cap,
         seeded=outcome.release.seeded,

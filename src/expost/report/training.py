@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.record import Memory
 from expost.report import words
+from expost.report.coverage import coverage, looks
 from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
-from expost.report.page import listed, section
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
-from expost.training.finetune import Recipe, TrainingPlan, looks
+from expost.training.finetune import Recipe, TrainingPlan
 from expost.training.score import Classifier
 
 if TYPE_CHECKING:
     from expost.report.notation import Json
 
 COVERED = (
-    "Covered: every training step, every look at held-out records and the decision to stop. All weights that were "
-    "released on the way, and the optimiser's memory beside them, may be seen by anybody."
+    "Covered: every training step{looks} and the decision to stop. All weights that were released "
+    "on the way, and the optimiser's memory beside them, may be seen by anybody."
 )
 EXTRACTOR = (
     "Not covered: where the features come from. What turned the records into features must have been trained and "
@@ -32,7 +32,6 @@ SETTINGS = (
     "Not covered: how the settings were chosen. Learning rate, clipping, schedule and accuracy must come from "
     "elsewhere; each trial on these records has a bill of its own."
 )
-SEVERAL = "Who has several records is protected less, and a second run on the same records adds its ε and its δ."
 EXACT = (
     "Sums and noise were integers, and the noise an exact discrete Gaussian, so the bound holds for the machine's "
     "arithmetic too."
@@ -117,11 +116,8 @@ class HeadJob:
         told = ", ".join(f"{name} {version}" for name, version in facts.versions)
         origin = " They were counted from the labels." if self.counted else ""
         public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{origin}"
-        return section(
-            "What the bound covers, and what it does not",
-            listed((COVERED, EXTRACTOR, SETTINGS, public, SEVERAL)),
-            f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>',
-        )
+        note = f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>'
+        return f"{coverage(facts, COVERED.format(looks=looks(facts)), EXTRACTOR, SETTINGS, public)}{note}"
 
     def receipt(self) -> "Mapping[str, Json]":
         """The settings of the training."""
@@ -163,7 +159,7 @@ def collect(
         measure="accuracy",
         asked=asked,
         confidence=recipe.assurance if recipe.held else None,
-        looks=looks(recipe),
+        looks=recipe.looks(),
         ended=outcome.ended,
         cap=cap,
         seeded=outcome.release.seeded,

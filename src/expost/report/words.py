@@ -94,10 +94,10 @@ def ending(facts: Facts) -> str:
 
 
 def last_checked(facts: Facts) -> str:
-    """What is known of the accuracy where nothing passed."""
+    """What is known of the candidate where nothing passed."""
     place, taken, terms = facts.judged, len(facts.rungs), facts.job.terms
     if place is None:
-        return f"No {terms.rung} was checked, so nothing is known of its accuracy."
+        return f"No {terms.rung} was checked, so nothing is known of its {facts.measure}."
     said = f"{terms.rung.capitalize()} {place}, the last that was checked, did not pass."
     if facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {terms.rung} {place}, the last that was checked, the noisy {_measure(facts)} was {answer(facts)}."
@@ -131,7 +131,7 @@ def cost(facts: Facts) -> str:
     """The statement."""
     if not math.isfinite(facts.epsilon):
         return "No (ε, δ) statement covers this run: its pledge makes no claim for what was spent."
-    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}."
+    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
 
 
 def covered(facts: Facts) -> str:
@@ -141,7 +141,8 @@ def covered(facts: Facts) -> str:
     looks = ", every look at held-out records" if facts.divided else ""
     covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
     free = "" if facts.divided else " The check read public records only, which costs nothing."
-    return f"{covers} and the decision to stop where it did.{free}"
+    several = " It is about one record: a person who has several is protected less."
+    return f"{covers} and the decision to stop where it did.{several}{free}"
 
 
 def elsewhere(facts: Facts) -> str:

@@ -26,6 +26,7 @@ from expost.report.tables import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
+from expost.tabular.apart import rehearse
 from expost.tabular.frames import Format, frame, write
 from expost.tabular.schema import Schema
 from expost.tabular.score import Learner, Sklearn
@@ -133,8 +134,9 @@ def synthesize(
     records there are, if that is public: looks that would be too noisy are then left out.
 
     ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
-    frame. Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE. ``record`` lets a caller that is
-    interrupted know what was spent.
+    frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded down to a
+    thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and everything then says
+    NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent.
     """
     hidden = _Hidden(table)
     del table  # a traceback that shows variables would show its rows
@@ -183,6 +185,8 @@ def synthesize_recipe(
     first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
     kept = Memory() if record is None else record
     odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
+    if recipe.held:
+        rehearse(schema, recipe.target, recipe.learner, recipe.question().score)
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")

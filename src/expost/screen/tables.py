@@ -10,7 +10,7 @@ from expost.screen.looks import look_cells, look_heads, look_words
 from expost.search import Line
 from expost.tabular.junction import Junction
 from expost.tabular.selection import affordable, queries
-from expost.tabular.synthesis import Recipe, looks
+from expost.tabular.synthesis import Recipe
 
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
@@ -42,7 +42,7 @@ def plan_table(recipe: Recipe, plan: Plan) -> None:
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
     for name in [*heads, "noise of\na count", *look_heads(held)]:
         table.add_column(name, justify="right", min_width=8)
-    for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, looks(recipe), strict=True), 1):
+    for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
         count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
         cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop.as_spent())), f"{count:.1f}"]
         table.add_row(str(index), *cells, *look_cells(look, recipe.accuracy, held, public=not recipe.held))

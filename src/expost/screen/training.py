@@ -8,7 +8,7 @@ from expost.report.digits import margin, price, small
 from expost.report.facts import Rung
 from expost.screen.live import VERDICTS, paragraph
 from expost.screen.looks import look_cells, look_heads, look_words
-from expost.training.finetune import Recipe, looks, planned
+from expost.training.finetune import Recipe, planned
 from expost.training.schedule import epoch
 
 
@@ -43,7 +43,7 @@ def plan_table(recipe: Recipe) -> None:
     for name in ["release", "steps", f"ε at\nδ = {small(recipe.delta)}", *look_heads(held)]:
         table.add_column(name, justify="right", min_width=8)
     plan, target = planned(recipe), recipe.target.threshold
-    rows = zip(recipe.schedule.steps, plan.epsilons, looks(recipe), strict=True)
+    rows = zip(recipe.schedule.steps, plan.epsilons, recipe.looks(), strict=True)
     for place, (taken, epsilon, look) in enumerate(rows, 1):
         asked = look_cells(look, target, held, public=not recipe.held)
         table.add_row(str(place), f"{taken:,}", price(epsilon), *asked)

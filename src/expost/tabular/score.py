@@ -1,12 +1,13 @@
 """Scores: how well a synthetic table teaches to predict the target on records it has never seen."""
 
+import copy
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from expost.errors import InvalidBound
 from expost.noise import Floats, Integers, Noise
@@ -60,24 +61,32 @@ class Sklearn:
             wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
         # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
-        with threadpool_limits(limits=1):
+        threads = ThreadpoolController()
+        with threads.limit(limits=1):
             fitted = made.fit(_features(table, target), labels)
-        self._tried(fitted, _every_code(table.schema, target))
+            self._tried(fitted, _every_code(table.schema, target))
 
         def predict(records: Table) -> Integers:
-            with threadpool_limits(limits=1):
-                return _told(fitted, _features(records, target))
+            # A copy for every question: what a classifier remembers of records is neither released nor asked again.
+            with threads.limit(limits=1):
+                return _told(copy.deepcopy(fitted), _features(records, target))
 
         return predict
 
     def _tried(self, fitted: Any, features: Integers) -> None:
         """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
-        with threadpool_limits(limits=1):
-            if (_told(fitted, features) == FAILED).any():
-                raise InvalidBound(
-                    f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
-                    "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
-                )
+        try:
+            copy.deepcopy(fitted)
+        except Exception:  # noqa: BLE001  whatever it is, it would happen with private records open
+            raise InvalidBound(
+                f"the estimator {self.path} cannot be copied once it is fitted, so that it might remember records; "
+                "name one that copy.deepcopy takes."
+            ) from None
+        if (_told(fitted, features) == FAILED).any():
+            raise InvalidBound(
+                f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
+                "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
+            )
 
     def _made(self) -> Any:
         """A fresh classifier of the named class."""

@@ -28,6 +28,7 @@ from expost.private import Private, Split
 from expost.release import Past
 from expost.search import Line, Outcome, planned_looks, planned_stops, search
 from expost.step import Check, Look
+from expost.tabular.apart import require_apart
 from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import Measured, fit, total
@@ -44,6 +45,8 @@ Progress: TypeAlias = Callable[[str], None]
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
+THOUSANDTHS = 1000
+"""Steps to 1 of a score of the caller's own; each record's is rounded down to one. A target of four decimals fits."""
 
 
 @final
@@ -53,6 +56,8 @@ class Recipe:
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
+    A ``score`` of the caller's own gives each record a number from 0 to 1, rounded down to a thousandth on its own;
+    ``accuracy`` is then the mean score to reach. Without one a record scores 1 if its target is predicted, else 0.
     """
 
     schema: Schema
@@ -86,7 +91,9 @@ class Recipe:
 
     def question(self) -> CentredSum[Table, Candidate]:
         """What is asked of the held-out records."""
-        return CentredSum(self.score or correct(self.target), self.accuracy, self.schema.neighbours)
+        if self.score is None:
+            return CentredSum(correct(self.target), self.accuracy, self.schema.neighbours)
+        return CentredSum(self.score, self.accuracy, self.schema.neighbours, THOUSANDTHS)
 
     def judge(self) -> Judge:
         """The check of that question."""
@@ -121,6 +128,11 @@ class Recipe:
         """The share of records held out: none for a check on public records."""
         return Fraction(0) if isinstance(self.judge(), PublicCheck) else self.validation
 
+    def looks(self) -> tuple[Look | None, ...]:
+        """How noisy the check will be on each rung, and what passes there."""
+        prior, mechanism = climb(self)
+        return planned_looks(mechanism, self.rungs, self.judge(), prior=prior)
+
     def marginals(self, cliques: tuple[Clique, ...]) -> Marginals:
         """The statistic of these cliques."""
         return Marginals(self.schema.domain, cliques, self.schema.neighbours)
@@ -146,12 +158,6 @@ def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:
     prior = Gaussian(recipe.alone().statistic).promise(recipe.half) + recipe.tree(blank).promise(recipe.half)
     star = recipe.marginals(queries(recipe.schema.domain, recipe.target, ()))
     return prior, Brownian(Gaussian(star.statistic))
-
-
-def looks(recipe: Recipe) -> tuple[Look | None, ...]:
-    """How noisy the check will be on each rung, and what passes there."""
-    prior, mechanism = climb(recipe)
-    return planned_looks(mechanism, recipe.rungs, recipe.judge(), prior=prior)
 
 
 def planned(recipe: Recipe) -> Plan:
@@ -204,7 +210,10 @@ class Builder:
         codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
         table = Table(recipe.schema, codes)
         self._tell("learning from it")
-        return Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
+        candidate = Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
+        if recipe.held:
+            require_apart(recipe.question().score, candidate)
+        return candidate
 
 
 def synthesise(

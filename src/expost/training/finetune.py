@@ -168,6 +168,10 @@ class Recipe:
         held = None if self.records is None else self.records * float(self.validation)
         return worth_asking(trained, self.question(), self.confidence, held)
 
+    def looks(self) -> tuple[Look | None, ...]:
+        """How noisy the check will be at each release, and what passes there."""
+        return planned_looks(self.head(), self.releases, self.judge())
+
     def _made(self, looks: int, confidence: Confidence | None) -> Judge:
         first = Budget.of(self.descent.promise(self.schedule.first).at(self.order), alpha=self.order)
         return self.check(self.question(), first, looks, confidence)
@@ -201,11 +205,6 @@ def planned(recipe: Recipe) -> TrainingPlan:
     """What each release will have cost, training and checks; touches no data."""
     stops = planned_stops(recipe.head(), recipe.releases, recipe.judge())
     return TrainingPlan(PlannedStops(stops, recipe.delta))
-
-
-def looks(recipe: Recipe) -> tuple[Look | None, ...]:
-    """How noisy the check will be at each release, and what passes there."""
-    return planned_looks(recipe.head(), recipe.releases, recipe.judge())
 
 
 def fine_tune(

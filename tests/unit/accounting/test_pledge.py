@@ -213,6 +213,21 @@ def test_more_spent_is_never_stated_smaller(pledge: Pledge, rho: Fraction, extra
     assert pledge.epsilon(less) <= pledge.epsilon(more)
 
 
+@settings(max_examples=40)
+@given(st.sampled_from(PLEDGES), st.fractions(0, 2, max_denominator=10**4))
+def test_what_bounds_the_loss_is_never_below_the_stated_epsilon(pledge: Pledge, rho: Fraction) -> None:
+    spent = Spent(line(0, rho, rho))
+
+    assert pledge.probabilistic(spent) >= pledge.epsilon(spent)
+
+
+def test_a_run_that_overspends_every_stop_gets_no_bound_on_its_loss() -> None:
+    pledge, over = PlannedStops(STOPS, DELTA), RHOS[-1] + Fraction(1, 2**200)
+
+    assert pledge.probabilistic(Spent(line(0, over, over))) == math.inf
+    assert pledge.probabilistic(STOPS[-1].as_spent()) < math.inf
+
+
 @pytest.mark.parametrize("alpha", [20, 1.5, np.int64(20), np.float64(1.5)])
 def test_an_order_of_plain_numbers_is_read_exactly(alpha: float) -> None:
     pledge = FixedOrder(alpha, 1e-5)  # type: ignore[arg-type] # a caller without a type checker

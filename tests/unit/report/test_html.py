@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from expost.accounting.curve import AdpEpsilon
+from expost.accounting.claim import Spent
+from expost.accounting.curve import AdpEpsilon, Linear
+from expost.accounting.odds import posterior
 from expost.report import svg
-from expost.report.digits import measured, price
+from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
 from tests.unit.report.examples import HOSTILE, facts, silent, table
@@ -137,6 +139,36 @@ def test_a_run_without_a_claim_states_no_odds() -> None:
 
     assert "No (ε, δ) statement covers this run" in page
     assert "false alarms" not in page
+
+
+def test_the_table_of_guesses_is_at_the_bound_on_the_loss_and_not_at_the_stated_epsilon() -> None:
+    told = facts()
+    loss = told.pledge.probabilistic(told.spent) if told.pledge else math.inf
+
+    page = said(render(told))
+
+    assert most(posterior(0.5, loss)) in page
+    assert most(posterior(0.5, told.epsilon)) not in page
+    assert f"by e^{price(loss)} = " in page
+    assert "but for a chance of 1e-5 (1 in 100,000) at either end" in page
+
+
+def test_where_no_bound_on_the_loss_was_pledged_the_table_is_at_what_the_statement_implies() -> None:
+    told = replace(facts(), spent=Spent(Linear(Fraction(0), Fraction(100))))
+
+    page = said(render(told))
+
+    assert most(posterior(0.5, told.epsilon + math.log(10 / 9))) in page
+    assert "but for a chance of 0.0001 (1 in 10,000) at either end" in page
+    assert "the rules for both were fixed" not in page
+
+
+def test_where_a_record_is_replaced_the_page_does_not_speak_of_records_that_come_and_go() -> None:
+    page = said(render(replace(facts(), relation="replace one record")))
+
+    assert "A guess on what one record says" in page
+    assert "is in the data or not" not in page
+    assert "whether a record was used" not in page
 
 
 def test_every_line_of_the_bill_is_itemised() -> None:

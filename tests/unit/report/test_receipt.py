@@ -83,6 +83,8 @@ def cheaper(found: Receipt, what: str) -> None:
 
 TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a smaller ε": lambda found: found["statement"].update(epsilon=found["statement"]["epsilon"] * 0.99),
+    "a smaller loss": lambda found: found["statement"].update({"probabilistic epsilon": found["statement"]["epsilon"]}),
+    "no bound on the loss": lambda found: found["statement"].pop("probabilistic epsilon"),
     "no ε": lambda found: found["statement"].update(epsilon=None),
     "a smaller δ": lambda found: found["statement"].update(delta=1e-9),
     "another notion": lambda found: found["statement"].update(notion="pure"),

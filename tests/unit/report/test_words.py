@@ -10,6 +10,7 @@ from scipy.stats import binom, norm
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
 from expost.errors import InvalidBound
+from expost.private import Neighbours
 from expost.report.digits import least, most, one_in, plain, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
@@ -25,13 +26,50 @@ def test_the_number_is_explained_in_odds() -> None:
     assert "e^ε = 1.48 at most" in told
     assert "1 in 100,000" in told
     for prior in (0.01, 0.1, 0.5):
-        assert most(posterior(prior, 0.39)) in told
+        assert most(posterior(prior, 0.39 + math.log(10 / 9))) in told
+        assert most(posterior(prior, 0.39)) not in told.partition("false alarms")[0], "ε itself bounds no loss"
     for alarms in (0.001, 0.01, 0.05):
         assert most(true_positive_rate(alarms, 0.39, 1e-5)) in told
 
 
+def test_delta_is_part_of_every_sentence_that_it_qualifies() -> None:
+    told = " ".join(explain(0.39, 1e-5).split())
+
+    assert "apart from a share δ = 1e-5 of probability (1 in 100,000) about which nothing is promised" in told
+    assert "but for a chance of 0.0001 (1 in 10,000) at either end. That is 10 δ" in told
+
+
+def test_a_conclusion_is_one_drawn_at_this_epsilon() -> None:
+    assert "the chance that a run ends at this ε and leads to that conclusion" in " ".join(explain(0.39, 1e-5).split())
+
+
 def test_without_delta_there_is_no_exception() -> None:
-    assert "nothing is promised" not in explain(1, 0)
+    told = explain(1, 0)
+
+    assert "nothing is promised" not in told
+    assert "but for a chance" not in told
+    assert most(posterior(0.5, 1)) in told
+
+
+def test_a_delta_of_which_ten_times_is_all_promises_nothing_about_a_guess() -> None:
+    told = explain(1, 0.1)
+
+    assert "At a δ of 0.1 nothing is promised about a guess" in told
+    assert "can hold it to be" not in told
+
+
+@pytest.mark.parametrize("said", ["is in the data or not", "whether one record is in the data", "was used"])
+def test_only_where_records_come_and_go_is_it_about_whether_one_is_there(said: str) -> None:
+    assert said in " ".join(explain(0.39, 1e-5, Neighbours.ADD_REMOVE).split())
+    assert said not in " ".join(explain(0.39, 1e-5, Neighbours.REPLACE_ONE).split())
+
+
+def test_where_a_record_is_replaced_it_is_about_what_it_says() -> None:
+    told = " ".join(explain(0.39, 1e-5, Neighbours.REPLACE_ONE).split())
+
+    assert "What one record says changes the chance" in told
+    assert "Somebody guesses what one record says" in told
+    assert "which of two things a record says" in told
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(-1, 1e-5), (math.inf, 1e-5), (math.nan, 1e-5), (1, 1), (1, -1e-5)])

@@ -10,7 +10,7 @@ from expost.accounting.claim import Budget
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.tabular.synthesis import CheckMaker, looks
+from expost.tabular.synthesis import CheckMaker
 from tests.unit.tabular.test_synthesis import LADDER, RECIPE, done
 
 HARD = replace(RECIPE, accuracy=Fraction(99, 100))
@@ -25,21 +25,22 @@ REVEALING: dict[str, CheckMaker] = {
 def test_the_noise_of_each_answer_is_known_beforehand(maker: CheckMaker) -> None:
     recipe = replace(HARD, check=maker)
 
-    known = looks(recipe)
+    known = recipe.looks()
 
     verdicts = [line.verdict for line in done(recipe).outcome.history]
     pairs = list(zip(known, verdicts, strict=True))
     assert all((look is None) == (verdict is None) for look, verdict in pairs)
     for look, verdict in pairs:
         if look is not None and verdict is not None:
-            assert (verdict.std, verdict.guard) == (pytest.approx(look.std, rel=1e-9), look.guard)
+            assert verdict.std == pytest.approx(look.std, rel=1e-9)
+            assert verdict.guard == look.guard
     assert None not in known
 
 
 def test_the_check_of_the_paper_is_not_asked_about_the_last_rung_and_has_no_guard() -> None:
     recipe = replace(HARD, confidence=None)
 
-    first, second, last = looks(recipe)
+    first, second, last = recipe.looks()
 
     assert last is None
     assert done(recipe).outcome.history[-1].verdict is None
@@ -51,7 +52,7 @@ def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_q
     question = HARD.question()
     check = SparseVectorCheck(question, Fraction(9), Fraction(2), None)
 
-    first, second, last = looks(replace(HARD, check=lambda asked, confidence: check))
+    first, second, last = replace(HARD, check=lambda asked, confidence: check).looks()
 
     assert first is not None
     assert first == second == last
@@ -61,4 +62,4 @@ def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_q
 def test_a_public_check_adds_no_noise() -> None:
     public = replace(HARD, check=lambda question, confidence: PublicCheck(lambda candidate: True))
 
-    assert looks(public) == (None, None, None)
+    assert public.looks() == (None, None, None)

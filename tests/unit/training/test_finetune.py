@@ -24,7 +24,6 @@ from expost.training.finetune import (
     balanced,
     calibrated,
     fine_tune,
-    looks,
     planned,
 )
 from expost.training.gradient import Floating
@@ -145,11 +144,12 @@ def test_the_noise_of_the_check_is_known_beforehand(name: str) -> None:
 
     verdicts = [line.verdict for line in run(recipe).history]
 
-    pairs = list(zip(looks(recipe), verdicts, strict=True))
+    pairs = list(zip(recipe.looks(), verdicts, strict=True))
     assert all((look is None) == (verdict is None) for look, verdict in pairs)
     for look, verdict in pairs:
         if look is not None and verdict is not None:
-            assert (verdict.std, verdict.guard) == (pytest.approx(look.std, rel=1e-9), look.guard)
+            assert verdict.std == pytest.approx(look.std, rel=1e-9)
+            assert verdict.guard == look.guard
 
 
 def test_a_noise_multiplier_may_be_given_itself() -> None:
