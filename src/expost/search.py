@@ -9,16 +9,14 @@ from typing import Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
-from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
 from expost.ladder import Planned, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Look, Mechanism, Verdict, agree
+from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -147,29 +145,6 @@ def planned_stops(
                 stop = stop.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
         stops.append(whole + stop)
     return tuple(stops)
-
-
-def planned_looks(
-    mechanism: Mechanism[D, T], ladder: Planned, check: Check[D, U] | PublicCheck[U], *, prior: Promise = NOTHING
-) -> tuple[Look | None, ...]:
-    """How noisy the check will be on each rung and what passes there, known beforehand; None where it is not asked.
-
-    How noisy a check is that is not one of ours, nobody says: not a number.
-    """
-    trained, asked, looks = prior, NOTHING, 0
-    found: list[Look | None] = []
-    for rung in ladder.rungs:
-        trained = trained + mechanism.promise(rung.budget).times(rung.times)
-        if isinstance(check, PublicCheck) or not rung.asked:
-            found.append(None)
-            continue
-        price = check.price(looks, trained.as_spent(), asked.as_spent())
-        asked, looks = asked + price.failed, looks + 1
-        if isinstance(check, BalancedCheck | GaussianCheck | SparseVectorCheck):
-            found.append(check.look(price))
-        else:
-            found.append(Look(math.nan, math.nan))
-    return tuple(found)
 
 
 def _judge(

@@ -45,9 +45,7 @@ def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) ->
     result = tuned("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "an accuracy of at least 80 % on held-out records it was not trained on, with 95 % confidence" in said(
-        result
-    )
+    assert "is at least 80 % on held-out records it was not trained on, with 95 % confidence" in said(result)
     assert "This cost ε = " in said(result)
 
 

@@ -55,15 +55,17 @@ def reached(facts: Facts) -> str:
             f"{ending(facts)}. {last_checked(facts)}"
         )
     seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
-    predicts = f"{job.product} passed the check: it predicts {job.target} with"
     if facts.divided and facts.confidence is None:
         return (
-            f"{predicts} a noisy {facts.measure} of {asked} or more on {judged_on(facts)}{seen}. This is the paper's "
-            f"check, which accepts whatever the noise lifts above the target: it does NOT promise that the true "
-            f"{facts.measure} is {asked}."
+            f"{job.product} passed the check: its noisy {facts.measure} in predicting {job.target} came to {asked} or "
+            f"more on {judged_on(facts)}{seen}. This is the paper's check, which accepts whatever the noise lifts "
+            f"above the target: it does NOT promise that the true {facts.measure} is {asked}."
         )
     certain = f", with {sure(facts)}" if facts.divided else ""
-    return f"{predicts} an {facts.measure} of at least {asked} on {judged_on(facts)}{certain}{seen}. {beyond(facts)}"
+    return (
+        f"{job.product} passed the check: its {facts.measure} in predicting {job.target} is at least {asked} on "
+        f"{judged_on(facts)}{certain}{seen}. {beyond(facts)}"
+    )
 
 
 def sure(facts: Facts) -> str:

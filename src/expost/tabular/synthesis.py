@@ -19,6 +19,7 @@ from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
+from expost.looks import planned_looks
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Floats, Noise
@@ -26,7 +27,7 @@ from expost.numerics import probability, up
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.release import Past
-from expost.search import Line, Outcome, planned_looks, planned_stops, search
+from expost.search import Line, Outcome, planned_stops, search
 from expost.step import Check, Look
 from expost.tabular.apart import require_apart
 from expost.tabular.junction import Junction

@@ -15,11 +15,12 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.errors import InvalidBound
+from expost.looks import planned_looks
 from expost.noise import Noise
 from expost.numerics import positive, probability
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split
-from expost.search import Line, Outcome, planned_looks, planned_stops, search
+from expost.search import Line, Outcome, planned_stops, search
 from expost.step import Check, Look
 from expost.training.arrays import Arrays, InNumpy
 from expost.training.gradient import Exact, Summation

@@ -99,7 +99,7 @@ def test_where_only_the_runs_that_stopped_elsewhere_would_bound_an_attack_nothin
 def test_the_conclusion_says_what_was_reached_what_it_cost_and_what_that_covers() -> None:
     told = conclusion(facts())
 
-    assert "passed the check: it predicts renewed with an accuracy of at least 80 %" in told
+    assert "passed the check: its accuracy in predicting renewed is at least 80 %" in told
     assert "with 95 % confidence" in told
     assert f"ε = {price(facts().epsilon)} at δ = 1e-5" in told
     assert "choosing what to measure" in told
