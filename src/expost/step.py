@@ -10,7 +10,7 @@ from expost.errors import SchemaMismatch, SpentCheck
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
 from expost.record import Fact
-from expost.release import Past, Release, merged
+from expost.release import Bill, Past, Release, merged
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -162,10 +162,10 @@ class Inquiry(Generic[D, U]):
 @final
 @dataclass(frozen=True, slots=True)
 class Till:
-    """An odometer as a step sees it: who it is, and how a cost is settled against its running total."""
+    """An odometer as a step sees it: who it is, and how a cost is settled, which gives its running total."""
 
     odometer: object
-    settle: Callable[[Spent], Spent]
+    settle: Callable[[Spent], Bill]
 
 
 def perform(
@@ -197,9 +197,10 @@ def inquire(
     return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
 
 
-def agree(relation: Neighbours, data: Private[D]) -> None:
-    """Refuse a promise made for another neighbour relation than the data's."""
-    if relation is not data.neighbours:
+def agree(relation: Neighbours | None, data: Private[D]) -> None:
+    """Refuse a promise or a bill for another neighbour relation than the data's; None stands for no bill yet."""
+    if relation is not None and relation is not data.neighbours:
         raise SchemaMismatch(
-            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one."
+            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one, "
+            "and an odometer for each."
         )
