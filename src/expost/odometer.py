@@ -1,6 +1,5 @@
 """Odometers and filters: spend adaptively, add up what was spent, stop before a cap."""
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Protocol, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table, exceeds
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.noise import Noise
 from expost.numerics import down, positive, up
@@ -83,7 +83,7 @@ class PledgedFilter:
 
     def require(self, total: Spent) -> None:
         """Raise BudgetExceeded unless the stated ε stays within the cap."""
-        reached = self.pledge.epsilon(total)
+        reached = stated(total, self.pledge)
         if not reached <= self.cap:
             raise BudgetExceeded(
                 f"would be stated as ε = {reached:.6g} at δ = {self.pledge.delta:g}; the cap is {self.cap:.6g}. "
@@ -146,7 +146,7 @@ class Odometer:
     @property
     def epsilon(self) -> AdpEpsilon:
         """The ε of everything so far under the pledge; infinite without one."""
-        return AdpEpsilon(math.inf) if self._pledge is None else self._pledge.epsilon(self.spent)
+        return stated(self.spent, self._pledge)
 
     @property
     def spent(self) -> Spent:
@@ -216,7 +216,7 @@ class Odometer:
             self._recorder.capture(hold, spent)
             account.own = account.own + spent
             del account.pending[step]
-            return Bill(self.spent, data.neighbours)
+            return Bill(self.spent, data.neighbours, self._pledge)
 
         return run(till=Till(self, settle))
 

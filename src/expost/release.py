@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, final
 
 from expost._seal import SEAL, Seal, require
 from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
 from expost.errors import ForgedRelease, SchemaMismatch
 from expost.private import Neighbours
 
@@ -18,14 +21,15 @@ U = TypeVar("U")
 @final
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What one odometer had spent when a value left, and the neighbours that this refers to; None without data."""
+    """What one odometer had spent when a value left, for which neighbours, and the pledge it was made with."""
 
     spent: Spent
     relation: Neighbours | None
+    pledge: Pledge | None
 
     def beside(self, other: "Bill") -> "Bill":
         """The larger of two running totals of the same odometer."""
-        return Bill(self.spent.beside(other.spent), self.relation)
+        return Bill(self.spent.beside(other.spent), self.relation, self.pledge)
 
 
 @final
@@ -64,6 +68,17 @@ class Release(Generic[T_co]):
         return next((bill.relation for bill in self._bills.values() if bill.relation is not None), None)
 
     @property
+    def pledge(self) -> Pledge | None:
+        """What its odometer was pledged to before the first release; None unless all its odometers had the same."""
+        first, *others = [bill.pledge for bill in self._bills.values()] or [None]
+        return first if all(other == first for other in others) else None
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of (ε, δ) for everything that led to the value, under that pledge; infinite without one."""
+        return stated(self.spent, self.pledge)
+
+    @property
     def seeded(self) -> bool:
         """True when the noise can be repeated, so that the release is NOT PRIVATE."""
         return self._seeded
@@ -90,7 +105,7 @@ class Release(Generic[T_co]):
     def at_least(self, bound: Promise | Spent) -> "Release[T_co]":
         """The same value with the bill raised to the pointwise maximum; it can only rise."""
         raised = self.spent.beside(bound if isinstance(bound, Spent) else bound.as_spent())
-        bills = {object(): Bill(raised, self.relation)}
+        bills = {object(): Bill(raised, self.relation, self.pledge)}
         return Release(self._value, bills, SEAL, seeded=self._seeded, floating=self._floating)
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from typing import final
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
 from expost.record import Entry, Memory
 from expost.report.job import Job
 from expost.report.scale import Answer, Margins, Scale, Shares
@@ -193,11 +194,6 @@ def total(bill: Sequence[Item]) -> Spent:
 
     roots = sorted({path[:1] for path in paths})
     return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())
-
-
-def stated(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
-    """The ε of a statement; infinite without a pledge."""
-    return AdpEpsilon(math.inf) if pledge is None else pledge.epsilon(spent)
 
 
 def versions(*more: str) -> tuple[tuple[str, str], ...]:

@@ -15,14 +15,14 @@ from expost.tabular.synthesis import Recipe
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
 
-def cells(recipe: Recipe, line: Line, held: float, plan: Plan) -> tuple[str, str, str]:
+def cells(recipe: Recipe, line: Line, held: float) -> tuple[str, str, str]:
     """A rung that is done: its price, its noisy accuracy and its verdict."""
     verdict, accuracy = line.verdict, "—"
     if verdict is not None and verdict.margin is not None and verdict.std is not None:
         share = float(recipe.accuracy) + verdict.margin / held
         accuracy = f"{share:.3f} ± {NORMAL_95 * verdict.std / held:.3f}"
     passed = None if verdict is None else verdict.passed
-    return price(line.spent.approx(plan.pledge)), accuracy, VERDICTS[passed]
+    return price(line.epsilon), accuracy, VERDICTS[passed]
 
 
 def plan_table(recipe: Recipe, plan: Plan, *, records: int | None) -> None:
@@ -43,7 +43,7 @@ def plan_table(recipe: Recipe, plan: Plan, *, records: int | None) -> None:
     rows = zip(recipe.ladder.levels, plan.stops, check_noise(recipe), strict=True)
     for index, (level, stop, asked) in enumerate(rows, start=1):
         count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
-        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop.as_spent())), f"{count:.1f}"]
+        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
         unasked = "not asked" if recipe.held else "none"
         cells.append(unasked if asked is None else f"{asked:.1f}")
         if records is not None:
