@@ -109,7 +109,7 @@ def test_two_continuations_of_one_estimate_are_billed_twice() -> None:
     start = odometer.spend(Brownian(Gaussian(COUNT)), data, Budget.of(Fraction(1, 10), alpha=20), Past(), noise)
 
     for _ in range(2):
-        odometer.spend(Brownian(Gaussian(COUNT), start.value), data, Budget.of(Fraction(1, 5), alpha=20), Past(), noise)
+        odometer.spend(Brownian(Gaussian(COUNT)), data, Budget.of(Fraction(1, 5), alpha=20), Past(start), noise)
 
     assert odometer.spent.at(20) == 0.5
 
