@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import count
@@ -18,7 +19,7 @@ from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
 from expost.record import Entry, Fact, Memory, Recorder
 from expost.release import Bill, Past, Release
-from expost.step import Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
+from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -168,12 +169,12 @@ class Odometer:
         """
         self._require_home()
         agree(mechanism.relation, data)
-        agree(past.joint().relation, data)
+        agree(past.relation, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
             entry = _entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
-            return self._step(mechanism, entry, promise, data, run)
+            return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
 
     def ask(
         self, inquiry: Inquiry[D, U], held: Private[D], candidate: Release[U], *, trained: Spent, noise: Noise
@@ -184,17 +185,17 @@ class Odometer:
         agree(check.relation, held)
         agree(candidate.relation, held)
         with self._lock:
-            inquiry.require((self, held.part))
+            inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
             entry = _entry(check.name, held, noise, False, check.facts())
             run = partial(inquire, inquiry, price, held, candidate, noise)
-            return self._step(inquiry, entry, price.passed.beside(price.failed), held, run)
+            return self._step(inquiry.bond, entry, price.passed.beside(price.failed), held, run)
 
     def _require_home(self) -> None:
         if os.getpid() != self._process:
             raise LedgerConflict("this odometer was copied into another process; give each process its own.")
 
-    def _step(self, actor: object, entry: Entry, promise: Promise, data: Private[D], run: Run[T]) -> Release[T]:
+    def _step(self, bond: Bond | None, entry: Entry, promise: Promise, data: Private[D], run: Run[T]) -> Release[T]:
         """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
         if entry.seeded and not self._rehearsal:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
@@ -204,8 +205,8 @@ class Odometer:
         try:
             if self._cap is not None:
                 self._cap.require(self.spent)
-            if isinstance(actor, Stateful):  # after what may be refused, so that it stays free; before the hold
-                actor.bind((self, data.part))
+            if bond is not None:  # after what may be refused, so that it stays free; before the hold
+                bond.bind((self, data.part))
             hold = self._recorder.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[step]
@@ -218,7 +219,8 @@ class Odometer:
             del account.pending[step]
             return Bill(self.spent, data.neighbours, self._pledge)
 
-        return run(till=Till(self, settle))
+        with nullcontext() if bond is None else bond:
+            return run(till=Till(self, settle))
 
     def _account(self, part: Part) -> _Account:
         above = self._accounts if part.parent is None else self._account(part.parent)

@@ -130,13 +130,18 @@ class Past(Generic[T_co]):
     Bills for different neighbours mean different things and do not add up, so their releases are refused.
     """
 
-    __slots__ = ("_steps",)
+    __slots__ = ("_relation", "_steps")
 
     def __init__(self, *steps: Release[T_co]) -> None:
         relations = {step.relation for step in steps} - {None}
         if len(relations) > 1:
             raise SchemaMismatch("these releases have different neighbour relations, so no bound adds up; use one.")
-        self._steps = steps
+        self._relation, self._steps = next(iter(relations), None), steps
+
+    @property
+    def relation(self) -> Neighbours | None:
+        """The neighbour relation that the releases are billed for; None without any."""
+        return self._relation
 
     @property
     def steps(self) -> tuple[Release[T_co], ...]:

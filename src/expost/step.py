@@ -50,12 +50,45 @@ class Mechanism(Protocol[D_contra, T]):
         ...
 
 
-@runtime_checkable
-class Stateful(Protocol):
-    """A mechanism or a run of a check with secret state, which must stay with one odometer and one body of data."""
+@final
+class Bond:
+    """Ties secret state to one odometer and one body of data, and ends it with the first step that does not finish.
+
+    Such a step may have moved the state, or drawn what the next one counts on, and nobody knows which.
+    """
+
+    __slots__ = ("_owner", "_unfinished", "_what")
+
+    def __init__(self, what: str) -> None:
+        self._what, self._unfinished = what, False
+        self._owner: object = None
+
+    def require(self, owner: object) -> None:
+        """Refuse another owner than the first one, and everything after a step that did not finish."""
+        if self._owner not in (None, owner):
+            raise SchemaMismatch(f"this {self._what} belongs to another odometer or other data; begin a new one.")
+        if self._unfinished:
+            raise SpentCheck(f"a step of this {self._what} did not finish, which ends it; begin a new one.")
 
     def bind(self, owner: object) -> None:
-        """Remember the owner, or refuse another one."""
+        """Stay with the owner, for whom alone the bills add up."""
+        self.require(owner)
+        self._owner = owner
+
+    def __enter__(self) -> None:
+        self._unfinished = True
+
+    def __exit__(self, kind: type[BaseException] | None, *failure: object) -> None:
+        self._unfinished = kind is not None
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A mechanism with secret state, as a run of a check has it. Implemented by NoiseReduction."""
+
+    @property
+    def bond(self) -> Bond:
+        """Whose state it is."""
         ...
 
 
@@ -118,31 +151,23 @@ class Check(Protocol[D_contra, U_contra]):
 
 @final
 class Inquiry(Generic[D, U]):
-    """One run of a check: counts its questions, ends with the first pass, and stays with one odometer and part."""
+    """One run of a check: counts its questions, and stays with one odometer and part.
 
-    __slots__ = ("__answers", "_asked", "_check", "_owner", "_passed")
+    It ends with the first pass, and with a question that did not finish.
+    """
+
+    __slots__ = ("__answers", "_asked", "_check", "_passed", "bond")
 
     def __init__(self, check: Check[D, U]) -> None:
-        self._check = check
+        self._check, self.bond = check, Bond("run of the check")
         self.__answers = check.begin()
         self._asked = 0
         self._passed = False
-        self._owner: object = None
 
     @property
     def check(self) -> Check[D, U]:
         """The check this is a run of."""
         return self._check
-
-    def require(self, owner: object) -> None:
-        """Refuse another odometer or held-out part than the one of the first question."""
-        if self._owner not in (None, owner):
-            raise SchemaMismatch("this run of the check belongs to another odometer or other data; begin a new one.")
-
-    def bind(self, owner: object) -> None:
-        """Stay with one odometer and one held-out part, for which alone the prices hold."""
-        self.require(owner)
-        self._owner = owner
 
     def price(self, trained: Spent, asked: Spent) -> Price:
         """Of the next question."""

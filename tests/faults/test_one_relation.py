@@ -169,7 +169,7 @@ def test_releases_of_two_odometers_are_billed_together_within_one_relation(relat
 
 
 def test_a_past_without_releases_goes_with_either() -> None:
-    assert Past[int]().joint().relation is None
+    assert Past[int]().relation is Past[int]().joint().relation is None
 
 
 def test_a_record_stays_with_one_relation() -> None:
