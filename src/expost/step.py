@@ -24,7 +24,8 @@ class Mechanism(Protocol[D_contra, T]):
 
     What must hold: for every past and budget, ``sample`` on two data sets that are neighbours under ``relation``
     has the Rényi divergences of ``promise(budget)``; ``promise`` and ``facts`` look at no data and raise whatever
-    there is to raise. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
+    there is to raise. ``sample`` is total: it returns a value whatever the records hold, because a failure would tell
+    of the record behind it. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
     """
 
     @property
