@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from expost import FixedOrder, HalfNormal, PlannedStops, Promise, Spent, worst_case_delta
+from expost import FixedOrder, HalfNormal, PlannedStops, Promise, worst_case_delta
 from expost.accounting import boundaries as edge
 from expost.accounting.convert import best_linear_order, lemma_7_offset, zcdp_epsilon
 from expost.accounting.curve import Linear
@@ -65,10 +65,10 @@ def run(job: Job[Settings]) -> Result:
     )
 
 
-def _spent(sigma: float) -> Spent:
+def _promise(sigma: float) -> Promise:
     """What Gaussian noise of this standard deviation costs."""
     rho = 1 / (2 * Fraction(sigma) ** 2)
-    return Spent(Linear(Fraction(0), rho, rho))
+    return Promise(Linear(Fraction(0), rho, rho))
 
 
 def _rho(sigma: float) -> float:
@@ -86,7 +86,7 @@ def _optimised(delta: float) -> dict[str, Bound]:
         "linear": lambda s: edge.linear_boundary(s**2, *edge.tune_linear(s**2, delta), 1),
         "RDP + Lemma 7": renyi,
         "mixture": lambda s: edge.mixture_boundary(s**2, edge.tune_mixture(s**2, delta), delta, 1),
-        "half-normal": lambda s: HalfNormal.tuned(_rho(s), delta).epsilon(_spent(s)),
+        "half-normal": lambda s: HalfNormal.tuned(_rho(s), delta).epsilon(_promise(s)),
         "RDP + CKS": lambda s: best_linear_order(0, _rho(s), delta)[0],
         "one release, exact": lambda s: gaussian_epsilon(_rho(s), delta),
     }
@@ -98,21 +98,21 @@ def _tuned(sigma: float, delta: float) -> dict[str, Bound]:
     inverted = edge.tune_inverted_mixture(sigma**2, delta)
     order = edge.order_of_linear(slopes[1], 1)
     half_normal = HalfNormal.tuned(_rho(sigma), delta)
-    fixed = FixedOrder.tuned(Promise(_spent(sigma).curve), delta)
+    fixed = FixedOrder.tuned(_promise(sigma), delta)
     return {
         "linear": lambda s: edge.linear_boundary(s**2, *slopes, 1),
         "RDP + Lemma 7": lambda s: order * _rho(s) + lemma_7_offset(order, delta),
         "mixture": lambda s: edge.mixture_boundary(s**2, mixing, delta, 1),
         "time-inverted mixture": lambda s: edge.inverted_mixture_boundary(s**2, inverted, delta, 1),
-        "half-normal": lambda s: half_normal.epsilon(_spent(s)),
-        "RDP + CKS": lambda s: fixed.epsilon(_spent(s)),
+        "half-normal": lambda s: half_normal.epsilon(_promise(s)),
+        "RDP + CKS": lambda s: fixed.epsilon(_promise(s)),
         "one release, exact": lambda s: gaussian_epsilon(_rho(s), delta),
     }
 
 
 def _planned(sigmas: Sequence[float], delta: float) -> Panel:
     """What is known to be valid once the noise levels themselves are planned."""
-    stops = PlannedStops(tuple(Promise(_spent(sigma).curve) for sigma in sigmas), delta)
+    stops = PlannedStops(tuple(_promise(sigma) for sigma in sigmas), delta)
     exact = exact_claims([_rho(sigma) for sigma in reversed(sigmas)], delta)
     lines = {"planned stops": [float(stop.epsilon) for stop in stops.table], "exact worst case": exact[::-1]}
     return Panel(sigmas=list(sigmas), lines=lines)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from expost import FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, Spent, worst_case_delta
+from expost import FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, worst_case_delta
 from expost.accounting.convert import union_over_orders, zcdp_epsilon
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
@@ -69,15 +69,15 @@ def run(job: Job[Settings]) -> Result:
 def _columns(rhos: Sequence[Fraction], chosen: Settings) -> list[tuple[str, str, Sequence[float]]]:
     """(name, notion, ε on each rung) of every conversion, the paper's first."""
     delta = chosen.delta
-    spent = [Spent(Linear(Fraction(0), rho, rho)) for rho in rhos]
+    promises = [Promise(Linear(Fraction(0), rho, rho)) for rho in rhos]
     fixed, mixture = FixedOrder.at(chosen.alpha, delta), Mixture.even(chosen.orders, delta)
     half_normal = HalfNormal.tuned(rhos[0], delta)
-    stops = PlannedStops(tuple(Promise(each.curve) for each in spent), delta)
+    stops = PlannedStops(tuple(promises), delta)
 
-    def union(each: Spent) -> float:
+    def union(each: Promise) -> float:
         return union_over_orders(mixture.orders, [each.at(a) for a in mixture.orders], mixture.weights, delta)
 
-    rules: list[tuple[str, str, Callable[[Spent], float]]] = [
+    rules: list[tuple[str, str, Callable[[Promise], float]]] = [
         ("fixed order, Lemma 7", "both", fixed.probabilistic),
         ("fixed order, CKS", "approximate", fixed.epsilon),
         ("union over orders", "both", union),
@@ -88,7 +88,7 @@ def _columns(rhos: Sequence[Fraction], chosen: Settings) -> list[tuple[str, str,
         ("planned stops", "approximate", stops.epsilon),
     ]
     found: list[tuple[str, str, Sequence[float]]] = [
-        (name, notion, [rule(each) for each in spent]) for name, notion, rule in rules
+        (name, notion, [rule(each) for each in promises]) for name, notion, rule in rules
     ]
     plain = [float(rho) for rho in rhos]
     return [

@@ -103,7 +103,7 @@ def _plan(job: Recipe, kind: str) -> Plan:
         order=float(job.order),
         paper=[epsilon for epsilon, _ in best],
         orders=[order for _, order in best if order is not None],
-        fixed=[fixed.epsilon(promise.as_spent()) for promise in pledge.promises],
+        fixed=[fixed.epsilon(promise) for promise in pledge.promises],
         stops=[stop.epsilon for stop in pledge.table],
         check=[spread for spread in check_noise(job) if spread is not None],
     )

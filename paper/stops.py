@@ -74,5 +74,4 @@ def bills(search: Search, making: Making, check: Check[range, int]) -> tuple[lis
     costs = Costs.of(search, making)
     stops = planned_stops(costs.mechanism, search.ladder, check, prior=costs.prior)
     fixed, planned = FixedOrder.at(search.alpha, search.delta), PlannedStops(stops, search.delta)
-    spent = [each.as_spent() for each in stops]
-    return [fixed.probabilistic(each) for each in spent], [planned.epsilon(each) for each in spent]
+    return [fixed.probabilistic(each) for each in stops], [planned.epsilon(each) for each in stops]

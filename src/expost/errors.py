@@ -42,7 +42,7 @@ class MechanismFailed(ExpostError):
 
 @final
 class SpentCheck(ExpostError):
-    """A threshold check was asked more than it was planned for."""
+    """A check or secret noise was asked for more than it was planned for, or after a step that did not finish."""
 
 
 @final

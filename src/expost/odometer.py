@@ -1,8 +1,8 @@
 """Odometers and filters: spend adaptively, add up what was spent, stop before a cap."""
 
-import math
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import count
@@ -12,13 +12,14 @@ from typing import Protocol, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table, exceeds
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.noise import Noise
 from expost.numerics import down, positive, up
-from expost.private import Part, Private
+from expost.private import Neighbours, Part, Private
 from expost.record import Entry, Fact, Memory, Recorder
-from expost.release import Past, Release
-from expost.step import Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
+from expost.release import Bill, Past, Release
+from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -83,7 +84,7 @@ class PledgedFilter:
 
     def require(self, total: Spent) -> None:
         """Raise BudgetExceeded unless the stated ε stays within the cap."""
-        reached = self.pledge.epsilon(total)
+        reached = stated(total, self.pledge)
         if not reached <= self.cap:
             raise BudgetExceeded(
                 f"would be stated as ε = {reached:.6g} at δ = {self.pledge.delta:g}; the cap is {self.cap:.6g}. "
@@ -113,13 +114,14 @@ class Odometer:
     """Runs steps whose budgets depend on earlier releases, and knows the total at any time.
 
     Each step is put on record in full, then run, then billed; a step that fails stays billed in full. Steps on
-    disjoint parts of a split cost the maximum over the parts of the sums within; all else adds up. Seeded noise is
-    refused unless this is a ``rehearsal``, and then every release says NOT PRIVATE.
+    disjoint parts of a split cost the maximum over the parts of the sums within; all else adds up. An odometer stays
+    with the neighbour relation of its first step, for bills under two relations have no sum. Seeded noise is refused
+    unless this is a ``rehearsal``, and then every release says NOT PRIVATE.
 
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = ("_accounts", "_cap", "_lock", "_pledge", "_process", "_recorder", "_rehearsal", "_steps")
+    __slots__ = ("_accounts", "_cap", "_lock", "_pledge", "_process", "_recorder", "_rehearsal", "_relation", "_steps")
 
     def __init__(
         self,
@@ -132,6 +134,7 @@ class Odometer:
         self._pledge, self._cap, self._rehearsal = pledge, cap, rehearsal
         self._recorder = Memory() if recorder is None else recorder
         self._accounts, self._steps = _Account(), count()
+        self._relation: Neighbours | None = None
         self._lock, self._process = RLock(), os.getpid()
         if pledge is not None:
             self._recorder.pledge(pledge)
@@ -144,7 +147,7 @@ class Odometer:
     @property
     def epsilon(self) -> AdpEpsilon:
         """The ε of everything so far under the pledge; infinite without one."""
-        return AdpEpsilon(math.inf) if self._pledge is None else self._pledge.epsilon(self.spent)
+        return stated(self.spent, self._pledge)
 
     @property
     def spent(self) -> Spent:
@@ -166,11 +169,12 @@ class Odometer:
         """
         self._require_home()
         agree(mechanism.relation, data)
+        agree(past.relation, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
             entry = _entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
-            return self._step(mechanism, entry, promise, data.part, run)
+            return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
 
     def ask(
         self, inquiry: Inquiry[D, U], held: Private[D], candidate: Release[U], *, trained: Spent, noise: Noise
@@ -179,40 +183,44 @@ class Odometer:
         check = inquiry.check
         self._require_home()
         agree(check.relation, held)
+        agree(candidate.relation, held)
         with self._lock:
-            inquiry.require((self, held.part))
+            inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
             entry = _entry(check.name, held, noise, False, check.facts())
             run = partial(inquire, inquiry, price, held, candidate, noise)
-            return self._step(inquiry, entry, price.passed.beside(price.failed), held.part, run)
+            return self._step(inquiry.bond, entry, price.passed.beside(price.failed), held, run)
 
     def _require_home(self) -> None:
         if os.getpid() != self._process:
             raise LedgerConflict("this odometer was copied into another process; give each process its own.")
 
-    def _step(self, actor: object, entry: Entry, promise: Promise, part: Part, run: Run[T]) -> Release[T]:
+    def _step(self, bond: Bond | None, entry: Entry, promise: Promise, data: Private[D], run: Run[T]) -> Release[T]:
         """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
         if entry.seeded and not self._rehearsal:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
-        step, account = next(self._steps), self._account(part)
+        agree(self._relation, data)
+        step, account = next(self._steps), self._account(data.part)
         account.pending[step] = promise
         try:
             if self._cap is not None:
                 self._cap.require(self.spent)
-            if isinstance(actor, Stateful):  # after what may be refused, so that it stays free; before the hold
-                actor.bind((self, part))
+            if bond is not None:  # after what may be refused, so that it stays free; before the hold
+                bond.bind((self, data.part))
             hold = self._recorder.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[step]
             raise
+        self._relation = data.neighbours
 
-        def settle(spent: Spent) -> Spent:
+        def settle(spent: Spent) -> Bill:
             self._recorder.capture(hold, spent)
             account.own = account.own + spent
             del account.pending[step]
-            return self.spent
+            return Bill(self.spent, data.neighbours, self._pledge)
 
-        return run(till=Till(self, settle))
+        with nullcontext() if bond is None else bond:
+            return run(till=Till(self, settle))
 
     def _account(self, part: Part) -> _Account:
         above = self._accounts if part.parent is None else self._account(part.parent)

@@ -11,6 +11,7 @@ from expost._seal import SEAL, Seal, guarded, require
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise
 from expost.numerics import Real, exact
+from expost.storage import shares_storage
 
 D = TypeVar("D")
 
@@ -148,13 +149,18 @@ class Split(Generic[D]):
 
     @classmethod
     def from_parts(cls, train: Private[D], held: Private[D], *, because: str) -> "Split[D]":
-        """Two sources that arrived apart; ``because`` is the caller's statement that nobody is in both."""
+        """Two sources that arrived apart; ``because`` is the caller's statement that nobody is in both.
+
+        What can be seen of it is checked: the same data twice, or arrays that share memory, are refused.
+        """
         if not because.strip():
             raise InvalidBound("say in `because` why no record can be in both parts; the bound rests on it.")
         if set(train.part.line) & set(held.part.line):
             raise SchemaMismatch("both parts come from the same data; use its split, or two disjoint sources.")
         if train.neighbours is not held.neighbours:
             raise SchemaMismatch("the parts have different neighbour relations; a bound needs one.")
+        if guarded(lambda: shares_storage(train.open(SEAL), held.open(SEAL))):
+            raise SchemaMismatch("both parts lie in the same memory; use split, or two disjoint sources.")
         whole = Part("data", seeded=train.seeded or held.seeded)
         return _divide(train.open(SEAL), held.open(SEAL), train.neighbours, whole, because)
 

@@ -61,12 +61,13 @@ class Memory:
     Consecutive equal steps are counted, not listed, so a million training steps stay one line.
     """
 
-    __slots__ = ("_lines", "_open", "_pledge")
+    __slots__ = ("_lines", "_open", "_pledge", "_relation")
 
     def __init__(self) -> None:
         self._pledge: Pledge | None = None
         self._lines: list[tuple[Entry, Spent, int]] = []
         self._open: dict[int, Hold] = {}
+        self._relation: str | None = None
 
     def pledge(self, pledge: Pledge) -> None:
         """Put on record, before anything else, how the total will be stated."""
@@ -76,6 +77,11 @@ class Memory:
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""
+        if self._relation not in (None, entry.relation):
+            raise LedgerConflict(
+                f"this record's bills are for neighbours that {self._relation}, this step for others; open a new one."
+            )
+        self._relation = entry.relation
         hold = Hold(entry, promise)
         self._open[id(hold)] = hold
         return hold

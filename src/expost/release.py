@@ -1,16 +1,35 @@
 """Releases: values that carry what they cost."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, final
 
 from expost._seal import SEAL, Seal, require
 from expost.accounting.claim import NOTHING, Promise, Spent
-from expost.errors import ForgedRelease
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
+from expost.errors import ForgedRelease, SchemaMismatch
+from expost.private import Neighbours
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What one odometer had spent when a value left, for which neighbours, and the pledge it was made with."""
+
+    spent: Spent
+    relation: Neighbours | None
+    pledge: Pledge | None
+
+    def beside(self, other: "Bill") -> "Bill":
+        """The larger of two running totals of the same odometer."""
+        return Bill(self.spent.beside(other.spent), self.relation, self.pledge)
 
 
 @final
@@ -23,12 +42,12 @@ class Release(Generic[T_co]):
 
     __slots__ = ("_bills", "_floating", "_seeded", "_value")
 
-    _bills: Mapping[object, Spent]
+    _bills: Mapping[object, Bill]
     _floating: bool
     _seeded: bool
     _value: T_co
 
-    def __init__(self, value: T_co, bills: Mapping[object, Spent], seal: Seal, *, seeded: bool, floating: bool) -> None:
+    def __init__(self, value: T_co, bills: Mapping[object, Bill], seal: Seal, *, seeded: bool, floating: bool) -> None:
         require(seal)
         for name, content in zip(self.__slots__, (bills, floating, seeded, value), strict=True):
             super().__setattr__(name, content)
@@ -41,7 +60,23 @@ class Release(Generic[T_co]):
     @property
     def spent(self) -> Spent:
         """The ex-post bound on everything that led to the value: all its odometers had spent by then."""
-        return reduce(Spent.__add__, self._bills.values(), NOTHING.as_spent())
+        return reduce(Spent.__add__, (bill.spent for bill in self._bills.values()), NOTHING.as_spent())
+
+    @property
+    def relation(self) -> Neighbours | None:
+        """The neighbour relation that the bound refers to; None if no data led to the value."""
+        return next((bill.relation for bill in self._bills.values() if bill.relation is not None), None)
+
+    @property
+    def pledge(self) -> Pledge | None:
+        """What its odometer was pledged to before the first release; None unless all its odometers had the same."""
+        first, *others = [bill.pledge for bill in self._bills.values()] or [None]
+        return first if all(other == first for other in others) else None
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of (ε, δ) for everything that led to the value, under that pledge; infinite without one."""
+        return stated(self.spent, self.pledge)
 
     @property
     def seeded(self) -> bool:
@@ -53,7 +88,7 @@ class Release(Generic[T_co]):
         """True when floating-point noise took part."""
         return self._floating
 
-    def bills(self, seal: Seal) -> Mapping[object, Spent]:
+    def bills(self, seal: Seal) -> Mapping[object, Bill]:
         """What each odometer had spent by then, for the holder of the seal."""
         require(seal)
         return self._bills
@@ -70,7 +105,8 @@ class Release(Generic[T_co]):
     def at_least(self, bound: Promise | Spent) -> "Release[T_co]":
         """The same value with the bill raised to the pointwise maximum; it can only rise."""
         raised = self.spent.beside(bound if isinstance(bound, Spent) else bound.as_spent())
-        return Release(self._value, {object(): raised}, SEAL, seeded=self._seeded, floating=self._floating)
+        bills = {object(): Bill(raised, self.relation, self.pledge)}
+        return Release(self._value, bills, SEAL, seeded=self._seeded, floating=self._floating)
 
     def __repr__(self) -> str:
         return f"Release({self._value!r}{', NOT PRIVATE' if self._seeded else ''})"
@@ -89,12 +125,23 @@ class Release(Generic[T_co]):
 
 @final
 class Past(Generic[T_co]):
-    """The releases of a run so far, in order: all that a selector or a later step may look at."""
+    """The releases of a run so far, in order: all that a selector or a later step may look at.
 
-    __slots__ = ("_steps",)
+    Bills for different neighbours mean different things and do not add up, so their releases are refused.
+    """
+
+    __slots__ = ("_relation", "_steps")
 
     def __init__(self, *steps: Release[T_co]) -> None:
-        self._steps = steps
+        relations = {step.relation for step in steps} - {None}
+        if len(relations) > 1:
+            raise SchemaMismatch("these releases have different neighbour relations, so no bound adds up; use one.")
+        self._relation, self._steps = next(iter(relations), None), steps
+
+    @property
+    def relation(self) -> Neighbours | None:
+        """The neighbour relation that the releases are billed for; None without any."""
+        return self._relation
 
     @property
     def steps(self) -> tuple[Release[T_co], ...]:
@@ -121,10 +168,10 @@ class Past(Generic[T_co]):
         )
 
 
-def merged(*bills: Mapping[object, Spent]) -> dict[object, Spent]:
+def merged(*bills: Mapping[object, Bill]) -> dict[object, Bill]:
     """The larger running total of each odometer."""
-    together: dict[object, Spent] = {}
+    together: dict[object, Bill] = {}
     for each in bills:
-        for odometer, spent in each.items():
-            together[odometer] = together[odometer].beside(spent) if odometer in together else spent
+        for odometer, bill in each.items():
+            together[odometer] = together[odometer].beside(bill) if odometer in together else bill
     return together

@@ -1,6 +1,5 @@
 """The accuracy-first search: release, check, and stop at the first candidate that is accurate enough."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -35,11 +34,12 @@ class Ended(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rung of the history: what it added, the bill after it, and the verdict if there was a check."""
+    """One rung of the history: what it added, the bill after it, the verdict if there was a check, and ε so far."""
 
     budget: Budget
     spent: Spent
     verdict: Verdict | None
+    epsilon: AdpEpsilon
 
 
 @final
@@ -50,12 +50,16 @@ class Outcome(Generic[U_co]):
     release: Release[U_co]
     ended: Ended
     history: tuple[Line, ...]
-    pledge: Pledge | None
+
+    @property
+    def pledge(self) -> Pledge | None:
+        """The odometer's, made before the first release."""
+        return self.release.pledge
 
     @property
     def epsilon(self) -> AdpEpsilon:
         """The ε of the (ε, δ) statement under the odometer's pledge; infinite without one."""
-        return AdpEpsilon(math.inf) if self.pledge is None else self.release.spent.approx(self.pledge)
+        return self.release.epsilon
 
 
 def search(
@@ -94,7 +98,7 @@ def search(
                 raise
             ended = Ended.CAPPED
         if len(past.steps) > len(history):
-            history.append(Line(rung.budget, odometer.spent, verdict))
+            history.append(Line(rung.budget, odometer.spent, verdict, odometer.epsilon))
             if on_step is not None:
                 on_step(history[-1])
         if verdict is not None and verdict.passed:
@@ -103,7 +107,7 @@ def search(
             break
     if candidate is None:
         raise InvalidBound("the selector stopped before the first release; there is nothing to return.")
-    return Outcome(candidate.at_least(odometer.spent), ended, tuple(history), odometer.pledge)
+    return Outcome(candidate.at_least(odometer.spent), ended, tuple(history))
 
 
 def _climb(

@@ -10,11 +10,15 @@ import numpy as np
 
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Floats, Integers
+from expost.norms import row_norms
 from expost.numerics import Real, positive
 from expost.private import Neighbours, require_relation
 
 D = TypeVar("D")
 S = TypeVar("S", bound=Sized)
+
+REACH = 2.0**40
+"""Grid units at which an entry is cut: far beyond any clip, and its square is still a float."""
 
 
 @final
@@ -71,7 +75,9 @@ def bounded_sum(
     """The sum of real vectors, each record's first rounded to a grid and clipped to a Euclidean norm.
 
     Rounding per record, not of the sum, keeps the sensitivity exact: every contribution is an integer vector in
-    grid units with squared norm at most ⌊clip/spacing⌋², checked in integers. NaN counts as 0.
+    grid units with squared norm at most ⌊clip/spacing⌋², checked in integers, and the same whoever else is there.
+    NaN counts as 0. ``rows`` must compute a record's row from that record alone, to the last bit: entry by entry, not
+    by a matrix product or a norm along an axis.
 
     Implements: sums on an integer grid.
     """
@@ -85,10 +91,10 @@ def bounded_sum(
         values = np.asarray(rows(data), dtype=np.float64)
         if values.shape != (len(data), width) and (values.shape, width) != ((len(data),), 1):
             raise SchemaMismatch(f"the rows of {name} are not {width} numbers for each record.")
-        reach = 2.0**40 * unit  # far beyond the clip, and its square is still a float
-        scaled = np.clip(np.nan_to_num(values.reshape(-1, width), posinf=reach, neginf=-reach), -reach, reach) / unit
-        norms = np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), limit)
-        grid = np.trunc(scaled * (limit / norms)).astype(np.int64)
+        with np.errstate(over="ignore"):
+            scaled = np.clip(np.nan_to_num(values.reshape(-1, width) / unit), -REACH, REACH)
+        shares = limit / np.maximum(row_norms(scaled), limit)
+        grid = np.trunc(scaled * shares[:, None]).astype(np.int64)
         within = np.einsum("ij,ij->i", grid, grid) <= limit * limit  # a float may have erred by one unit
         return np.asarray(np.where(within[:, None], grid, 0).sum(axis=0), dtype=np.int64)
 

@@ -10,7 +10,7 @@ from expost.errors import SchemaMismatch, SpentCheck
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
 from expost.record import Fact
-from expost.release import Past, Release, merged
+from expost.release import Bill, Past, Release, merged
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -24,7 +24,8 @@ class Mechanism(Protocol[D_contra, T]):
 
     What must hold: for every past and budget, ``sample`` on two data sets that are neighbours under ``relation``
     has the Rényi divergences of ``promise(budget)``; ``promise`` and ``facts`` look at no data and raise whatever
-    there is to raise. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
+    there is to raise. ``sample`` is total: it returns a value whatever the records hold, because a failure would tell
+    of the record behind it. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
     """
 
     @property
@@ -50,12 +51,45 @@ class Mechanism(Protocol[D_contra, T]):
         ...
 
 
-@runtime_checkable
-class Stateful(Protocol):
-    """A mechanism or a run of a check with secret state, which must stay with one odometer and one body of data."""
+@final
+class Bond:
+    """Ties secret state to one odometer and one body of data, and ends it with the first step that does not finish.
+
+    Such a step may have moved the state, or drawn what the next one counts on, and nobody knows which.
+    """
+
+    __slots__ = ("_owner", "_unfinished", "_what")
+
+    def __init__(self, what: str) -> None:
+        self._what, self._unfinished = what, False
+        self._owner: object = None
+
+    def require(self, owner: object) -> None:
+        """Refuse another owner than the first one, and everything after a step that did not finish."""
+        if self._owner not in (None, owner):
+            raise SchemaMismatch(f"this {self._what} belongs to another odometer or other data; begin a new one.")
+        if self._unfinished:
+            raise SpentCheck(f"a step of this {self._what} did not finish, which ends it; begin a new one.")
 
     def bind(self, owner: object) -> None:
-        """Remember the owner, or refuse another one."""
+        """Stay with the owner, for whom alone the bills add up."""
+        self.require(owner)
+        self._owner = owner
+
+    def __enter__(self) -> None:
+        self._unfinished = True
+
+    def __exit__(self, kind: type[BaseException] | None, *failure: object) -> None:
+        self._unfinished = kind is not None
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """A mechanism with secret state, as a run of a check has it. Implemented by NoiseReduction."""
+
+    @property
+    def bond(self) -> Bond:
+        """Whose state it is."""
         ...
 
 
@@ -132,31 +166,23 @@ class Check(Protocol[D_contra, U_contra]):
 
 @final
 class Inquiry(Generic[D, U]):
-    """One run of a check: counts its questions, ends with the first pass, and stays with one odometer and part."""
+    """One run of a check: counts its questions, and stays with one odometer and part.
 
-    __slots__ = ("__answers", "_asked", "_check", "_owner", "_passed")
+    It ends with the first pass, and with a question that did not finish.
+    """
+
+    __slots__ = ("__answers", "_asked", "_check", "_passed", "bond")
 
     def __init__(self, check: Check[D, U]) -> None:
-        self._check = check
+        self._check, self.bond = check, Bond("run of the check")
         self.__answers = check.begin()
         self._asked = 0
         self._passed = False
-        self._owner: object = None
 
     @property
     def check(self) -> Check[D, U]:
         """The check this is a run of."""
         return self._check
-
-    def require(self, owner: object) -> None:
-        """Refuse another odometer or held-out part than the one of the first question."""
-        if self._owner not in (None, owner):
-            raise SchemaMismatch("this run of the check belongs to another odometer or other data; begin a new one.")
-
-    def bind(self, owner: object) -> None:
-        """Stay with one odometer and one held-out part, for which alone the prices hold."""
-        self.require(owner)
-        self._owner = owner
 
     def price(self, trained: Spent, asked: Spent) -> Price:
         """Of the next question."""
@@ -176,10 +202,10 @@ class Inquiry(Generic[D, U]):
 @final
 @dataclass(frozen=True, slots=True)
 class Till:
-    """An odometer as a step sees it: who it is, and how a cost is settled against its running total."""
+    """An odometer as a step sees it: who it is, and how a cost is settled, which gives its running total."""
 
     odometer: object
-    settle: Callable[[Spent], Spent]
+    settle: Callable[[Spent], Bill]
 
 
 def perform(
@@ -211,9 +237,10 @@ def inquire(
     return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
 
 
-def agree(relation: Neighbours, data: Private[D]) -> None:
-    """Refuse a promise made for another neighbour relation than the data's."""
-    if relation is not data.neighbours:
+def agree(relation: Neighbours | None, data: Private[D]) -> None:
+    """Refuse a promise or a bill for another neighbour relation than the data's; None stands for no bill yet."""
+    if relation is not None and relation is not data.neighbours:
         raise SchemaMismatch(
-            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one."
+            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one, "
+            "and an odometer for each."
         )

@@ -31,6 +31,11 @@ def test_the_contracts_hold() -> None:
         ("ladder.py", "from expost._seal import SEAL", "only private, release and step hold the seal"),
         ("mechanisms/gaussian.py", "import expost._seal", "only private, release and step hold the seal"),
         ("release.py", "from expost.search import search", "imports go down the layers"),
+        (
+            "search.py",
+            "from expost.accounting.statement import stated",
+            "only who keeps a pledge states what was spent",
+        ),
         ("mechanisms/laplace.py", "import expost.checks.public", "imports go down the layers"),
         ("accounting/curve.py", "from expost.noise import SystemNoise", "accounting is maths: no data, no noise"),
     ],

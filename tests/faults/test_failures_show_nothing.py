@@ -19,7 +19,7 @@ from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import ExpostError, MechanismFailed
 from expost.ladder import Ladder
-from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.mechanisms.laplace import FloatLaplace, Laplace
@@ -269,11 +269,11 @@ def test_a_table_that_cannot_be_split_shows_nothing_of_its_records() -> None:
 
 
 def test_resuming_in_the_wrong_shape_shows_nothing_of_the_data() -> None:
-    start = Estimate(np.zeros(2), ONE)
-    mechanism = Brownian(Gaussian(histogram(lambda data: data, 3, ADD)), start)
+    two, three = (Brownian(Gaussian(histogram(lambda data: data, cells, ADD))) for cells in (2, 3))
+    start = Odometer().spend(two, DATA, budget(1), Past(), SYSTEM)
 
     with pytest.raises(MechanismFailed) as error:
-        Odometer().spend(mechanism, DATA, budget(1), Past(), SYSTEM)
+        Odometer().spend(three, DATA, budget(1), Past(start), SYSTEM)
 
     assert str(CANARY) not in shown(error.value)
 

@@ -131,7 +131,7 @@ def test_an_interrupt_in_mid_run_leaves_nothing_new_and_nothing_replaced(stopped
 def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Callable[..., Ended]) -> None:
     """That is what a run is stated at that stops on the first rung: the least that any stop is."""
     done = made(customers(SCHEMA, 900))
-    first = done.synthesis.plan.pledge.epsilon(done.synthesis.plan.stops[0].as_spent())
+    first = done.synthesis.plan.pledge.epsilon(done.synthesis.plan.stops[0])
 
     ended = stopped(*INTERRUPTED)
 

@@ -130,7 +130,7 @@ def test_balanced_checks_are_billed_as_the_library_plans_a_synthesis() -> None:
 
     _, ours = bills(SEARCH, Making(), SEARCH.checks(18089)[BALANCED])
 
-    assert ours == pytest.approx([chosen.pledge.epsilon(each.as_spent()) for each in chosen.stops], rel=1e-6)
+    assert ours == pytest.approx([chosen.pledge.epsilon(each) for each in chosen.stops], rel=1e-6)
 
 
 def test_a_dearer_check_is_billed() -> None:

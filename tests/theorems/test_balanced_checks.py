@@ -109,10 +109,10 @@ def test_a_run_ends_on_a_planned_stop(check: BalancedCheck[Integers, Estimate] |
 
     outcome = search(
         parts, MECHANISM, LADDER, lambda estimates: estimates[-1], check,
-        noise=SeededNoise(4), odometer=Odometer(rehearsal=True),
+        noise=SeededNoise(4), odometer=Odometer(pledge=pledge, rehearsal=True),
     )  # fmt: skip
 
-    stated = [line.spent.approx(pledge) for line in outcome.history]
+    stated = [line.epsilon for line in outcome.history]
     assert stated == [stop.epsilon for stop in pledge.table[: len(stated)]]
 
 

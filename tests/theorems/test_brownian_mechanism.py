@@ -109,7 +109,7 @@ def test_two_continuations_of_one_estimate_are_billed_twice() -> None:
     start = odometer.spend(Brownian(Gaussian(COUNT)), data, Budget.of(Fraction(1, 10), alpha=20), Past(), noise)
 
     for _ in range(2):
-        odometer.spend(Brownian(Gaussian(COUNT), start.value), data, Budget.of(Fraction(1, 5), alpha=20), Past(), noise)
+        odometer.spend(Brownian(Gaussian(COUNT)), data, Budget.of(Fraction(1, 5), alpha=20), Past(start), noise)
 
     assert odometer.spent.at(20) == 0.5
 
@@ -117,6 +117,6 @@ def test_two_continuations_of_one_estimate_are_billed_twice() -> None:
 def test_the_pledged_statement_of_a_ladder_grows_with_its_levels() -> None:
     pledge = FixedOrder.at(20, 1e-5)
 
-    stated = [pledge.epsilon(Gaussian(COUNT).promise(Budget.of(level, alpha=20)).as_spent()) for level in LEVELS.levels]
+    stated = [pledge.epsilon(Gaussian(COUNT).promise(Budget.of(level, alpha=20))) for level in LEVELS.levels]
 
     assert all(low < high for low, high in pairwise(stated))

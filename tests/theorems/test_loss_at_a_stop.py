@@ -60,7 +60,7 @@ def test_no_stopping_rule_makes_the_loss_exceed_the_probabilistic_epsilon_more_o
     stops = STOPS[name]()
     pledge = PlannedStops(stops, DELTA)
 
-    claims = [pledge.probabilistic(stop.as_spent()) for stop in stops]
+    claims = [pledge.probabilistic(stop) for stop in stops]
 
     assert worst_case_tail(rhos_of(stops), claims) <= DELTA
 
@@ -70,7 +70,7 @@ def test_the_stated_epsilon_taken_for_a_bound_on_the_loss_is_broken(name: str, t
     stops = STOPS[name]()
     pledge = PlannedStops(stops, DELTA)
 
-    claims = [pledge.epsilon(stop.as_spent()) for stop in stops]
+    claims = [pledge.epsilon(stop) for stop in stops]
 
     assert worst_case_tail(rhos_of(stops), claims) == pytest.approx(times * DELTA, rel=0.01)
 
@@ -84,7 +84,7 @@ def test_no_stopping_rule_breaks_it_on_other_ladders(
     stops = known(ladder)
     pledge = PlannedStops(stops, delta)
 
-    claims = [pledge.probabilistic(stop.as_spent()) for stop in stops]
+    claims = [pledge.probabilistic(stop) for stop in stops]
 
     assert worst_case_tail(ladder, claims) <= delta
 

@@ -278,10 +278,6 @@ class Unclipped:
         """Features of any norm."""
         return rows
 
-    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Not looked at."""
-        return np.ones((len(rows), 1))
-
     def read(self, weights: Array, xp: Any) -> Array:
         """As they are."""
         return weights
@@ -307,10 +303,6 @@ class Averaged:
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features of norm 1."""
         return Floating().prepare(rows, norms, xp)
-
-    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Euclidean."""
-        return Floating().norms(rows)
 
     def read(self, weights: Array, xp: Any) -> Array:
         """As they are."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from expost import Budget, FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, Spent, worst_case_delta
+from expost import Budget, FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, worst_case_delta
 from expost.accounting import convert
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
@@ -25,20 +25,20 @@ ORDERS = tuple(2.0**power for power in range(1, 9))
 EVEN = Mixture.even(ORDERS, DELTA)
 
 
-def gaussian(rho: Fraction) -> Spent:
+def gaussian(rho: Fraction) -> Promise:
     """A Gaussian release of this ρ."""
-    return Spent(Linear(Fraction(0), rho, rho))
+    return Promise(Linear(Fraction(0), rho, rho))
 
 
 SPENT = tuple(gaussian(level / 20) for level in LADDER.levels)
 STOPS = tuple(Promise(spent.curve) for spent in SPENT)
 
 
-def union(spent: Spent) -> float:
-    return convert.union_over_orders(ORDERS, [spent.at(a) for a in ORDERS], EVEN.weights, DELTA)
+def union(promise: Promise) -> float:
+    return convert.union_over_orders(ORDERS, [promise.at(a) for a in ORDERS], EVEN.weights, DELTA)
 
 
-PRINTED: dict[str, tuple[Callable[[Spent], float], list[str]]] = {
+PRINTED: dict[str, tuple[Callable[[Promise], float], list[str]]] = {
     "fixed order, Lemma 7": (
         FixedOrder.at(20, DELTA).probabilistic,
         [".615943", ".627488", ".652359", ".705943", ".821387", "1.070102", "1.605943"],
@@ -146,7 +146,7 @@ def test_a_fixed_order_pledge_for_a_table_uses_its_own_orders() -> None:
 
     pledge = FixedOrder.tuned(promise, DELTA)
 
-    assert pledge.epsilon(promise.as_spent()) == pytest.approx(promise.approx(DELTA))
+    assert pledge.epsilon(promise) == pytest.approx(promise.approx(DELTA))
 
 
 def test_planned_stops_cover_adaptive_spending_within_a_stop() -> None:
@@ -163,6 +163,6 @@ def test_planned_stops_claim_nothing_beyond_the_last() -> None:
 def test_planned_stops_do_not_lend_the_gaussian_profile_to_a_spend_that_is_not_gaussian() -> None:
     pledge = PlannedStops(STOPS, DELTA)
 
-    merely_zcdp = Spent(Linear(Fraction(0), Budget.of(Fraction(1, 100), alpha=20).rho))
+    merely_zcdp = Promise(Linear(Fraction(0), Budget.of(Fraction(1, 100), alpha=20).rho))
 
     assert pledge.epsilon(merely_zcdp) == math.inf

@@ -91,7 +91,7 @@ def reduced(data: Private[Integers], noise: Noise) -> tuple[Release[Measurement]
     return odometer.spend(mechanism, data, Budget.of(1, alpha=20), Past(), noise), odometer.epsilon
 
 
-def stated(chosen: Plan, releases: Sequence[Release[Estimate]]) -> tuple[AdpEpsilon, AdpEpsilon]:
+def stated(chosen: Plan, releases: Sequence[Release[Estimate]]) -> tuple[AdpEpsilon, AdpEpsilon, AdpEpsilon]:
     before = (chosen.stops[0] + chosen.stops[1]).approx(1e-5)
-    after = Past(*releases).joint().spent.approx(chosen.pledge)
-    return before, after
+    planned = chosen.pledge.epsilon(chosen.stops[0])
+    return before, planned, Past(*releases).joint().epsilon

@@ -404,7 +404,7 @@ def test_a_filter_promises_nothing_above_its_order(alpha: Real) -> None:
 
 def test_a_pledged_filter_admits_what_is_stated_within_its_cap() -> None:
     pledge = FixedOrder.at(20, 1e-5)
-    stated = pledge.epsilon(Promise(line(0, Fraction(1, 20))).as_spent())
+    stated = pledge.epsilon(Promise(line(0, Fraction(1, 20))))
 
     odometer = Odometer(cap=PledgedFilter(pledge, stated))
 
@@ -413,7 +413,7 @@ def test_a_pledged_filter_admits_what_is_stated_within_its_cap() -> None:
 
 def test_a_pledged_filter_refuses_what_would_be_stated_above_its_cap() -> None:
     pledge = FixedOrder.at(20, 1e-5)
-    stated = pledge.epsilon(Promise(line(0, Fraction(1, 20))).as_spent())
+    stated = pledge.epsilon(Promise(line(0, Fraction(1, 20))))
     odometer = Odometer(cap=PledgedFilter(pledge, stated))
 
     with pytest.raises(BudgetExceeded, match="would be stated as"):
@@ -667,7 +667,7 @@ def test_the_total_is_stated_by_the_pledge() -> None:
 
     spend(odometer, people(0), 1)
 
-    assert odometer.epsilon == PLEDGE.epsilon(odometer.spent) < math.inf
+    assert odometer.epsilon == PLEDGE.epsilon(Promise(odometer.spent.curve)) < math.inf
 
 
 def test_without_a_pledge_nothing_is_stated() -> None:

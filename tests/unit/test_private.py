@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from expost import private
 from expost._seal import SEAL, Seal
 from expost.errors import ForgedRelease, InvalidBound, NotPrivate, SchemaMismatch
 from expost.noise import Integers, ScriptedNoise, SeededNoise, SystemNoise
@@ -15,7 +16,7 @@ from expost.numerics import Real
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.release import Past
-from tests.unit.examples import REPLACE, Says, budget, people
+from tests.unit.examples import REPLACE, Says, budget, one_sentence, people, rehearsal, silence
 
 RECORDS = np.arange(100_000)
 BECAUSE = "two hospitals, no patient in both"
@@ -143,6 +144,44 @@ def test_the_same_data_twice_is_no_split() -> None:
 
     with pytest.raises(SchemaMismatch, match="two disjoint sources"):
         Split.from_parts(data, data, because=BECAUSE)
+
+
+ARRAY = np.arange(6)
+SAME: dict[str, tuple[Integers, Integers]] = {
+    "one array": (ARRAY, ARRAY),
+    "a view of it": (ARRAY, ARRAY[:]),
+    "some of its records": (ARRAY, ARRAY[4:]),
+    "its records backwards": (ARRAY, ARRAY[::-1]),
+}
+
+
+@pytest.mark.parametrize("arrays", SAME.values(), ids=SAME)
+def test_the_same_records_sealed_twice_are_no_split(arrays: tuple[Integers, Integers]) -> None:
+    """The attack: the checks would be billed as if they read other people, at the maximum instead of the sum."""
+    train, held = map(Private, arrays)
+
+    with pytest.raises(SchemaMismatch, match="lie in the same memory") as refused:
+        Split.from_parts(train, held, because=BECAUSE)
+
+    assert one_sentence(refused.value)
+
+
+def test_disjoint_halves_of_one_array_are_a_split() -> None:
+    parts = Split.from_parts(Private(ARRAY[:3]), Private(ARRAY[3:]), because=BECAUSE)
+
+    assert (opened(parts.train), opened(parts.held)) == ([0, 1, 2], [3, 4, 5])
+
+
+def test_unnoticed_the_same_records_would_be_billed_at_the_maximum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative twin: two steps on the same people, and the price of one."""
+    monkeypatch.setattr(private, "shares_storage", lambda one, other: False)
+    parts, odometer = Split.from_parts(Private(ARRAY), Private(ARRAY), because=BECAUSE), rehearsal()
+    assert parts.held is not None
+
+    for part in (parts.train, parts.held):
+        odometer.spend(Says(0), part, budget(1), Past(), silence())
+
+    assert odometer.spent.at(20) == 1.0
 
 
 def test_the_whole_and_a_part_of_it_are_no_split() -> None:

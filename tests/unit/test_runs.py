@@ -183,7 +183,7 @@ def test_the_stated_epsilon_is_that_of_the_planned_stop() -> None:
 
     stop = done.synthesis.plan.stops[len(done.history) - 1]
 
-    assert done.epsilon == done.synthesis.plan.pledge.epsilon(stop.as_spent())
+    assert done.epsilon == done.synthesis.plan.pledge.epsilon(stop)
 
 
 def test_the_release_carries_the_bill_of_the_whole_run() -> None:
@@ -589,13 +589,13 @@ def demo() -> Plan:
 def test_the_first_rung_of_the_demo_is_stated_at_a_third_of_the_papers_epsilon() -> None:
     plan = demo()
 
-    assert plan.pledge.epsilon(plan.stops[0].as_spent()) < PAPER / 3
+    assert plan.pledge.epsilon(plan.stops[0]) < PAPER / 3
 
 
 def test_the_whole_ladder_of_the_demo_would_be_stated_at_more() -> None:
     plan = demo()
 
-    assert plan.pledge.epsilon(plan.stops[-1].as_spent()) > PAPER
+    assert plan.pledge.epsilon(plan.stops[-1]) > PAPER
     assert len(plan.stops) == len(USUAL.levels)
 
 

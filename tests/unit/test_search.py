@@ -313,9 +313,10 @@ def test_planned_stops_add_what_training_spends_before() -> None:
 def test_a_finished_search_is_stated_by_the_pledge_made_for_its_stops() -> None:
     pledge = PlannedStops(planned_stops(Says(1), LADDER, CHECK), 1e-5)
 
-    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), rehearsal())
+    outcome = climb(CHECK, ScriptedNoise([FAIL, PASS]), Odometer(pledge=pledge, rehearsal=True))
 
-    assert outcome.release.spent.approx(pledge) == pledge.table[1].epsilon
+    assert outcome.release.epsilon == pledge.table[1].epsilon
+    assert [line.epsilon for line in outcome.history] == [stop.epsilon for stop in pledge.table[:2]]
 
 
 def test_the_outcome_is_stated_by_the_pledge_of_its_odometer() -> None:

@@ -3,14 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from expost.accounting import convert, gaussian
 from expost.accounting.curve import ORDERS, ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, Table, highest, repeat, total
 from expost.numerics import Real, order, positive, probability, up
-
-if TYPE_CHECKING:
-    from expost.accounting.pledge import Pledge
 
 
 @final
@@ -78,7 +75,8 @@ class Promise:
 class Spent:
     """An ex-post bound (Definition 4.1): what this run reports, itself an output.
 
-    It converts to (ε, δ) through a pledge only, because an order chosen after the output proves nothing.
+    It does not convert to (ε, δ) by itself, because an order chosen after the output proves nothing: a release and an
+    odometer state it under the pledge that came first.
     """
 
     curve: Curve
@@ -100,10 +98,6 @@ class Spent:
     def times(self, steps: int) -> "Spent":
         """So many equal steps on the same data."""
         return Spent(repeat(self.curve, steps))
-
-    def approx(self, pledge: "Pledge") -> AdpEpsilon:
-        """The ε of (ε, δ) under a pledge made before the first release."""
-        return pledge.epsilon(self)
 
 
 NOTHING = Promise(ZERO)

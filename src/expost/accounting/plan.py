@@ -31,7 +31,7 @@ def plan(stops: Sequence[Promise], delta: float) -> Plan:
     """
     averages: dict[str, tuple[float, Pledge]] = {}
     for name, pledge in _candidates(stops, delta):
-        average = _geometric_mean([pledge.epsilon(stop.as_spent()) for stop in stops])
+        average = _geometric_mean([pledge.epsilon(stop) for stop in stops])
         if name not in averages or average < averages[name][0]:
             averages[name] = average, pledge
     (name, (average, pledge)), *others = sorted(averages.items(), key=lambda pair: pair[1][0])

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Protocol, final
 
 from expost.accounting import convert
-from expost.accounting.claim import Promise, Spent, best_statement, best_tail
+from expost.accounting.claim import Promise, best_statement, best_tail
 from expost.accounting.curve import AdpEpsilon, Linear, cover
 from expost.errors import InvalidBound
 from expost.numerics import Real, order, positive, probability, up
@@ -21,8 +21,9 @@ from expost.numerics import Real, order, positive, probability, up
 class Pledge(Protocol):
     """A rule from spent privacy to ε at a fixed δ: one in the approximate notion, a larger one in the probabilistic.
 
-    Both must hold for whatever stopping rule the outputs led to. Implemented by FixedOrder, Mixture, HalfNormal and
-    PlannedStops.
+    Both must hold for whatever stopping rule the outputs led to. It is asked what a run would be stated as that spends
+    a promise, and refuses what was spent: that is stated by its odometer, whose pledge came first. Implemented by
+    FixedOrder, Mixture, HalfNormal and PlannedStops.
     """
 
     @property
@@ -30,11 +31,11 @@ class Pledge(Protocol):
         """The δ of every statement under this pledge."""
         ...
 
-    def epsilon(self, spent: Spent) -> AdpEpsilon:
-        """The ε of the (ε, δ) statement; infinity where the pledge makes no claim."""
+    def epsilon(self, promise: Promise) -> AdpEpsilon:
+        """The ε of a run that spends this; infinity where the pledge makes no claim."""
         ...
 
-    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+    def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most, also after post-processing."""
         ...
 
@@ -72,13 +73,13 @@ class FixedOrder:
             raise InvalidBound("the anticipated promise is zero; an order needs something to be tuned to.")
         return cls(Fraction(alpha), delta)
 
-    def epsilon(self, spent: Spent) -> AdpEpsilon:
+    def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The approximate statement."""
-        return _shifted(spent.at(self.alpha), convert.cks_offset(self.alpha, self.delta))
+        return _shifted(_promised(promise).at(self.alpha), convert.cks_offset(self.alpha, self.delta))
 
-    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+    def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """The larger bound that the privacy loss itself exceeds with probability δ at most."""
-        return _shifted(spent.at(self.alpha), convert.lemma_7_offset(self.alpha, self.delta))
+        return _shifted(_promised(promise).at(self.alpha), convert.lemma_7_offset(self.alpha, self.delta))
 
 
 @final
@@ -108,16 +109,16 @@ class Mixture:
         """The same weight for each order."""
         return cls(tuple(orders), tuple(1 / len(orders) for _ in orders), delta)
 
-    def epsilon(self, spent: Spent) -> AdpEpsilon:
+    def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The approximate statement."""
-        return self._solve(convert.mixture_hockey_stick, spent)
+        return self._solve(convert.mixture_hockey_stick, promise)
 
-    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+    def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """The larger bound that the privacy loss itself exceeds with probability δ at most."""
-        return self._solve(convert.mixture_tail, spent)
+        return self._solve(convert.mixture_tail, promise)
 
-    def _solve(self, solve: "Solver", spent: Spent) -> AdpEpsilon:
-        bounds = tuple(spent.at(alpha) for alpha in self.orders)
+    def _solve(self, solve: "Solver", promise: Promise) -> AdpEpsilon:
+        bounds = tuple(_promised(promise).at(alpha) for alpha in self.orders)
         ceiling = convert.union_over_orders(self.orders, bounds, self.weights, self.delta)
         if math.isinf(ceiling):
             return AdpEpsilon(math.inf)
@@ -146,16 +147,16 @@ class HalfNormal:
         """The variance that suits this anticipated, public ρ best."""
         return cls(convert.half_normal_tuning(float(positive(rho, "rho")), probability(delta, "delta")), delta)
 
-    def epsilon(self, spent: Spent) -> AdpEpsilon:
+    def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The approximate statement."""
-        return self._solve(convert.mixture_hockey_stick, spent)
+        return self._solve(convert.mixture_hockey_stick, promise)
 
-    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+    def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """The larger bound that the privacy loss itself exceeds with probability δ at most."""
-        return self._solve(convert.mixture_tail, spent)
+        return self._solve(convert.mixture_tail, promise)
 
-    def _solve(self, solve: "Solver", spent: Spent) -> AdpEpsilon:
-        line = cover(spent.curve)
+    def _solve(self, solve: "Solver", promise: Promise) -> AdpEpsilon:
+        line = cover(_promised(promise).curve)
         if line is None:  # a table says nothing about all orders
             return AdpEpsilon(math.inf)
         xi, rho = up(line.xi), up(line.rho)
@@ -173,11 +174,11 @@ class Stop:
     epsilon: AdpEpsilon
     alpha: float | None
 
-    def covers(self, spent: Spent) -> bool:
-        """Whether a run that spent this much stayed within the promise, in the measure the statement rests on."""
+    def covers(self, run: Promise) -> bool:
+        """Whether a run that spends this much stays within the promise, in the measure the statement rests on."""
         if self.alpha is not None:
-            return spent.at(self.alpha) <= self.promise.at(self.alpha)
-        planned, used = self.promise.curve.gaussian, spent.curve.gaussian
+            return run.at(self.alpha) <= self.promise.at(self.alpha)
+        planned, used = self.promise.curve.gaussian, run.curve.gaussian
         return planned is not None and used is not None and used <= planned
 
 
@@ -214,20 +215,30 @@ class PlannedStops:
         """The δ of one stop."""
         return math.nextafter(self.delta / len(self.promises), 0)
 
-    def epsilon(self, spent: Spent) -> AdpEpsilon:
-        """The ε of the cheapest planned stop that covers the spend."""
-        return _cheapest(self.table, spent)
+    def epsilon(self, promise: Promise) -> AdpEpsilon:
+        """The ε of the cheapest planned stop that covers the run."""
+        return _cheapest(self.table, promise)
 
-    def probabilistic(self, spent: Spent) -> AdpEpsilon:
+    def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """The larger bound that the privacy loss itself exceeds with probability δ at most."""
-        return _cheapest([Stop(each, *best_tail(each, self.share)) for each in self.promises], spent)
+        return _cheapest([Stop(each, *best_tail(each, self.share)) for each in self.promises], promise)
 
 
-def _cheapest(table: Sequence[Stop], spent: Spent) -> AdpEpsilon:
-    return AdpEpsilon(min((stop.epsilon for stop in table if stop.covers(spent)), default=math.inf))
+def _cheapest(table: Sequence[Stop], promise: Promise) -> AdpEpsilon:
+    run = _promised(promise)
+    return AdpEpsilon(min((stop.epsilon for stop in table if stop.covers(run)), default=math.inf))
 
 
 Solver = Callable[[Callable[[float], float], float, float], float]
+
+
+def _promised(promise: Promise) -> Promise:
+    """The promise, refused if it is what was spent: by then a pledge can be chosen to suit it."""
+    if not isinstance(promise, Promise):
+        raise TypeError(
+            "a pledge made after the run proves nothing; give it to the odometer first, whose releases have an epsilon."
+        )
+    return promise
 
 
 def _shifted(bound: float, offset: float) -> AdpEpsilon:

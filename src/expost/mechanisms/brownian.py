@@ -23,7 +23,7 @@ D = TypeVar("D")
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """The precision-weighted mean of all measurements so far: released, public, and all it takes to resume.
+    """The precision-weighted mean of all measurements so far: its release is all it takes to resume.
 
     Refining it needs fresh noise only, never the noise of the past, so it stays private even if the data changed
     in between. Two continuations of one estimate draw twice and are billed twice.
@@ -60,14 +60,14 @@ class Brownian(Generic[D]):
 
     With budgets ε_1, ε_2 − ε_1, … the estimates have the joint law of a Brownian motion run backwards from time
     αΔ²/(2ε_1), observed at αΔ²/(2ε_i), and the bill after step i is ε_i. With integer noise the law is only nearly
-    so, the bill is the same. ``start`` resumes from an estimate that was published earlier (and paid for then).
+    so, the bill is the same. A run resumes from the last release of its past, of whatever odometer: what that one had
+    spent comes along on the bill.
 
     Implements: Brownian mechanism (Theorem 5.2).
     Uses: fully adaptive odometer; discrete Gaussian mechanism.
     """
 
     measure: Gaussian[D] | FloatGaussian[D]
-    start: Estimate | None = None
 
     @property
     def relation(self) -> Neighbours:
@@ -86,9 +86,10 @@ class Brownian(Generic[D]):
     def sample(self, data: D, budget: Budget, past: Past[Estimate], noise: Noise) -> Estimate:
         """The refined estimate."""
         fresh = self.measure.sample(data, budget, past, noise)
-        last = past.steps[-1].value if past.steps else self.start
-        return Estimate(fresh.values, 1 / fresh.variance) if last is None else last.refine(fresh)
+        if not past.steps:
+            return Estimate(fresh.values, 1 / fresh.variance)
+        return past.steps[-1].value.refine(fresh)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The increment's, and whether the run was resumed."""
-        return {**self.measure.facts(budget), "resumed": self.start is not None}
+        """The increment's."""
+        return self.measure.facts(budget)

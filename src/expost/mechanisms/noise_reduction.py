@@ -9,7 +9,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidBound
 from expost.mechanisms.gaussian import Measurement
 from expost.mechanisms.laplace_path import Kernel, Values
 from expost.noise import Integers, Noise
@@ -19,6 +19,7 @@ from expost.record import Fact
 from expost.release import Past
 from expost.sampling import limits
 from expost.statistic import Statistic
+from expost.step import Bond
 
 D = TypeVar("D")
 
@@ -31,14 +32,15 @@ class NoiseReduction(Generic[D]):
     neighbours is at most e^ε of the last level whatever rule chose the levels and the stop. That argument is for
     pure ε only: billing the path at the Rényi curve of Laplace noise is false under adaptive stopping.
 
-    The noise is secret state kept here, for one body of data; a published value is not enough to go on.
+    The noise is secret state kept here, for one body of data; a published value is not enough to go on, and a step that
+    did not finish ends it.
     ``levels`` fixes the ladder and draws its whole path at the first step, least noise first; without it each
     level is drawn on demand.
 
     Implements: Laplace noise reduction, pure ex post.
     """
 
-    __slots__ = ("_exact", "_kernel", "_level", "_levels", "_noise", "_owner", "_path", "_statistic")
+    __slots__ = ("_exact", "_kernel", "_level", "_levels", "_noise", "_path", "_statistic", "bond")
 
     def __init__(self, statistic: Statistic[D], kernel: Kernel, levels: tuple[Real, ...] | None = None) -> None:
         self._statistic, self._kernel = statistic, kernel
@@ -51,7 +53,7 @@ class NoiseReduction(Generic[D]):
         self._noise: Values | None = None
         self._path: dict[Fraction, Values] = {}
         self._exact: Integers | None = None
-        self._owner: object = None
+        self.bond = Bond("noise reduction")
 
     @property
     def relation(self) -> Neighbours:
@@ -75,12 +77,6 @@ class NoiseReduction(Generic[D]):
         drawn = self._on_demand(target, noise) if self._levels is None else self._from_path(target, noise)
         self._noise, self._level = drawn, target
         return Measurement((self._exact + drawn).astype(np.float64), 2 * (self._statistic.l1 / target) ** 2)
-
-    def bind(self, owner: object) -> None:
-        """Stay with one odometer and one body of data, for which alone the bills add up to the level."""
-        if self._owner not in (None, owner):
-            raise SchemaMismatch("this noise reduction belongs to another odometer or other data; start a new one.")
-        self._owner = owner
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and the level reached; refused if a fixed ladder has another one next."""

@@ -11,10 +11,11 @@ from expost.accounting.curve import Curve, Linear, Table, largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated, stated_loss
 from expost.errors import ExpostError
 from expost.numerics import up
 from expost.record import Entry
-from expost.report.facts import Item, by_part, stated, stated_loss, total
+from expost.report.facts import Item, by_part, total
 from expost.report.notation import Json, curve_in, item_in, items, number, pledge_in, table, tables
 from expost.report.receipt import FORMAT, NOTION
 from expost.report.words import NOT_PRIVATE

@@ -12,6 +12,7 @@ from typing import final
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
 from expost.record import Entry, Memory
 from expost.report.job import Job
@@ -214,16 +215,6 @@ def total(bill: Sequence[Item]) -> Spent:
 
     roots = sorted({path[:1] for path in paths})
     return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())
-
-
-def stated(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
-    """The ε of a statement; infinite without a pledge."""
-    return AdpEpsilon(math.inf) if pledge is None else pledge.epsilon(spent)
-
-
-def stated_loss(spent: Spent, pledge: Pledge | None) -> AdpEpsilon:
-    """The ε that the privacy loss exceeds with probability δ at most; infinite without a pledge."""
-    return AdpEpsilon(math.inf) if pledge is None else pledge.probabilistic(spent)
 
 
 def versions(*more: str) -> tuple[tuple[str, str], ...]:

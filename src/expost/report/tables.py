@@ -11,7 +11,7 @@ from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, stated, versions
+from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
@@ -168,7 +168,7 @@ def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, c
         rungs=tuple(
             Rung.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
         ),
-        stops=tuple(PlannedStop(stop, stated(stop.as_spent(), outcome.pledge)) for stop in synthesis.plan.stops),
+        stops=tuple(PlannedStop(stop, synthesis.plan.pledge.epsilon(stop)) for stop in synthesis.plan.stops),
         bill=billed(record),
         versions=versions(),
     )

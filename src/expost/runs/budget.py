@@ -1,9 +1,8 @@
 """The odometer of a run under a cap, and what is spent if the run does not end well."""
 
-import math
-
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
@@ -25,4 +24,4 @@ def spent_so_far(record: Memory) -> AdpEpsilon:
     """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
     if not record.lines and not record.held:
         return AdpEpsilon(0.0)
-    return AdpEpsilon(math.inf) if record.pledged is None else record.pledged.epsilon(total(billed(record)))
+    return stated(total(billed(record)), record.pledged)

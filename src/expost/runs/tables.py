@@ -182,7 +182,7 @@ def synthesize_recipe(
     hidden = table if isinstance(table, _Hidden) else _Hidden(table)
     del table  # a traceback that shows variables would show its rows
     chosen, schema = planned(recipe), recipe.schema
-    first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
+    first = chosen.pledge.epsilon(chosen.stops[0])
     kept = Memory() if record is None else record
     odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
     if recipe.held:

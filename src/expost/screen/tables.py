@@ -15,7 +15,7 @@ from expost.tabular.synthesis import Recipe
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
 
-def cells(recipe: Recipe, line: Line, held: float, plan: Plan) -> tuple[str, str, str]:
+def cells(recipe: Recipe, line: Line, held: float) -> tuple[str, str, str]:
     """A rung that is done: its price, its noisy accuracy and its verdict."""
     verdict, accuracy = line.verdict, "—"
     if verdict is not None and verdict.margin is not None and verdict.std is not None:
@@ -23,7 +23,7 @@ def cells(recipe: Recipe, line: Line, held: float, plan: Plan) -> tuple[str, str
         width = 1.0 if recipe.assurance is None else recipe.assurance.width
         accuracy = f"{share:.3f} ± {width * verdict.std / held:.3f}"
     passed = None if verdict is None else verdict.passed
-    return price(line.spent.approx(plan.pledge)), accuracy, VERDICTS[passed]
+    return price(line.epsilon), accuracy, VERDICTS[passed]
 
 
 def plan_table(recipe: Recipe, plan: Plan) -> None:
@@ -44,7 +44,7 @@ def plan_table(recipe: Recipe, plan: Plan) -> None:
         table.add_column(name, justify="right", min_width=8)
     for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
         count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
-        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop.as_spent())), f"{count:.1f}"]
+        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
         table.add_row(str(index), *cells, *look_cells(look, recipe.accuracy, held, public=not recipe.held))
     console.print(table)
     console.print()

@@ -95,6 +95,12 @@ class Model:
 
     def conditional(self, column: int, rows: Sequence[Codes | Integers]) -> Floats:
         """P(column = v | the other columns), one line per row, one entry per v; the column's own codes are not read."""
+        logs = self.log_odds(column, rows)
+        odds = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def log_odds(self, column: int, rows: Sequence[Codes | Integers]) -> Floats:
+        """Its logarithm up to a constant for each row, added up in the order of the potentials, whatever the rows."""
         logs = np.zeros((len(rows[column - 1]), self.domain[column]))
         for clique, table in self.potentials:
             if column in clique:
@@ -103,8 +109,7 @@ class Model:
                     if rows[other].max(initial=0) >= self.domain[other] or rows[other].min(initial=0) < 0:
                         raise SchemaMismatch(f"column {other} holds codes outside 0 … {self.domain[other] - 1}.")
                 logs += np.moveaxis(table, clique.index(column), -1)[tuple(rows[other] for other in others)]
-        odds = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        return logs
 
 
 def fit(

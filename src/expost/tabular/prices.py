@@ -68,7 +68,7 @@ def _kept_below(
     for _ in range(40):
         ladder = Ladder.of(levels, alpha=recipe.query.alpha)
         plan = planned(replace(recipe, ladder=ladder, check=check(ladder)))
-        stated = [plan.pledge.epsilon(stop.as_spent()) for stop in plan.stops]
+        stated = [plan.pledge.epsilon(stop) for stop in plan.stops]
         if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
             return ladder
         pairs = zip(levels, stated, ends, strict=True)

@@ -113,7 +113,8 @@ class Conditional:
 
         def predict(records: Table) -> Integers:
             codes = [records.codes(name) for name in records.schema.names]
-            return np.asarray(model.conditional(place, codes).argmax(axis=1), dtype=np.int64)
+            # Not the probabilities: exponentials and their sums may settle a tie by who else is asked about.
+            return np.asarray(model.log_odds(place, codes).argmax(axis=1), dtype=np.int64)
 
         return predict
 

@@ -114,7 +114,7 @@ class Callback:
         run = self._run
         self._candidate = past.joint().map(run.descent.built)
         verdict = self._ask(self._candidate, rung)
-        self._history.append(Line(rung.budget, run.odometer.spent, verdict))
+        self._history.append(Line(rung.budget, run.odometer.spent, verdict, run.odometer.epsilon))
         if verdict is not None and verdict.passed:
             return Ended.HALTED
         return Ended.EXHAUSTED if rung is run.rungs[-1] else None
@@ -132,6 +132,5 @@ class Callback:
         return run.odometer.ask(self._inquiry, held, candidate, trained=trained, noise=run.noise).value
 
     def _finish(self, candidate: "Release[nn.Module]", ended: Ended) -> None:
-        odometer = self._run.odometer
-        self._outcome = Outcome(candidate.at_least(odometer.spent), ended, tuple(self._history), odometer.pledge)
+        self._outcome = Outcome(candidate.at_least(self._run.odometer.spent), ended, tuple(self._history))
         self._trainer.end()

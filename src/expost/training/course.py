@@ -8,7 +8,7 @@ from torch import nn
 
 from expost.accounting.claim import NOTHING, Budget
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import PlannedStops, Pledge
+from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
@@ -102,7 +102,6 @@ class Stage:
     """One release of a training run, and what everything up to it is stated as."""
 
     release: Release[nn.Module]
-    pledge: Pledge
 
     @property
     def module(self) -> nn.Module:
@@ -112,7 +111,7 @@ class Stage:
     @property
     def epsilon(self) -> AdpEpsilon:
         """The ε of (ε, δ) if training stops here; infinite if the run fits no planned stop any more."""
-        return self.release.spent.approx(self.pledge)
+        return self.release.epsilon
 
 
 @final
@@ -150,7 +149,7 @@ class Run:
     def outcome(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
         """What the search on the remaining rungs comes to."""
         if (trained := self.trained()) is not None:
-            return Outcome(trained, Ended.EXHAUSTED, (), self.pledge)
+            return Outcome(trained, Ended.EXHAUSTED, ())
         return search(
             self.parts,
             self.descent,
@@ -165,7 +164,7 @@ class Run:
     def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
         """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
         if (trained := self.trained()) is not None:
-            yield Stage(trained, self.pledge)
+            yield Stage(trained)
         past: Past[Weights] = Past()
         for rung in self.rungs:
             try:
@@ -173,7 +172,7 @@ class Run:
                     past = self.step(rung, past)
             except BudgetExceeded:
                 return
-            yield Stage(past.joint().map(self.descent.built), self.pledge)
+            yield Stage(past.joint().map(self.descent.built))
         finished()
 
 

@@ -21,8 +21,8 @@ FEATURE_GRID, ERROR_GRID = 2**13, 2**10
 WEIGHT_GRID, LARGEST_WEIGHT = 2.0**20, 2.0**8
 """Steps to 1 of the weights that an exact head predicts by, and where they are cut: products with features on their
 grid then stay below 2**53 for ten million features, and are exact in whatever order they are added."""
-LENGTH_GRID, FINE, UNIT = 2.0**14, 2.0**20, 2.0**30
-"""Steps to 1 of features when their norm is taken, of predictions, and of the odds they are made from."""
+FINE, UNIT = 2.0**20, 2.0**30
+"""Steps to 1 of predictions, and of the odds they are made from."""
 STEPS, LOWEST = 2**10, 16
 """Steps to 1 of a score's distance from the highest, and the distance beyond which odds are all alike."""
 ODDS = np.round(UNIT * np.exp(-np.arange(LOWEST * STEPS) / STEPS))
@@ -45,10 +45,6 @@ class Summation(Protocol):
     @property
     def reach(self) -> int:
         """The norm of a contribution at the clipping norm, in the units of the sum."""
-        ...
-
-    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The norm of each row, a column."""
         ...
 
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
@@ -75,10 +71,6 @@ class Floating:
     __slots__ = ()
     floating: ClassVar[bool] = True
     reach: ClassVar[int] = 1
-
-    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Euclidean."""
-        return np.asarray(np.linalg.norm(rows, axis=1, keepdims=True))
 
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features of norm 1."""
@@ -116,9 +108,9 @@ class Exact:
 
     Features and error of a record are rounded to integer vectors, whose norms are checked in integers; their outer
     product is then an integer matrix of norm ``reach`` at most. Sums of such products stay far below 2**53, where
-    double precision adds integers without error, in whatever order. Everything that is summed on the way there, norms,
-    scores, odds and squared errors, is made of such integers too: so a record's contribution is the same whoever else
-    joins, which the last bits of an ordinary matrix product do not promise.
+    double precision adds integers without error, in whatever order. Everything that is summed on the way there, scores,
+    odds and squared errors, is made of such integers too, and a norm is added up in an order of its own: so a record's
+    contribution is the same whoever else joins, which the last bits of an ordinary matrix product do not promise.
 
     Noise N_Z(0, σ²) with σ² = (multiplier·reach)² + 3 is, up to factors within e^{±1e−19}, a rounding of Gaussian noise
     of standard deviation multiplier·reach that does not look at the data. Mixing over who joins the step and rounding
@@ -131,12 +123,6 @@ class Exact:
     __slots__ = ()
     floating: ClassVar[bool] = False
     reach: ClassVar[int] = FEATURE_GRID * ERROR_GRID
-
-    def norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Of rows rounded to a grid of their largest entry, which is at least the bias."""
-        largest = np.abs(rows).max(axis=1, keepdims=True)
-        grid = np.round(rows * (LENGTH_GRID / largest))
-        return np.asarray(largest * np.sqrt((grid * grid).sum(axis=1, keepdims=True)) / LENGTH_GRID)
 
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features as integers of norm FEATURE_GRID at most."""

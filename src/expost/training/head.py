@@ -14,6 +14,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import MOST_ENTRIES, Descent
 from expost.errors import InvalidBound
 from expost.noise import Noise
+from expost.norms import row_norms
 from expost.numerics import positive
 from expost.private import Neighbours
 from expost.record import Fact
@@ -143,7 +144,7 @@ class _Run:
         rows = np.concatenate([features, np.ones((len(data), 1), kind)], axis=1)
         truth = np.zeros((len(data), head.classes), kind)
         truth[np.arange(len(data)), data.labels] = 1
-        norms = head.summation.norms(rows)
+        norms = row_norms(rows).astype(kind)[:, None]
         put = head.arrays.put
         self._truth, self._norms, self._size = put(truth), put(norms.T), len(data)
         self._rows = head.summation.prepare(put(rows), put(norms), self._xp)

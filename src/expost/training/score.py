@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from expost.checks.question import accuracy_threshold
 from expost.errors import SchemaMismatch
 from expost.noise import Floats, Integers
+from expost.norms import row_norms
 from expost.numerics import Real
 from expost.training.gradient import LARGEST_WEIGHT
 from expost.training.labelled import Features, Labelled
@@ -65,7 +66,7 @@ class Classifier:
 
 def unit(features: Features) -> Features:
     """Each row scaled to length 1, zero rows left alone: a record's own affair, so it costs nothing."""
-    lengths = np.linalg.norm(features.astype(np.float64), axis=1, keepdims=True)
+    lengths = row_norms(features)[:, None]
     return np.asarray(features / np.where(lengths > 0, lengths, 1.0), np.float32)
 
 

@@ -1,13 +1,29 @@
 """A report after the run where a promise before it is meant, and the other way round."""
 
-from expost import FixedOrder, PlannedStops, Promise, Spent, plan
+from expost import FixedOrder, PlannedStops, Promise, Release, Spent, plan
 from expost.accounting.claim import best_statement
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 
 
-def what_was_spent_is_not_stated_without_a_pledge(spent: Spent) -> AdpEpsilon:
-    return spent.approx(1e-5)  # rejected: arg-type
+def what_was_spent_is_not_stated_by_itself(spent: Spent) -> None:
+    spent.approx(1e-5)  # rejected: attr-defined
+
+
+def what_was_spent_is_not_stated_by_another_pledge(spent: Spent, pledge: FixedOrder) -> AdpEpsilon:
+    return pledge.epsilon(spent)  # rejected: arg-type
+
+
+def what_a_release_cost_is_not_stated_by_another_pledge(release: Release[int], pledge: PlannedStops) -> AdpEpsilon:
+    return pledge.epsilon(release.spent)  # rejected: arg-type
+
+
+def what_was_spent_is_not_told_probabilistically_by_another_pledge(spent: Spent, pledge: FixedOrder) -> AdpEpsilon:
+    return pledge.probabilistic(spent)  # rejected: arg-type
+
+
+def a_release_is_not_stated_anew(release: Release[int]) -> None:
+    release.epsilon = AdpEpsilon(0.1)  # rejected: misc
 
 
 def the_order_is_not_chosen_after_the_run(spent: Spent) -> AdpEpsilon:

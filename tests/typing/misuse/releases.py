@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from expost import Odometer, Past, Private, Release, Spent
+from expost.release import Bill
 
 
-def a_release_is_not_made_without_a_seal(bills: Mapping[object, Spent]) -> Release[int]:
+def a_release_is_not_made_without_a_seal(bills: Mapping[object, Bill]) -> Release[int]:
     return Release(3, bills, seeded=False, floating=False)  # rejected: call-arg
 
 
-def a_release_is_not_made_with_any_object(bills: Mapping[object, Spent]) -> Release[int]:
+def a_release_is_not_made_with_any_object(bills: Mapping[object, Bill]) -> Release[int]:
     return Release(3, bills, object(), seeded=False, floating=False)  # rejected: arg-type
 
 

@@ -10,7 +10,6 @@ from expost.accounting import convert
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent, best_statement
 from expost.accounting.curve import Table
 from expost.accounting.gaussian import gaussian_delta
-from expost.accounting.pledge import FixedOrder
 from expost.errors import InvalidBound
 from expost.numerics import Real
 from tests.unit.examples import budget, line
@@ -60,12 +59,6 @@ def test_equal_steps_multiply(kind: type[Promise] | type[Spent]) -> None:
 
 def test_a_promise_that_is_kept_is_spent_in_full() -> None:
     assert Promise(line(1, 2)).as_spent() == Spent(line(1, 2))
-
-
-def test_a_bill_converts_through_its_pledge_only() -> None:
-    pledge = FixedOrder.at(20, DELTA)
-
-    assert Spent(line(0, 1)).approx(pledge) == pledge.epsilon(Spent(line(0, 1)))
 
 
 def test_nothing_is_stated_as_zero() -> None:

@@ -54,7 +54,7 @@ def test_no_other_pledge_would_average_less(stops: list[Promise]) -> None:
 
     def product(pledge: object) -> float:
         assert isinstance(pledge, PlannedStops | Mixture | HalfNormal | FixedOrder)
-        return math.prod(pledge.epsilon(stop.as_spent()) for stop in stops)
+        return math.prod(pledge.epsilon(stop) for stop in stops)
 
     assert all(product(chosen) <= product(other) * (1 + 1e-12) for other in others)
 
@@ -70,4 +70,4 @@ def test_a_pledge_that_claims_nothing_somewhere_never_wins() -> None:
 
     chosen = plan([tiny, PURE], 1e-4).pledge
 
-    assert all(math.isfinite(chosen.epsilon(stop.as_spent())) for stop in (tiny, PURE))
+    assert all(math.isfinite(chosen.epsilon(stop)) for stop in (tiny, PURE))

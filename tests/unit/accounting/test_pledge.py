@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Table
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
@@ -73,23 +73,23 @@ def test_a_pledge_that_could_prove_nothing_is_refused_in_a_sentence(pledge: Call
 
 @pytest.mark.parametrize("pledge", PLEDGES)
 def test_where_nothing_is_known_no_claim_is_made(pledge: Pledge) -> None:
-    unknown = Spent(Table.of([2.0, 64.0], [math.inf, math.inf]))
+    unknown = Promise(Table.of([2.0, 64.0], [math.inf, math.inf]))
 
     assert pledge.epsilon(unknown) == math.inf
 
 
 def test_a_fixed_order_beyond_a_table_makes_no_claim() -> None:
-    assert FixedOrder.at(20, DELTA).epsilon(Spent(Table.of([2, 5], [0, 0]))) == math.inf
+    assert FixedOrder.at(20, DELTA).epsilon(Promise(Table.of([2, 5], [0, 0]))) == math.inf
 
 
 def test_a_mixture_claims_from_the_orders_that_are_known() -> None:
-    known = Spent(Table.of([2, 5], [0.1, 0.2]))
+    known = Promise(Table.of([2, 5], [0.1, 0.2]))
 
     assert math.isfinite(Mixture.even([2, 4, 8], DELTA).epsilon(known))
 
 
 def test_a_half_normal_makes_no_claim_for_a_table() -> None:
-    assert HalfNormal(1.0, DELTA).epsilon(Spent(Table.of([2, 5], [0, 0]))) == math.inf
+    assert HalfNormal(1.0, DELTA).epsilon(Promise(Table.of([2, 5], [0, 0]))) == math.inf
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_a_half_normal_makes_no_claim_for_a_table() -> None:
 def test_a_fixed_order_adds_its_offset(epsilon: float, stated: float) -> None:
     pledge = FixedOrder.at(20, DELTA)
 
-    assert pledge.epsilon(Spent(line(0, Fraction(epsilon) / 20))) == pytest.approx(stated, abs=5e-7)
+    assert pledge.epsilon(Promise(line(0, Fraction(epsilon) / 20))) == pytest.approx(stated, abs=5e-7)
 
 
 @pytest.mark.parametrize(("epsilon", "stated"), [(0.01, 0.615943), (0.1, 0.705943), (1, 1.605943)])
 def test_a_fixed_order_bounds_the_loss_itself_by_a_larger_number(epsilon: float, stated: float) -> None:
     pledge = FixedOrder.at(20, DELTA)
 
-    assert pledge.probabilistic(Spent(line(0, Fraction(epsilon) / 20))) == pytest.approx(stated, abs=5e-7)
+    assert pledge.probabilistic(Promise(line(0, Fraction(epsilon) / 20))) == pytest.approx(stated, abs=5e-7)
 
 
 def test_an_order_between_floats_states_no_less_than_the_exact_offset() -> None:
@@ -116,7 +116,7 @@ def test_an_order_between_floats_states_no_less_than_the_exact_offset() -> None:
     shrink = math.log1p(float(gap)) - math.log(float(gap))
     offset = (-math.log(DELTA) - math.log1p(float(gap))) / float(gap) - shrink
 
-    assert FixedOrder.at(alpha, DELTA).epsilon(NOTHING.as_spent()) >= offset
+    assert FixedOrder.at(alpha, DELTA).epsilon(NOTHING) >= offset
 
 
 def test_a_tuned_order_is_the_best_for_its_anticipation() -> None:
@@ -133,7 +133,7 @@ def test_a_tuned_order_may_rest_on_a_table() -> None:
 def test_a_mixture_states_what_the_comparison_table_says(epsilon: float) -> None:
     mixture = Mixture.even([2.0**k for k in range(1, 9)], DELTA)
     expected = {0.01: (0.124199, 0.170450), 0.1: (0.437208, 0.533459), 1.0: (1.453304, 1.705368)}[epsilon]
-    spent = Spent(line(0, Fraction(epsilon) / 20))
+    spent = Promise(line(0, Fraction(epsilon) / 20))
 
     assert (mixture.epsilon(spent), mixture.probabilistic(spent)) == pytest.approx(expected, abs=2e-6)
 
@@ -141,19 +141,19 @@ def test_a_mixture_states_what_the_comparison_table_says(epsilon: float) -> None
 def test_a_half_normal_states_what_the_comparison_table_says() -> None:
     pledge = HalfNormal(26333.98, DELTA)
 
-    assert pledge.probabilistic(Spent(line(0, Fraction(1, 2000)))) == pytest.approx(0.161419, abs=1e-6)
+    assert pledge.probabilistic(Promise(line(0, Fraction(1, 2000)))) == pytest.approx(0.161419, abs=1e-6)
 
 
 @pytest.mark.parametrize(("rung", "rho"), list(enumerate(RHOS)))
 def test_a_planned_stop_is_stated_by_its_share_of_delta(rung: int, rho: Fraction) -> None:
-    stated = PlannedStops(STOPS, DELTA).epsilon(STOPS[rung].as_spent())
+    stated = PlannedStops(STOPS, DELTA).epsilon(STOPS[rung])
 
     assert stated == pytest.approx(gaussian_epsilon(rho, DELTA / 3), rel=1e-9)
 
 
 def test_the_cheapest_stop_that_covers_is_stated_whatever_their_order() -> None:
     forwards, backwards = PlannedStops(STOPS, DELTA), PlannedStops(STOPS[::-1], DELTA)
-    between = Spent(line(0, (RHOS[0] + RHOS[1]) / 2, (RHOS[0] + RHOS[1]) / 2))
+    between = Promise(line(0, (RHOS[0] + RHOS[1]) / 2, (RHOS[0] + RHOS[1]) / 2))
 
     assert forwards.epsilon(between) == backwards.epsilon(between) == forwards.table[1].epsilon
 
@@ -161,17 +161,17 @@ def test_the_cheapest_stop_that_covers_is_stated_whatever_their_order() -> None:
 def test_a_run_exactly_at_its_stop_is_covered() -> None:
     pledge = PlannedStops(STOPS, DELTA)
 
-    assert pledge.epsilon(STOPS[-1].as_spent()) == pledge.table[-1].epsilon
+    assert pledge.epsilon(STOPS[-1]) == pledge.table[-1].epsilon
 
 
 def test_a_run_that_overspends_every_stop_gets_no_claim() -> None:
     over = RHOS[-1] + Fraction(1, 2**200)
 
-    assert PlannedStops(STOPS, DELTA).epsilon(Spent(line(0, over, over))) == math.inf
+    assert PlannedStops(STOPS, DELTA).epsilon(Promise(line(0, over, over))) == math.inf
 
 
 def test_a_run_that_lost_its_gaussian_gets_no_claim_from_a_gaussian_stop() -> None:
-    assert PlannedStops(STOPS, DELTA).epsilon(Spent(line(0, RHOS[0]))) == math.inf
+    assert PlannedStops(STOPS, DELTA).epsilon(Promise(line(0, RHOS[0]))) == math.inf
 
 
 def test_a_stop_at_an_order_covers_by_that_order_alone() -> None:
@@ -179,7 +179,7 @@ def test_a_stop_at_an_order_covers_by_that_order_alone() -> None:
     alpha = pledge.table[0].alpha
     assert alpha is not None
 
-    within = Spent(Table.of([alpha], [float(TABLED[0].at(alpha))]))
+    within = Promise(Table.of([alpha], [float(TABLED[0].at(alpha))]))
 
     assert pledge.epsilon(within) == pledge.table[0].epsilon
 
@@ -189,7 +189,7 @@ def test_a_stop_at_an_order_does_not_cover_one_ulp_more() -> None:
     alpha = pledge.table[0].alpha
     assert alpha is not None
 
-    beyond = Spent(Table.of([alpha], [math.nextafter(float(TABLED[0].at(alpha)), math.inf)]))
+    beyond = Promise(Table.of([alpha], [math.nextafter(float(TABLED[0].at(alpha)), math.inf)]))
 
     assert pledge.epsilon(beyond) == math.inf
 
@@ -208,7 +208,7 @@ def test_the_shares_of_delta_do_not_exceed_it() -> None:
     st.fractions(0, 2, max_denominator=10**4),
 )
 def test_more_spent_is_never_stated_smaller(pledge: Pledge, rho: Fraction, extra: Fraction) -> None:
-    less, more = Spent(line(0, rho, rho)), Spent(line(0, rho + extra, rho + extra))
+    less, more = Promise(line(0, rho, rho)), Promise(line(0, rho + extra, rho + extra))
 
     assert pledge.epsilon(less) <= pledge.epsilon(more)
 
@@ -216,7 +216,7 @@ def test_more_spent_is_never_stated_smaller(pledge: Pledge, rho: Fraction, extra
 @settings(max_examples=40)
 @given(st.sampled_from(PLEDGES), st.fractions(0, 2, max_denominator=10**4))
 def test_what_bounds_the_loss_is_never_below_the_stated_epsilon(pledge: Pledge, rho: Fraction) -> None:
-    spent = Spent(line(0, rho, rho))
+    spent = Promise(line(0, rho, rho))
 
     assert pledge.probabilistic(spent) >= pledge.epsilon(spent)
 
@@ -224,8 +224,8 @@ def test_what_bounds_the_loss_is_never_below_the_stated_epsilon(pledge: Pledge, 
 def test_a_run_that_overspends_every_stop_gets_no_bound_on_its_loss() -> None:
     pledge, over = PlannedStops(STOPS, DELTA), RHOS[-1] + Fraction(1, 2**200)
 
-    assert pledge.probabilistic(Spent(line(0, over, over))) == math.inf
-    assert pledge.probabilistic(STOPS[-1].as_spent()) < math.inf
+    assert pledge.probabilistic(Promise(line(0, over, over))) == math.inf
+    assert pledge.probabilistic(STOPS[-1]) < math.inf
 
 
 @pytest.mark.parametrize("alpha", [20, 1.5, np.int64(20), np.float64(1.5)])

@@ -22,13 +22,19 @@ from tests.unit.examples import ADD, budget, counts, people, rehearsal, silence
 LEVELS = Ladder.of([Fraction(1, 100), Fraction(1, 10), 1], alpha=20)
 ONE_CELL: Statistic[Integers] = Statistic(lambda data: data.sum(keepdims=True), (1,), Fraction(24), Fraction(24), ADD)
 STEP = Brownian(Gaussian(ONE_CELL))
+NOBODY: Past[Estimate] = Past()
 
 
 def climb(
-    mechanism: Brownian[Integers], data: Private[Integers], noise: Noise, odometer: Odometer, rungs: slice = slice(None)
+    mechanism: Brownian[Integers],
+    data: Private[Integers],
+    noise: Noise,
+    odometer: Odometer,
+    rungs: slice = slice(None),
+    *,
+    past: Past[Estimate] = NOBODY,
 ) -> Past[Estimate]:
     """Some rungs of the ladder, one after another."""
-    past: Past[Estimate] = Past()
     for each in LEVELS.budgets[rungs]:
         past = past.then(odometer.spend(mechanism, data, each, past, noise))
     return past
@@ -90,31 +96,41 @@ def test_resuming_from_a_published_estimate_equals_an_uninterrupted_run() -> Non
     script = [123, -45, 6]
     straight = climb(STEP, people(3), ScriptedNoise(script), rehearsal())
     noise = ScriptedNoise(script)
-    published = climb(STEP, people(3), noise, rehearsal(), slice(1)).steps[-1].value
+    published = climb(STEP, people(3), noise, rehearsal(), slice(1))
 
-    resumed = climb(Brownian(Gaussian(ONE_CELL), published), people(3), noise, rehearsal(), slice(1, None))
+    resumed = climb(STEP, people(3), noise, rehearsal(), slice(1, None), past=published)
 
-    assert values(resumed) == values(straight)[1:]
+    assert values(resumed) == values(straight)
     assert resumed.steps[-1].value.precision == straight.steps[-1].value.precision
 
 
 def test_a_forked_continuation_is_billed_twice() -> None:
     odometer, data = rehearsal(), people(3)
-    published = climb(STEP, data, silence(), odometer, slice(1)).steps[-1].value
+    published = climb(STEP, data, silence(), odometer, slice(1))
 
     for _ in range(2):
-        climb(Brownian(Gaussian(ONE_CELL), published), data, silence(), odometer, slice(1, None))
+        climb(STEP, data, silence(), odometer, slice(1, None), past=published)
 
     assert odometer.spent.at(20) == up(Fraction(1, 100) + 2 * (1 - Fraction(1, 100)))
 
 
-def test_the_record_says_that_a_run_was_resumed() -> None:
-    published = Estimate(np.zeros(1), Fraction(1))
+def test_resuming_on_another_odometer_brings_the_earlier_bill_along() -> None:
+    """The attack: a cheap odometer that goes on from what a dear one released used to bill its own increment alone."""
+    first, second = rehearsal(), rehearsal()
+    published = climb(STEP, people(3), silence(), first, slice(1))
 
-    assert [Brownian(Gaussian(ONE_CELL), start).facts(budget(1))["resumed"] for start in (None, published)] == [
-        False,
-        True,
-    ]
+    resumed = climb(STEP, people(3), silence(), second, slice(1, None), past=published)
+
+    assert [step.spent.at(20) for step in resumed.steps] == [up(level) for level in LEVELS.levels]
+    assert second.spent.at(20) == up(1 - Fraction(1, 100))
+
+
+def test_an_estimate_without_its_release_is_nothing_to_resume_from() -> None:
+    """The negative twin: the increments alone are less than what the estimate reveals."""
+    published = climb(STEP, people(3), silence(), rehearsal(), slice(1)).steps[-1].value
+
+    with pytest.raises(TypeError):
+        Brownian(Gaussian(ONE_CELL), published)  # type: ignore[call-arg] # what an attacker would write
 
 
 def test_an_estimate_knows_the_noise_that_is_left() -> None:
@@ -139,10 +155,11 @@ def test_an_estimate_of_another_shape_is_not_refined() -> None:
 
 
 def test_resuming_from_another_statistic_fails_the_step() -> None:
-    other = Brownian(Gaussian(counts(3)), Estimate(np.zeros(2), Fraction(1)))
+    two_cells = Brownian(Gaussian(counts(2)))
+    other = rehearsal().spend(two_cells, people(0), budget(1), Past(), silence())
 
     with pytest.raises(MechanismFailed):
-        rehearsal().spend(other, people(0), budget(1), Past(), silence())
+        rehearsal().spend(Brownian(Gaussian(counts(3))), people(0), budget(1), Past(other), silence())
 
 
 @pytest.mark.parametrize("broken", [np.array([math.nan]), np.array([math.inf])])

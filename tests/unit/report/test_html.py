@@ -12,6 +12,7 @@ import pytest
 from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
+from expost.accounting.statement import stated_loss
 from expost.report import svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
@@ -143,7 +144,7 @@ def test_a_run_without_a_claim_states_no_odds() -> None:
 
 def test_the_table_of_guesses_is_at_the_bound_on_the_loss_and_not_at_the_stated_epsilon() -> None:
     told = facts()
-    loss = told.pledge.probabilistic(told.spent) if told.pledge else math.inf
+    loss = stated_loss(told.spent, told.pledge)
 
     page = said(render(told))
 

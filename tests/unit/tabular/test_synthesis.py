@@ -93,7 +93,7 @@ def test_an_absurd_accuracy_is_refused_in_one_sentence(accuracy: float) -> None:
 def test_the_plan_has_a_stop_for_each_rung_and_each_costs_more() -> None:
     plan = planned(RECIPE)
 
-    prices = [plan.pledge.epsilon(stop.as_spent()) for stop in plan.stops]
+    prices = [plan.pledge.epsilon(stop) for stop in plan.stops]
 
     assert len(prices) == len(LADDER.levels)
     assert prices == sorted(set(prices))
@@ -123,7 +123,7 @@ def test_no_run_is_stated_above_the_stop_it_ended_at(relation: Any, accuracy: Fr
     finished = done(replace(RECIPE, schema=form, accuracy=accuracy))
 
     stop = finished.plan.stops[len(finished.outcome.history) - 1]
-    assert finished.outcome.epsilon <= finished.plan.pledge.epsilon(stop.as_spent()) < math.inf
+    assert finished.outcome.epsilon <= finished.plan.pledge.epsilon(stop) < math.inf
 
 
 def test_the_selection_is_billed_to_the_training_part_before_the_first_rung() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from expost.noise import Floats, SeededNoise
+from expost.norms import row_norms
 from expost.training.arrays import InNumpy
 from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact, Floating
 from tests.unit.training.sums import summed
@@ -60,13 +61,6 @@ def test_prepared_features_have_the_norm_of_their_grid(summation: Exact | Floati
 
 
 @EACH
-def test_norms_are_euclidean_up_to_their_grid(summation: Exact | Floating) -> None:
-    rows, norms, _ = batch()
-
-    assert summation.norms(rows) == pytest.approx(norms, rel=1e-4)
-
-
-@EACH
 def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | Floating) -> None:
     rows, norms, _ = batch()
     weights = SeededNoise(3).gaussian(0.5, (CLASSES, WIDTH))
@@ -86,7 +80,7 @@ def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | F
 def contributions(summation: Exact | Floating, joined: list[int], width: int = 700) -> list[bytes]:
     """What the first of the records that joined is multiplied by, to the last bit."""
     rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, width)), np.ones((200, 1))])
-    norms = summation.norms(rows)
+    norms = row_norms(rows)[:, None]
     prepared = np.asarray(summation.prepare(rows, norms, np))[joined]
     truth = np.eye(CLASSES)[np.arange(200) % CLASSES].T[:, joined]
     weights = SeededNoise(5).gaussian(0.5, (CLASSES, width + 1))

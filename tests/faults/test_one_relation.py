@@ -1,0 +1,186 @@
+"""Bills under two neighbour relations have no sum: a bound on replacing a record says nothing about adding one.
+
+The attack: replacing a record does not change the number of records, which makes that number free; an odometer that
+adds such a step to a bill for added and removed records states a finite ε for a release that tells any two such data
+sets apart.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from expost import odometer as odometers
+from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.pledge import FixedOrder, Pledge
+from expost.checks import CentredSum, GaussianCheck
+from expost.errors import BudgetExceeded, LedgerConflict, SchemaMismatch
+from expost.mechanisms import Gaussian
+from expost.noise import Integers
+from expost.odometer import Filter, Odometer
+from expost.private import Neighbours, Private
+from expost.record import Entry, Hold, Memory, Recorder
+from expost.release import Past, Release
+from expost.step import Inquiry
+from tests.unit.examples import (
+    ADD,
+    REPLACE,
+    Says,
+    Tripwire,
+    budget,
+    counts,
+    line,
+    one_sentence,
+    people,
+    rehearsal,
+    right,
+    silence,
+)
+
+PLEDGE = FixedOrder.at(20, 1e-5)
+
+
+def sealed(records: int, relation: Neighbours) -> Private[Integers]:
+    return Private(np.zeros(records, dtype=np.int64), relation)
+
+
+class Forgetful:
+    """A recorder that compares nothing."""
+
+    def pledge(self, pledge: Pledge) -> None:
+        """Not kept."""
+
+    def hold(self, entry: Entry, promise: Promise) -> Hold:
+        """Not kept."""
+        return Hold(entry, promise)
+
+    def capture(self, hold: Hold, spent: Spent) -> None:
+        """Not kept."""
+
+
+def number_under_two_relations(records: int, recorder: Recorder) -> tuple[int, float]:
+    """The exact number of records, free under replacement, after one honest step for added and removed ones."""
+    seen: list[int] = []
+    odometer = Odometer(pledge=PLEDGE, rehearsal=True, recorder=recorder)
+    odometer.spend(Gaussian(counts()), sealed(records, ADD), budget(1), Past(), silence())
+    free = Says(None, look=lambda data: seen.append(len(data)), relation=REPLACE, curve=line(0, 0))
+    odometer.spend(free, sealed(records, REPLACE), budget(1), Past(), silence())
+    return seen[0], odometer.epsilon
+
+
+def test_an_odometer_stays_with_the_neighbours_of_its_first_step() -> None:
+    with pytest.raises(SchemaMismatch, match="use one, and an odometer for each") as refused:
+        number_under_two_relations(7, Forgetful())
+
+    assert one_sentence(refused.value)
+
+
+def test_an_odometer_that_forgets_them_states_a_finite_price_of_the_exact_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The negative twin: two data sets that differ by a record are told apart with certainty, for ε = 1.397."""
+    monkeypatch.setattr(odometers, "agree", lambda relation, data: None)
+
+    fewer, more = (number_under_two_relations(records, Forgetful()) for records in (7, 8))
+
+    assert (fewer[0], more[0]) == (7, 8)
+    assert fewer[1] == more[1] < 1.4
+
+
+@pytest.mark.parametrize("first", [ADD, REPLACE])
+def test_the_other_relation_is_refused_before_data_is_opened_and_costs_nothing(first: Neighbours) -> None:
+    second, wire, odometer = REPLACE if first is ADD else ADD, Tripwire(), rehearsal()
+    odometer.spend(Gaussian(counts(relation=first)), people(0, relation=first), budget(1), Past(), silence())
+    before = odometer.spent
+
+    with pytest.raises(SchemaMismatch):
+        odometer.spend(Gaussian(wire.counts(second)), people(0, relation=second), budget(1), Past(), silence())
+
+    assert not wire.opened
+    assert odometer.spent == before
+
+
+def test_a_question_under_another_relation_is_refused_too() -> None:
+    odometer, wire = rehearsal(), Tripwire()
+    candidate = odometer.spend(Says(0), people(0), budget(1), Past(), silence())
+    check = GaussianCheck(CentredSum.accuracy(wire.score, 0.5, REPLACE), budget(1), 2, None)
+
+    with pytest.raises(SchemaMismatch):
+        odometer.ask(Inquiry(check), people(0, relation=REPLACE), candidate, trained=odometer.spent, noise=silence())
+
+    assert not wire.opened
+
+
+def test_a_failed_step_fixes_the_relation() -> None:
+    """It is on the bill, and was perhaps seen."""
+    odometer, broken = rehearsal(), Says(0, look=lambda data: 1 // 0)
+    with pytest.raises(Exception, match="a step failed"):
+        odometer.spend(broken, people(0), budget(1), Past(), silence())
+
+    with pytest.raises(SchemaMismatch):
+        odometer.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+
+
+def test_a_step_that_was_refused_does_not() -> None:
+    odometer = Odometer(cap=Filter(Budget.of(1, alpha=20)), rehearsal=True)
+    with pytest.raises(BudgetExceeded):
+        odometer.spend(Says(0), people(0), budget(2), Past(), silence())
+
+    release = odometer.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+
+    assert release.relation is REPLACE
+
+
+def made(relation: Neighbours) -> Release[int]:
+    return rehearsal().spend(Says(0, relation=relation), people(0, relation=relation), budget(1), Past(), silence())
+
+
+MIXED: dict[str, Callable[[], object]] = {
+    "in a past": lambda: Past(made(ADD), made(REPLACE)),
+    "in a past that grows": lambda: Past(made(ADD)).then(made(REPLACE)),
+    "in a past of joint releases": lambda: Past[object](Past(made(ADD)).joint(), made(REPLACE).map(str)),
+    "in a past after a bill was raised": lambda: Past(made(ADD).at_least(made(ADD).spent), made(REPLACE)),
+    "as the past of a step": lambda: rehearsal().spend(Says(0), people(0), budget(1), Past(made(REPLACE)), silence()),
+    "as a candidate": lambda: rehearsal().ask(
+        Inquiry(GaussianCheck(CentredSum.accuracy(right, 0.5, ADD), budget(1), 2, None)),
+        people(0),
+        made(REPLACE),
+        trained=made(ADD).spent,
+        noise=silence(),
+    ),
+}
+
+
+@pytest.mark.parametrize("mixing", MIXED.values(), ids=MIXED)
+def test_releases_of_two_odometers_are_not_billed_together_across_relations(mixing: Callable[[], object]) -> None:
+    with pytest.raises(SchemaMismatch) as refused:
+        mixing()
+
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_releases_of_two_odometers_are_billed_together_within_one_relation(relation: Neighbours) -> None:
+    joint = Past(made(relation), made(relation)).joint()
+
+    assert joint.relation is relation
+    assert joint.spent.at(20) == 2.0
+
+
+def test_a_past_without_releases_goes_with_either() -> None:
+    assert Past[int]().relation is Past[int]().joint().relation is None
+
+
+def test_a_record_stays_with_one_relation() -> None:
+    """Two odometers may write to one record, which adds up all of it."""
+    record = Memory()
+    first, second = (Odometer(recorder=record, rehearsal=True) for _ in range(2))
+    first.spend(Says(0), people(0), budget(1), Past(), silence())
+
+    with pytest.raises(LedgerConflict, match="open a new one") as refused:
+        second.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+
+    assert one_sentence(refused.value)
+    assert record.spent.at(20) == 1.0
+    assert not math.isinf(second.spent.at(20))

@@ -1,0 +1,91 @@
+"""Whether two bodies of data lie in the same memory."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from expost.noise import Floats
+from expost.private import Neighbours
+from expost.storage import shares_storage
+from expost.tabular.binned import Closed, IntegerBins
+from expost.tabular.schema import Schema
+from expost.tabular.table import Table
+from expost.training.labelled import Labelled
+
+ROWS = np.arange(24.0).reshape(8, 3)
+FRAME = pd.DataFrame({"age": np.arange(8), "city": np.array(["a", "b"] * 4, dtype=object)})
+LABELLED = Labelled(ROWS.astype(np.float32), np.arange(8))
+SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT),), True, Neighbours.ADD_REMOVE)
+RECORDS, THING = [1, 2], object()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Records in an array, with a note."""
+
+    rows: Floats
+    note: str = "the same words"
+
+
+def coded() -> Table:
+    """A table of its own, in the schema of all."""
+    return Table(SCHEMA, {"age": np.zeros(5, dtype=np.uint8)})
+
+
+SHARING: dict[str, tuple[object, object]] = {
+    "one array": (ROWS, ROWS),
+    "a slice": (ROWS, ROWS[3:]),
+    "slices that overlap": (ROWS[:5], ROWS[4:]),
+    "one row in common": (ROWS[::2], ROWS[4:5]),
+    "reversed": (ROWS, ROWS[::-1]),
+    "transposed": (ROWS, ROWS.T),
+    "another shape": (ROWS, ROWS.reshape(4, 6)),
+    "another type": (ROWS, ROWS.view(np.int64)),
+    "a broadcast row": (ROWS, np.broadcast_to(ROWS[0], (9, 3))),
+    "columns of a mapping": ({"a": ROWS[:, 0]}, {"b": ROWS[2:, 0]}),
+    "in lists": ([ROWS[:2], ROWS[2:]], [ROWS[7:]]),
+    "in dataclasses": (Pair(ROWS), Pair(ROWS[1:2])),
+    "labelled records": (LABELLED, Labelled(LABELLED.features[2:], LABELLED.labels[2:])),
+    "one frame": (FRAME, FRAME),
+    "a column of a frame": (FRAME, FRAME["age"].to_numpy()),
+    "part of a frame": (FRAME, FRAME.iloc[2:4]),
+    "one list": (RECORDS, RECORDS),
+    "one object": (THING, THING),
+}
+
+APART: dict[str, tuple[object, object]] = {
+    "a copy": (ROWS, ROWS.copy()),
+    "one half and the other": (ROWS[:4], ROWS[4:]),
+    "odd rows and even rows": (ROWS[::2], ROWS[1::2]),
+    "no rows": (ROWS[:0], ROWS),
+    "by a mask": (ROWS[ROWS[:, 0] < 9], ROWS[ROWS[:, 0] >= 9]),
+    "dataclasses with one note": (Pair(ROWS[:4]), Pair(ROWS[4:])),
+    "tables of one schema": (coded(), coded()),
+    "the same number": (0, 0),
+    "the same words": ("ill", "ill"),
+    "nothing": (None, None),
+    "records as tuples": ((1, 2), (1, 2)),
+}
+
+
+@pytest.mark.parametrize("pair", SHARING.values(), ids=SHARING)
+def test_shared_storage_is_found_from_both_sides(pair: tuple[object, object]) -> None:
+    assert shares_storage(*pair)
+    assert shares_storage(*pair[::-1])
+
+
+@pytest.mark.parametrize("pair", APART.values(), ids=APART)
+def test_storage_apart_is_told_from_it(pair: tuple[object, object]) -> None:
+    assert not shares_storage(*pair)
+    assert not shares_storage(*pair[::-1])
+
+
+def test_what_is_too_hard_to_find_out_counts_as_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_hard(*arrays: object, max_work: int) -> bool:
+        raise np.exceptions.TooHardError("too hard")
+
+    monkeypatch.setattr(np, "shares_memory", too_hard)
+
+    assert shares_storage(ROWS, ROWS.copy())
