@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from expost.training.course import CheckKind
+    from expost.training.records import Given, Public
     from expost.training.score import Target
-    from expost.training.weights import Given, Public, Weights
+    from expost.training.weights import Weights
 
 
 class Host(Protocol):

@@ -22,9 +22,10 @@ from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.step import Check, Verdict
 from expost.training.checkpoint import Carried, Checkpoint
+from expost.training.records import Records
 from expost.training.schedule import Releases, Schedule, best_order, epoch
 from expost.training.score import Target
-from expost.training.weights import ModuleDescent, Records, Weights
+from expost.training.weights import ModuleDescent, Weights
 
 Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
 CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCheck[Records, nn.Module]]
@@ -175,8 +176,12 @@ def begin(
     recorder: Memory | Checkpoint,
     max_epsilon: float | None,
     noise: Noise,
+    ready: Callable[[], None],
 ) -> Run:
-    """Plan every stop, pledge, and bring along what earlier processes of the run have spent."""
+    """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
+
+    ``ready`` is called, and may refuse, before anything is on record.
+    """
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
     first = pledge.table[0].epsilon
     if max_epsilon is not None and max_epsilon < first:
@@ -184,6 +189,7 @@ def begin(
             f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
         )
     rungs = _remaining(course)
+    ready()
     if isinstance(recorder, Checkpoint):
         recorder.begin(course.facts(judge))
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))

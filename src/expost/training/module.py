@@ -30,8 +30,9 @@ from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import CheckKind, Course, Judge, Run, Stage, begin
+from expost.training.records import Given, Public, Records
 from expost.training.score import Target
-from expost.training.weights import Given, ModuleDescent, Public, Records, Weights
+from expost.training.weights import ModuleDescent, Weights
 
 DELTA = 1e-5
 APART = "the caller held these records out before training"
@@ -46,8 +47,9 @@ class Trainer:
     ``records`` is a public number. Left out, it is the number of records there are, which is then treated as public,
     and on record as such. ``loss`` maps outputs and labels to one loss a record. ``gradients`` is PerRecord or Ghost,
     and ``at_once`` bounds how many records are on the device at a time; neither changes what is trained. Layers must
-    treat each record apart; frozen weights must be public; dropout draws from torch, and privacy does not rest on it.
-    Publish the modules that come back, not the one given: its layers have seen records and may remember them.
+    treat each record apart and keep nothing, which is tried on made-up records; shape and type of the records are
+    public, and so are frozen weights. Dropout draws from torch, and privacy does not rest on it. Publish the modules
+    that come back, not the one given: its layers have seen records, and a trial does not find everything.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed are billed, and billed again when they are repeated: the
@@ -96,8 +98,9 @@ class Trainer:
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
         )
+        self._shape = given.shaped if len(given) and not given.uniform else None
         if given.uniform:
-            self._descent.require_clipped(given)
+            self._descent.require_separable(given.shaped())
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
@@ -222,13 +225,7 @@ class Trainer:
 
     def _go_on(self, checkpoint: Checkpoint) -> None:
         weights, descent = checkpoint.weights, self._descent
-        shapes = {name: each.shape for name, each in weights.parameters.items()}
-        if shapes != {name: each.shape for name, each in descent.start.parameters.items()}:
-            raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
-        groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
-        same = groups == [len(each["params"]) for each in descent.optimizer.param_groups]
-        if not same or checkpoint.settings["optimizer"] != descent.settings["optimizer"]:
-            raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+        descent.require_fitting(weights, checkpoint.settings["optimizer"])
         descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
         if checkpoint.over:  # else the weights come with their bill, when a run begins
@@ -237,11 +234,16 @@ class Trainer:
     def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
         if self._begun:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
-        recorder = self._record if self._checkpoint is None else self._checkpoint
-        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=self._noise)
+        recorder, noise = self._checkpoint or self._record, self._noise
+        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=self._probe)
         self._begun = True
         self._descent.load(self._descent.start)
         return run
+
+    def _probe(self) -> None:
+        """For records whose shape is not known before one is read: when all else is settled, and nothing billed."""
+        if self._shape is not None:
+            self._descent.require_separable(self._shape())
 
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:
