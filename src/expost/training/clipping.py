@@ -143,9 +143,13 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
 
 
 def _require_separable(module: nn.Module) -> None:
-    """Refuse layers in which one record's gradient depends on another record, or has no bound."""
+    """Refuse layers in which one record's gradient depends on another record, or has no bound, or which write."""
     for name, layer in module.named_modules():
         called = f"the layer {name or 'itself'} ({type(layer).__name__})"
+        if isinstance(layer, nn.Embedding | nn.EmbeddingBag) and layer.max_norm is not None:
+            raise SchemaMismatch(
+                f"{called} rescales the rows that it looks up, and the weights then show which; leave out max_norm."
+            )
         own = any(each.requires_grad for each in layer.parameters(recurse=False))
         complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
         if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from expost.errors import SchemaMismatch
 from expost.training.clipping import SLACK, Clipper, Loss, attached, trainable
+from expost.training.memory import require_forgetful
 from expost.training.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_apart
 from expost.training.muted import muted
 from expost.training.trial import FAILURES, RECORDS, Batch, flat, plain_gradient, same_chance
@@ -21,7 +22,7 @@ Shaped = tuple[Tensor, Tensor]
 
 
 def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped) -> None:
-    """Refuse a module that cannot be trained privately: one that mixes records, or hides gradients.
+    """Refuse a module that cannot be trained privately: one that keeps or mixes records, or hides gradients.
 
     Tried on copies and on made-up records of the shape of ``shaped``, so it says nothing about any record: with the
     weights as they are, and with others, as one that is zero would hide the gradients of those before it. In double
@@ -56,6 +57,7 @@ def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped:
 def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped, tolerance: Tolerance) -> None:
     batch = Batch.made_up(shaped, trainable(module)[0].device)
     given, shifted = _unpadded(module), _shifted(module)
+    require_forgetful(given, loss, batch.at((0, 1)), batch.at((2, 3)))
     for each in (given, shifted):
         require_apart(each, loss, batch, tolerance)
     _require_clipped(kind, given, loss, batch, tolerance, share=UNCLIPPED)
