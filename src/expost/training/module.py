@@ -21,7 +21,7 @@ except ModuleNotFoundError as missing:
 from expost.accounting.descent import Descent
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidBound, LedgerConflict
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
@@ -81,7 +81,7 @@ class Trainer:
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
             raise InvalidBound(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
-        self._marks = given.marks
+        self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
         self._record, self._begun = Memory(), False
@@ -98,7 +98,6 @@ class Trainer:
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
         )
-        self._shape = given.shaped if len(given) and not given.uniform else None
         if given.uniform:
             self._descent.require_separable(given.shaped())
         if checkpoint is not None:
@@ -163,13 +162,11 @@ class Trainer:
     ) -> Run:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
         course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        if isinstance(on, Public):
-            judge = course.public(target, Records.of(on.records))
-            return self._run(course, Split.whole(self._data), judge, max_epsilon)
-        held = Records.of(on)
+        public, held = isinstance(on, Public), Records.of(on.records if isinstance(on, Public) else on)
         del on
-        if held.marks & self._marks:
-            raise SchemaMismatch("the held-out records are those to train on; hold some out before training.")
+        self._given.require_apart(held)
+        if public:
+            return self._run(course, Split.whole(self._data), course.public(target, held), max_epsilon)
         parts = Split.from_parts(self._data, Private(held), because=because)
         return self._run(course, parts, course.private(target, check), max_epsilon)
 
@@ -242,8 +239,8 @@ class Trainer:
 
     def _probe(self) -> None:
         """For records whose shape is not known before one is read: when all else is settled, and nothing billed."""
-        if self._shape is not None:
-            self._descent.require_separable(self._shape())
+        if len(self._given) and not self._given.uniform:
+            self._descent.require_separable(self._given.shaped())
 
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:
