@@ -124,13 +124,19 @@ class Run:
     carried: Release[Weights] | None
 
     def __call__(self, past: Past[Weights], verdicts: tuple[Verdict, ...]) -> Rung | None:
-        """The next release."""
+        """The next release, from a module that nobody else has changed."""
+        self.require_untouched(past)
         taken = len(past.steps)
         return self.rungs[taken] if taken < len(self.rungs) else None
 
     def step(self, rung: Rung, past: Past[Weights]) -> Past[Weights]:
         """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
+        self.require_untouched(past)
         return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
+
+    def require_untouched(self, past: Past[Weights]) -> None:
+        """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
+        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
 
     def trained(self) -> Release[nn.Module] | None:
         """The module of a run of which earlier processes took every step, with their bill; None if steps remain."""

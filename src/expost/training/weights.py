@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -20,6 +21,7 @@ from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
 from expost.training.clipping import Clipper, Loss, attached, trainable
+from expost.training.memory import same
 from expost.training.probe import require_separable
 from expost.training.records import Records
 
@@ -54,7 +56,7 @@ class ModuleDescent:
 
     Each step a record joins by its own coin, its gradient is clipped, noise goes on the sum, and the public expected
     ``batch`` divides it: never the number of records that joined. A step that nobody joins is a step. Weights start
-    from the last release, whatever has happened to the module in between, and buffers end as they were at first.
+    from the last release, and buffers end as they were at first.
     ``keep`` is given the weights before the bill is settled.
 
     Uses: Poisson-subsampled Gaussian.
@@ -134,6 +136,21 @@ class ModuleDescent:
         same = groups == [len(each["params"]) for each in self.optimizer.param_groups]
         if not same or optimizer != self.settings["optimizer"]:
             raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+
+    def require_untouched(self, weights: Weights) -> None:
+        """Refuse to go on with a module that is not as the last step left it: somebody else trains it, on no bill."""
+        before, after = (
+            {name: each.detach() for name, each in chain(module.named_parameters(), module.named_buffers())}
+            for module in (self.pristine, self.module)
+        )
+        before |= weights.parameters
+        if before.keys() != after.keys() or not all(
+            same(before[name].cpu(), each.cpu()) for name, each in after.items()
+        ):
+            raise SchemaMismatch(
+                "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
+                "let the trainer alone change it, and begin anew."
+            )
 
     def load(self, weights: Weights) -> None:
         """Bring module and optimiser to a release; learning rates stay as their owner has set them."""

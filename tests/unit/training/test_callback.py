@@ -114,21 +114,6 @@ def test_a_failed_epoch_that_the_loop_swallows_fails_again_and_spends_no_more() 
     assert callback.outcome is None
 
 
-def test_what_the_loop_does_to_the_module_is_undone() -> None:
-    module = network()
-    job = Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
-    callback = Callback(job, accuracy(0.99), on=held(), **PLAN)
-    host = Host()
-    while not host.should_stop:
-        with torch.no_grad():
-            for each in module.parameters():
-                each.fill_(7.0)
-        callback.on_train_epoch_end(host, module)
-
-    assert callback.outcome is not None
-    assert torch.equal(flat(callback.outcome.release.value), flat(fitted(trainer(), 0.99)[1].release.value))
-
-
 def test_a_callback_can_have_another_base_class_as_well() -> None:
     class Theirs:
         """As Lightning's: every hook there is, each of which does nothing."""

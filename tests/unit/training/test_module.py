@@ -299,21 +299,6 @@ def test_a_learning_rate_that_is_set_between_releases_is_used() -> None:
     assert torch.allclose(0.1 * last(kept, first, 2.0), last(lowered, second, 0.2), atol=1e-6)
 
 
-def test_what_a_loop_does_to_the_module_between_releases_is_undone() -> None:
-    module = network()
-    job = Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
-    stages = job.releases(every="1 step", releases=2, delta=1e-5)
-    next(stages)
-    with torch.no_grad():
-        for each in module.parameters():
-            each.fill_(7.0)
-
-    meddled = next(stages).module
-
-    undisturbed = list(trainer().releases(every="1 step", releases=2, delta=1e-5))[1].module
-    assert torch.equal(flat(meddled), flat(undisturbed))
-
-
 def job_of(module: nn.Module, records: Pair | Dataset[Pair], kind: type[Clipper] = Ghost) -> Trainer:
     return made(module, data=records, gradients=kind, noise=SeededNoise(1))
 
