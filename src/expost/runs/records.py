@@ -10,9 +10,12 @@ from numpy.typing import ArrayLike
 from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import ExpostError, InvalidBound, SchemaMismatch
 from expost.training.labelled import Labelled, read
+from expost.training.overlap import is_array, shares_memory
 from expost.training.score import unit
 
 T = TypeVar("T")
+
+SAME = "the public records are those to train on, or some of them; check on others, or hold out a share, as by 0.5."
 
 Source: TypeAlias = ArrayLike | str | Path
 """Features, or the path of an ``.npz`` file that holds them and their labels."""
@@ -37,6 +40,12 @@ class Hidden:
                 raise InvalidBound("the file holds the labels; leave them out, or give features and labels as arrays.")
         elif self._labels is None:
             raise InvalidBound("there are no labels; give them beside the features, or name an .npz file with both.")
+
+    def require_apart(self, public: "Hidden") -> None:
+        """Refuse public records that are the private ones or a view of them; files are told apart once read."""
+        mine, others = self._features, public._features
+        if mine is others or (is_array(mine) and is_array(others) and shares_memory(mine, others)):
+            raise SchemaMismatch(SAME)
 
     def read(self, classes: int | None) -> tuple[Labelled, int]:
         """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found."""

@@ -22,7 +22,7 @@ from expost.report.facts import Rung
 from expost.report.training import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
-from expost.runs.records import Hidden
+from expost.runs.records import SAME, Hidden
 from expost.search import Line, Outcome
 from expost.training.arrays import on
 from expost.training.finetune import CONFIDENCE, CheckMaker, OnPublic, Recipe, balanced, fine_tune, planned
@@ -30,6 +30,7 @@ from expost.training.gradient import Exact, Summation
 from expost.training.head import Told
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam
+from expost.training.overlap import same_data
 from expost.training.schedule import Epsilon, Schedule
 from expost.training.score import Classifier, Target
 from expost.training.score import accuracy as to_reach
@@ -134,6 +135,8 @@ def finetune(
     hidden = Hidden(features, labels)
     del features, labels  # a traceback that shows variables would show their rows
     hidden.require_both()
+    if isinstance(validation, Public):
+        hidden.require_apart(_shown(validation))
     if not isinstance(start, Epsilon | Fraction):
         raise InvalidBound("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
     chance = typed(rate, "rate")
@@ -217,13 +220,17 @@ def save_model(run: Finetuned, folder: Path, *, overwrite: bool = False) -> None
 
 def public(records: Public, classes: int | None) -> Labelled:
     """Public records to check on, read at once and scaled."""
+    return _shown(records).read(classes)[0]
+
+
+def _shown(records: Public) -> Hidden:
     match records:
         case Labelled():
-            return Hidden(records.features, records.labels).read(classes)[0]
+            return Hidden(records.features, records.labels)
         case str() | Path():
-            return Hidden(records).read(classes)[0]
+            return Hidden(records)
         case (features, labels):
-            return Hidden(features, labels).read(classes)[0]
+            return Hidden(features, labels)
     raise InvalidBound("the public records are no pair; give their features and their labels.")
 
 
@@ -239,5 +246,7 @@ def _sized(recipe: Recipe, data: Labelled, classes: int) -> Recipe:
     if isinstance(check, OnPublic):
         if check.records.width != data.width:
             raise SchemaMismatch("the public records have other features than those to train on; make them alike.")
+        if same_data(check.records.features, data.features):
+            raise SchemaMismatch(SAME)
         classes = max(classes, int(check.records.labels.max()) + 1)
     return replace(recipe, width=data.width, classes=classes, start=recipe.descent.noise_multiplier)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from expost.training.callback import Callback
     from expost.training.clipping import Ghost, PerRecord
     from expost.training.module import Trainer
-    from expost.training.weights import Public
+    from expost.training.records import Public
 
 __all__ = [
     "Callback",
@@ -44,7 +44,7 @@ _ON_TORCH = {
     "Callback": "expost.training.callback",
     "Ghost": "expost.training.clipping",
     "PerRecord": "expost.training.clipping",
-    "Public": "expost.training.weights",
+    "Public": "expost.training.records",
     "Trainer": "expost.training.module",
 }
 

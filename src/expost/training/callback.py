@@ -1,11 +1,11 @@
 """A callback for somebody else's training loop: the loop keeps time, the callback trains and says when to stop."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, SpentCheck
+from expost.errors import BudgetExceeded, SchemaMismatch, SpentCheck
 from expost.ladder import Rung
 from expost.numerics import Real
 from expost.release import Past, Release
@@ -15,14 +15,19 @@ from expost.training.module import APART, CONFIDENCE, Trainer
 
 if TYPE_CHECKING:
     from torch import nn
+    from torch.optim import Optimizer
 
     from expost.training.course import CheckKind
+    from expost.training.records import Given, Public
     from expost.training.score import Target
-    from expost.training.weights import Given, Public, Weights
+    from expost.training.weights import Weights
 
 
 class Host(Protocol):
-    """A loop over epochs that ends when ``should_stop`` is set, as Lightning's trainer does."""
+    """A loop over epochs that ends when ``should_stop`` is set, as Lightning's trainer does.
+
+    Its ``optimizers``, if it has any, must be without parameters: Lightning stands for none by one of that kind.
+    """
 
     should_stop: bool
 
@@ -32,8 +37,10 @@ class Callback:
 
     The loop needs no records and no optimiser: sampling, clipping, noise and bill are the trainer's, because a loop
     that draws its own batches keeps none of what the bill rests on. Give it a single dummy batch and a training step
-    that does nothing. Whatever it does to the module is undone before the next epoch. With an ``every`` in steps all
-    steps of a release are one epoch here. Lightning wants its own base class as well:
+    that does nothing; with Lightning let ``configure_optimizers`` return None and ``automatic_optimization`` be False.
+    A loop that has an optimiser of its own, or changes the module in any other way, is refused: at the start, before
+    each epoch of ours, and before it writes a checkpoint. With an ``every`` in steps all steps of a release are one
+    epoch here. Lightning wants its own base class as well:
     ``class Stop(expost.training.Callback, lightning.Callback)``.
     """
 
@@ -69,6 +76,7 @@ class Callback:
         self._history: list[Line] = []
         self._outcome: Outcome[nn.Module] | None = None
         self._failure: BaseException | None = None
+        self._past: Past[Weights] = Past()
         self._epochs = self._train()
 
     @property
@@ -76,11 +84,28 @@ class Callback:
         """What the run came to; None while it goes on."""
         return self._outcome
 
+    def on_fit_start(self, trainer: Host, module: object) -> None:
+        """Refuse a loop that would train without us."""
+        self._require_idle(trainer)
+
+    def on_train_start(self, trainer: Host, module: object) -> None:
+        """Refuse a loop that would train without us, or that has put other weights into the module."""
+        self._require_idle(trainer)
+
+    def on_before_optimizer_step(self, trainer: Host, module: object, optimizer: "Optimizer") -> None:
+        """Refuse a step that is not ours."""
+        _require_empty(optimizer)
+
+    def on_save_checkpoint(self, trainer: Host, module: object, checkpoint: dict[str, Any]) -> None:
+        """Refuse to let a file be written with weights, or an optimiser's memory, that are on no bill."""
+        self._require_idle(trainer)
+
     def on_train_epoch_end(self, trainer: Host, module: object) -> None:
         """Train an epoch, and stop the loop if that was the last one; a run that failed fails again."""
         if self._failure is not None:
             raise self._failure
         try:
+            self._require_idle(trainer)
             next(self._epochs, None)
         except BaseException as failure:  # a loop may swallow it, and would go on with nothing trained
             self._failure = failure
@@ -93,12 +118,11 @@ class Callback:
         if (trained := self._run.trained()) is not None:
             self._finish(trained, Ended.EXHAUSTED)
             return
-        past: Past[Weights] = Past()
         for rung in self._run.rungs:
             for time in range(1, rung.times + 1):
                 try:
-                    past = self._run.step(rung, past)
-                    ended = self._judge(rung, past) if time == rung.times else None
+                    self._past = self._run.step(rung, self._past)
+                    ended = self._judge(rung, self._past) if time == rung.times else None
                 except (BudgetExceeded, SpentCheck):
                     if self._candidate is None:
                         raise
@@ -108,6 +132,11 @@ class Callback:
                     self._finish(self._candidate, ended)
                     return
                 yield
+
+    def _require_idle(self, host: Host) -> None:
+        for each in getattr(host, "optimizers", None) or ():
+            _require_empty(each)
+        self._run.require_untouched(self._past)
 
     def _judge(self, rung: Rung, past: "Past[Weights]") -> Ended | None:
         """Why the run stops at this release, if it does."""
@@ -134,3 +163,11 @@ class Callback:
     def _finish(self, candidate: "Release[nn.Module]", ended: Ended) -> None:
         self._outcome = Outcome(candidate.at_least(self._run.odometer.spent), ended, tuple(self._history))
         self._trainer.end()
+
+
+def _require_empty(optimizer: "Optimizer") -> None:
+    if any(group["params"] for group in optimizer.param_groups):
+        raise SchemaMismatch(
+            "the loop has an optimiser of its own, whose steps would be on no bill; let configure_optimizers return "
+            "None, set automatic_optimization to False, and let training_step do nothing."
+        )

@@ -75,7 +75,7 @@ class Ghost:
     """Finds each record's norm without keeping its gradient, then weights the losses: less memory, two passes.
 
     Layers for which Opacus knows no ghost norm keep their gradients for a moment. The norms are those that layers see,
-    so this rests on ``require_clipped``: a parameter used by two layers, or outside its own, is refused there.
+    so this rests on ``require_separable``: a parameter used by two layers, or outside its own, is refused there.
     """
 
     def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None:
@@ -143,15 +143,28 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
 
 
 def _require_separable(module: nn.Module) -> None:
-    """Refuse layers in which one record's gradient depends on another record, or has no bound."""
+    """Refuse layers in which one record's gradient depends on another record, or has no bound, or which write."""
     for name, layer in module.named_modules():
+        called = f"the layer {name or 'itself'} ({type(layer).__name__})"
+        if isinstance(layer, nn.Embedding | nn.EmbeddingBag) and layer.max_norm is not None:
+            raise SchemaMismatch(
+                f"{called} rescales the rows that it looks up, and the weights then show which; leave out max_norm."
+            )
         own = any(each.requires_grad for each in layer.parameters(recurse=False))
         complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
         if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):
-            raise SchemaMismatch(
-                f"the layer {name or 'itself'} ({type(layer).__name__}) lets no record be clipped by itself; use "
-                "GroupNorm for BatchNorm, or call opacus.validators.ModuleValidator.fix on the module first."
-            )
+            raise SchemaMismatch(f"{called} lets no record be clipped by itself; {_advice(layer)}.")
+
+
+def _advice(layer: nn.Module) -> str:
+    fix = "call opacus.validators.ModuleValidator.fix on the module first"
+    if isinstance(layer, _BatchNorm):
+        return f"use GroupNorm in its place, or {fix}"
+    if getattr(layer, "batch_first", True) is False:
+        return f"{fix}, and make the layer with batch_first=True if records are along the first axis of its input"
+    if type(layer) in ModuleValidator.VALIDATORS:
+        return fix
+    return "let a layer have trainable weights or buffers, not both"
 
 
 def losses_of(module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> Tensor:

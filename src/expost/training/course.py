@@ -24,9 +24,10 @@ from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.step import Check, Verdict
 from expost.training.checkpoint import Carried, Checkpoint
+from expost.training.records import Records
 from expost.training.schedule import Releases, Schedule, best_order, epoch
 from expost.training.score import Target
-from expost.training.weights import ModuleDescent, Records, Weights
+from expost.training.weights import ModuleDescent, Weights
 
 Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
 CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCheck[Records, nn.Module]]
@@ -132,13 +133,19 @@ class Run:
     carried: Release[Weights] | None
 
     def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
-        """The next release."""
+        """The next release, from a module that nobody else has changed."""
+        self.require_untouched(past)
         taken = len(past.steps)
         return self.rungs[taken] if taken < len(self.rungs) else None
 
     def step(self, rung: Rung, past: Past[Weights]) -> Past[Weights]:
         """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
+        self.require_untouched(past)
         return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
+
+    def require_untouched(self, past: Past[Weights]) -> None:
+        """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
+        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
 
     def trained(self) -> Release[nn.Module] | None:
         """The module of a run of which earlier processes took every step, with their bill; None if steps remain."""
@@ -184,8 +191,12 @@ def begin(
     recorder: Memory | Checkpoint,
     max_epsilon: float | None,
     noise: Noise,
+    ready: Callable[[], None],
 ) -> Run:
-    """Plan every stop, pledge, and bring along what earlier processes of the run have spent."""
+    """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
+
+    ``ready`` is called, and may refuse, before anything is on record.
+    """
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
     first = pledge.table[0].epsilon
     if max_epsilon is not None and max_epsilon < first:
@@ -193,6 +204,7 @@ def begin(
             f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
         )
     rungs = _remaining(course)
+    ready()
     if isinstance(recorder, Checkpoint):
         recorder.begin(course.facts(judge))
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))

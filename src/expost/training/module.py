@@ -21,7 +21,7 @@ except ModuleNotFoundError as missing:
 from expost.accounting.descent import Descent
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidBound, LedgerConflict
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
@@ -30,8 +30,9 @@ from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import CheckKind, Course, Judge, Run, Stage, begin
+from expost.training.records import Given, Public, Records
 from expost.training.score import Target
-from expost.training.weights import Given, ModuleDescent, Public, Records, Weights
+from expost.training.weights import ModuleDescent, Weights
 
 DELTA, CONFIDENCE = 1e-5, 0.95
 APART = "the caller held these records out before training"
@@ -46,8 +47,9 @@ class Trainer:
     ``records`` is a public number. Left out, it is the number of records there are, which is then treated as public,
     and on record as such. ``loss`` maps outputs and labels to one loss a record. ``gradients`` is PerRecord or Ghost,
     and ``at_once`` bounds how many records are on the device at a time; neither changes what is trained. Layers must
-    treat each record apart; frozen weights must be public; dropout draws from torch, and privacy does not rest on it.
-    Publish the modules that come back, not the one given: its layers have seen records and may remember them.
+    treat each record apart and keep nothing, which is tried on made-up records; shape and type of the records are
+    public, and so are frozen weights. Dropout draws from torch, and privacy does not rest on it. Publish the modules
+    that come back, not the one given: its layers have seen records, and a trial does not find everything.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed are billed, and billed again when they are repeated: the
@@ -79,7 +81,7 @@ class Trainer:
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
             raise InvalidBound(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
-        self._marks = given.marks
+        self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
         self._record, self._begun = Memory(), False
@@ -97,7 +99,7 @@ class Trainer:
             keep=self._keep,
         )
         if given.uniform:
-            self._descent.require_clipped(given)
+            self._descent.require_separable(given.shaped())
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
@@ -165,13 +167,11 @@ class Trainer:
     ) -> Run:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
         course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
-        if isinstance(on, Public):
-            judge = course.public(target, Records.of(on.records))
-            return self._run(course, Split.whole(self._data), judge, max_epsilon)
-        held = Records.of(on)
+        public, held = isinstance(on, Public), Records.of(on.records if isinstance(on, Public) else on)
         del on
-        if held.marks & self._marks:
-            raise SchemaMismatch("the held-out records are those to train on; hold some out before training.")
+        self._given.require_apart(held)
+        if public:
+            return self._run(course, Split.whole(self._data), course.public(target, held), max_epsilon)
         parts = Split.from_parts(self._data, Private(held), because=because)
         return self._run(course, parts, course.private(target, check), max_epsilon)
 
@@ -227,13 +227,7 @@ class Trainer:
 
     def _go_on(self, checkpoint: Checkpoint) -> None:
         weights, descent = checkpoint.weights, self._descent
-        shapes = {name: each.shape for name, each in weights.parameters.items()}
-        if shapes != {name: each.shape for name, each in descent.start.parameters.items()}:
-            raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
-        groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
-        same = groups == [len(each["params"]) for each in descent.optimizer.param_groups]
-        if not same or checkpoint.settings["optimizer"] != descent.settings["optimizer"]:
-            raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+        descent.require_fitting(weights, checkpoint.settings["optimizer"])
         descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
         if checkpoint.over:  # else the weights come with their bill, when a run begins
@@ -242,11 +236,16 @@ class Trainer:
     def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
         if self._begun:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
-        recorder = self._record if self._checkpoint is None else self._checkpoint
-        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=self._noise)
+        recorder, noise = self._checkpoint or self._record, self._noise
+        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=self._probe)
         self._begun = True
         self._descent.load(self._descent.start)
         return run
+
+    def _probe(self) -> None:
+        """For records whose shape is not known before one is read: when all else is settled, and nothing billed."""
+        if len(self._given) and not self._given.uniform:
+            self._descent.require_separable(self._given.shaped())
 
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:

@@ -1,4 +1,4 @@
-"""A trial of a clipper on made-up records, before private ones are opened: whether it sees the whole gradient."""
+"""A trial of a module on made-up records, before private ones are opened: whether one record's share can be clipped."""
 
 import copy
 import math
@@ -6,85 +6,112 @@ import warnings
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import grad
-from torch.random import fork_rng
 
 from expost.errors import SchemaMismatch
-from expost.training.clipping import Clipper, Loss, attached, losses_of, trainable
+from expost.training.clipping import SLACK, Clipper, Loss, attached, trainable
+from expost.training.memory import require_forgetful
+from expost.training.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_apart
+from expost.training.muted import muted
+from expost.training.trial import FAILURES, RECORDS, Batch, flat, plain_gradient, same_chance
 
-TRIALS = 3
-"""Made-up records, each tried alone: labels and tokens that a loss or a layer ignores do not fill them all."""
+ALONE = ((0,), (1,), (2,))
+UNCLIPPED = 2.0**60
+"""A clip that none of the gradients reaches."""
 
-AGREES = 1e-3
-"""How far a clipped gradient may be from the true one, of its norm: single precision on long sequences."""
+Shaped = tuple[Tensor, Tensor]
 
 
-def require_clipped(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: tuple[Tensor, Tensor]) -> None:
-    """Refuse a module that cannot be trained, or whose gradients the clipper does not see whole.
+def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped) -> None:
+    """Refuse a module that cannot be trained privately: one that keeps or mixes records, or hides gradients.
 
-    Tried on a copy and on made-up records of the shape of ``shaped``, so it says nothing about any record. Clippers see
-    gradients layer by layer: those of a weight used outside its layer, as by a tied output, would pass them by. What a
-    module does on some values only is not found.
+    Tried on copies and on made-up records of the shape of ``shaped``, so it says nothing about any record: with the
+    weights as they are, and with others, as one that is zero would hide the gradients of those before it. In double
+    precision where the module can compute in it, since rounding then hides less. What a module does on some values
+    only is not found.
     """
-    tried = _shifted(module)
+    with same_chance(module):
+        if not _tried_precisely(kind, module, loss, shaped):
+            try:
+                _try(kind, module, loss, shaped, SINGLE)
+            except SchemaMismatch:
+                raise
+            except FAILURES as error:
+                said = next(iter(str(error).splitlines()), type(error).__name__)
+                raise SchemaMismatch(
+                    f"module and loss fail on a made-up record of this shape ({said}); mend them."
+                ) from error
+
+
+def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped) -> bool:
+    """Whether the trial could be made in double precision."""
+    features, labels = (each.double() if each.is_floating_point() else each for each in shaped)
     try:
-        clipped = [_clips(kind, tried, loss, *(_made_up(each, start) for each in shaped)) for start in range(TRIALS)]
+        _try(kind, copy.deepcopy(module).double(), loss, (features, labels), DOUBLE)
     except SchemaMismatch:
         raise
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        said = next(iter(str(error).splitlines()), type(error).__name__)
-        raise SchemaMismatch(f"module and loss fail on a made-up record of this shape ({said}); mend them.") from error
-    if False in clipped:
-        raise SchemaMismatch(
-            f"{kind.__name__} does not see the whole gradient of this module; let each weight be used by its own layer "
-            "alone, on tensors with records along the first axis."
-        )
-    if True not in clipped:
+    except FAILURES:
+        return False
+    return True
+
+
+def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped, tolerance: Tolerance) -> None:
+    batch = Batch.made_up(shaped, trainable(module)[0].device)
+    given, shifted = _unpadded(module), _shifted(module)
+    require_forgetful(given, loss, batch.at((0, 1)), batch.at((2, 3)))
+    for each in (given, shifted):
+        require_apart(each, loss, batch, tolerance)
+    _require_clipped(kind, given, loss, batch, tolerance, share=UNCLIPPED)
+    if not _require_clipped(kind, shifted, loss, batch, tolerance, share=0.5):
         raise SchemaMismatch("the loss has no finite gradient on made-up records between 0 and 1; scale the features.")
 
 
-def _clips(kind: type[Clipper], module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> bool | None:
-    """Whether a record's gradient is cut to half its norm; None if there is no gradient to cut."""
-    parameters = trainable(module)
-    device = parameters[0].device
-    features, labels = features.to(device), labels.to(device)
-    forked = [device] if device.type == "cuda" else []
-    with fork_rng(forked):  # dropout then draws the same for both
-        gradients = grad(losses_of(module, loss, features, labels).sum(), parameters, allow_unused=True)
-    used: list[Tensor | None] = list(gradients)
-    found = zip(parameters, used, strict=True)
-    whole = _flat([torch.zeros_like(parameter) if each is None else each for parameter, each in found])
-    norm = float(whole.norm())
-    if not 0 < norm < math.inf:
-        return None
+def _require_clipped(
+    kind: type[Clipper], module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance, *, share: float
+) -> bool:
+    """Whether there is a gradient to clip, at this share of the smallest; refused if sums of clipped ones are wrong.
 
-    def scaled(outputs: Tensor, labels: Tensor) -> Tensor:
-        return loss(outputs, labels) / norm
-
-    with fork_rng(forked), warnings.catch_warnings(), attached(kind, module, scaled, 0.5) as clipper:
+    Clippers see gradients layer by layer: those of a weight used outside its layer, as by a tied output, pass by.
+    """
+    module.train()
+    with muted():
+        plain = [plain_gradient(module, loss, batch.at([place])) for place in range(RECORDS)]
+    norms = [float(each.norm()) for each in plain]
+    clip = share * min((norm for norm in norms if 0 < norm < math.inf), default=0.0)
+    if not clip:
+        return False
+    with warnings.catch_warnings(), attached(kind, module, loss, clip) as clipper, muted():
         warnings.filterwarnings("ignore", message="Full backward hook is firing")  # features have no gradient
-        apart = _flat(clipper.sums(features, labels)) - 0.5 * whole / norm
-    return float(apart.norm()) <= 0.5 * AGREES
+        for places in ALONE + BATCHES:
+            some = batch.at(places)
+            finite = [place for place in places if norms[place] < math.inf]  # the others must add nothing
+            shares = [plain[place] * min(1.0, clip / (norms[place] + SLACK)) for place in finite]
+            apart = flat(clipper.sums(some.features, some.labels)) - sum(shares, torch.zeros_like(plain[0]))
+            if not float(apart.norm()) <= tolerance.alone * sum(min(clip, norms[place]) for place in finite):
+                raise _blind(kind) if len(places) == 1 else mixed(module, "the clipped gradient of")
+    return True
+
+
+def _blind(kind: type[Clipper]) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"{kind.__name__} does not see the whole gradient of this module; let each weight be used by its own layer "
+        "alone, on tensors with records along the first axis."
+    )
+
+
+def _unpadded(module: nn.Module) -> nn.Module:
+    """A copy of which paddings have a gradient: Opacus sees one that torch leaves out, which is more, not less."""
+    module = copy.deepcopy(module)
+    for layer in module.modules():
+        if isinstance(layer, nn.Embedding):
+            layer.padding_idx = None
+    return module
 
 
 def _shifted(module: nn.Module) -> nn.Module:
-    """A copy with other weights: one that is zero would hide the gradients of those before it."""
-    module = copy.deepcopy(module).train()
+    """A copy with other weights."""
+    module = _unpadded(module)
     with torch.no_grad():
         for each in trainable(module):
             places = torch.arange(each.numel(), dtype=torch.float64, device=each.device)
             each.add_(0.1 * torch.cos(0.7 * places**2).view_as(each))
-    for layer in module.modules():
-        if isinstance(layer, nn.Embedding):
-            layer.padding_idx = None  # Opacus sees the gradient of a padding that torch leaves out: more, not less
     return module
-
-
-def _made_up(shaped: Tensor, start: int) -> Tensor:
-    """Numbers between 0 and 1 without a pattern; of whole ones 1 and 0, which every vocabulary and label has."""
-    places = torch.arange(start, start + shaped.numel()).reshape(shaped.shape)
-    return (places * 0.618 % 1 if shaped.is_floating_point() else (places + 1) % 2).to(shaped.dtype)
-
-
-def _flat(tensors: list[Tensor]) -> Tensor:
-    return torch.cat([each.flatten() for each in tensors])

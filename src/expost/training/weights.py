@@ -1,95 +1,29 @@
 """The weights of a torch module as a release: noisy gradient steps on sealed records, from the last release on."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias, final
+from itertools import chain
+from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
-from torch.utils.data import Dataset, IterableDataset, TensorDataset, default_collate
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.errors import SchemaMismatch
-from expost.noise import Floats, Integers, Noise
+from expost.noise import Floats, Noise
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
 from expost.training.clipping import Clipper, Loss, attached, trainable
-from expost.training.probe import require_clipped
-
-Given: TypeAlias = Dataset[tuple[Tensor, Tensor]] | tuple[Tensor, Tensor]
-"""Records as a user has them: a map-style dataset of (features, label), or both as tensors."""
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Public:
-    """Held-out records that anybody may see: checks on them are free."""
-
-    records: Given
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Records:
-    """Features and labels that are read a batch at a time."""
-
-    source: Dataset[Any]
-    size: int
-
-    @classmethod
-    def of(cls, given: Given) -> "Records":
-        """Records from a dataset or a pair of tensors, refused by one sentence that shows none of them."""
-        match given:
-            case (Tensor() as features, Tensor() as labels):
-                if not features.dim() or labels.shape[:1] != features.shape[:1]:
-                    raise SchemaMismatch("features and labels do not match; give a row and one label a record.")
-                if labels.shape[1:] == (1,):
-                    raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one a record.")
-                return cls(TensorDataset(features, labels), len(features))
-            case TensorDataset(tensors=(features, labels)):
-                return cls.of((features, labels))
-            case Dataset() if isinstance(given, Sized) and not isinstance(given, IterableDataset):
-                return cls(given, len(given))
-        raise SchemaMismatch("these are no records; give a map-style Dataset or a tuple of features and labels.")
-
-    @property
-    def marks(self) -> frozenset[int]:
-        """Which objects the records come from."""
-        parts = self.source.tensors if isinstance(self.source, TensorDataset) else (self.source,)
-        return frozenset(id(part) for part in parts)
-
-    def __len__(self) -> int:
-        return self.size
-
-    @property
-    def uniform(self) -> bool:
-        """Whether the shape of a record is known without reading one."""
-        return isinstance(self.source, TensorDataset)
-
-    def shaped(self) -> tuple[Tensor, Tensor]:
-        """A batch of one with the shape and the type of a record, and no values of it."""
-        if isinstance(self.source, TensorDataset):
-            features, labels = (each.new_empty((1, *each.shape[1:])) for each in self.source.tensors)
-        else:
-            features, labels = (torch.empty_like(each) for each in default_collate([self.source[0]]))
-        return features, labels
-
-    def batches(self, places: Integers, at_once: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """The records at these places, so many at once."""
-        for start in range(0, len(places), at_once):
-            some = places[start : start + at_once]
-            if isinstance(self.source, TensorDataset):
-                features, labels = (each[torch.from_numpy(some)] for each in self.source.tensors)
-            else:
-                features, labels = default_collate([self.source[place] for place in some.tolist()])
-            yield features, labels
+from expost.training.memory import same
+from expost.training.probe import require_separable
+from expost.training.records import Records
 
 
 @final
@@ -122,7 +56,7 @@ class ModuleDescent:
 
     Each step a record joins by its own coin, its gradient is clipped, noise goes on the sum, and the public expected
     ``batch`` divides it: never the number of records that joined. A step that nobody joins is a step. Weights start
-    from the last release, whatever has happened to the module in between, and buffers end as they were at first.
+    from the last release, and buffers end as they were at first.
     ``keep`` is given the weights before the bill is settled.
 
     Uses: Poisson-subsampled Gaussian.
@@ -176,8 +110,6 @@ class ModuleDescent:
         """Go on from the last release for as many steps as the budget pays for."""
         begun = past.steps[-1].value if past.steps else self.start
         steps = self.descent.steps(budget)
-        if not past.steps and len(data) and not data.uniform:
-            self.require_clipped(data)
         self.load(begun)
         self.module.train()
         try:
@@ -191,9 +123,34 @@ class ModuleDescent:
         self.keep(reached)
         return reached
 
-    def require_clipped(self, data: Records) -> None:
-        """Refuse a module whose gradients cannot be clipped, going by the shape of the records alone."""
-        require_clipped(self.clipper, self.pristine, self.loss, data.shaped())
+    def require_separable(self, shaped: tuple[Tensor, Tensor]) -> None:
+        """Refuse a module that does not treat each record apart, going by the shape of the records alone."""
+        require_separable(self.clipper, self.pristine, self.loss, shaped)
+
+    def require_fitting(self, weights: Weights, optimizer: Fact) -> None:
+        """Refuse weights of another module, or that another kind of optimiser made."""
+        shapes = {name: each.shape for name, each in weights.parameters.items()}
+        if shapes != {name: each.shape for name, each in self.start.parameters.items()}:
+            raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
+        groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
+        same = groups == [len(each["params"]) for each in self.optimizer.param_groups]
+        if not same or optimizer != self.settings["optimizer"]:
+            raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+
+    def require_untouched(self, weights: Weights) -> None:
+        """Refuse to go on with a module that is not as the last step left it: somebody else trains it, on no bill."""
+        before, after = (
+            {name: each.detach() for name, each in chain(module.named_parameters(), module.named_buffers())}
+            for module in (self.pristine, self.module)
+        )
+        before |= weights.parameters
+        if before.keys() != after.keys() or not all(
+            same(before[name].cpu(), each.cpu()) for name, each in after.items()
+        ):
+            raise SchemaMismatch(
+                "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
+                "let the trainer alone change it, and begin anew."
+            )
 
     def load(self, weights: Weights) -> None:
         """Bring module and optimiser to a release; learning rates stay as their owner has set them."""

@@ -145,10 +145,10 @@ class Twice(nn.Module):
 
 
 class Dropping(nn.Module):
-    """Drops inputs by a function, which no setting of a layer turns off."""
+    """Drops inputs by a function, in train mode."""
 
     def forward(self, features: Tensor) -> Tensor:
-        return dropout(features, 0.3)
+        return dropout(features, 0.3, training=self.training)
 
 
 def shared() -> nn.Module:

@@ -22,8 +22,9 @@ from expost.search import Ended
 from expost.training.callback import Callback
 from expost.training.checkpoint import Checkpoint
 from expost.training.module import Trainer
+from expost.training.records import Public
 from expost.training.score import accuracy
-from expost.training.weights import Public, Weights
+from expost.training.weights import Weights
 from tests.unit.training.modules import flat, held, network, sgd, train, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}

@@ -1,0 +1,110 @@
+"""Whether the records of a batch mix: what a module makes of one must not depend on those beside it."""
+
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from torch import nn
+
+from expost.errors import SchemaMismatch
+from expost.training.clipping import Loss
+from expost.training.muted import muted
+from expost.training.trial import RECORDS, Answers, Batch, answers, same_chance
+
+BATCHES = ((3, 0, 4, 2, 1), (4, 2, 3), (0, 1))
+"""Which records are tried together: several, a few and two, in several orders."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far numbers that should be the same may be apart, relative to their size.
+
+    ``beside``: with other records in the same places of a batch. The same operations run on tensors of the same shape,
+    so nothing but a batch that packs its tokens should round differently. ``alone``: in a batch of another size,
+    where matrix products are summed up in another order, and a layer may do so in single precision even if the module
+    is in double.
+    """
+
+    beside: float
+    alone: float
+
+
+DOUBLE, SINGLE = Tolerance(beside=1e-9, alone=1e-5), Tolerance(beside=1e-6, alone=1e-3)
+
+
+def require_apart(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> None:
+    """Refuse a module that answers differently to a record when other records are beside it, or none.
+
+    Compared are outputs and losses, in train and eval mode. In train mode chance is the same for both sides, or absent.
+    What happens only in batches larger than these, or on certain values, is not found.
+    """
+    for mode in (True, False):
+        module.train(mode)
+        _require_repeating(module, loss, batch, tolerance)
+        if not (_indifferent(module, loss, batch, tolerance) and _as_alone(module, loss, batch, tolerance)):
+            raise mixed(module, "what comes out for")
+
+
+def _require_repeating(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> None:
+    """Chance is declared by drawing from torch's generator, and by not drawing in eval mode."""
+    first, again = (_drawn(module, loss, batch) for _ in range(2))
+    if not first.agree(again, tolerance.beside):
+        raise SchemaMismatch(
+            "the same made-up records give other outputs in another call, from the same state of torch's generator; "
+            "let the module draw from that generator alone, and keep nothing from call to call."
+        )
+    if not module.training:
+        first, again = (answers(module, loss, batch) for _ in range(2))
+        if not first.agree(again, tolerance.beside):
+            raise SchemaMismatch(
+                "the same made-up records give other outputs in another call in eval mode; draw in train mode only, as "
+                "dropout(..., training=self.training) does."
+            )
+
+
+def _indifferent(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> bool:
+    """Whether records answer the same when one beside them becomes another, all chance being equal."""
+    for size in (2, RECORDS):
+        some = batch.at(range(size))
+        for place in (0, size - 1):
+            others = [each for each in range(size) if each != place]
+            before = _drawn(module, loss, some).at(others)
+            for value in (0, 1):
+                after = _drawn(module, loss, some.with_one(place, value)).at(others)
+                if not after.agree(before, tolerance.beside):
+                    return False
+    return True
+
+
+def _as_alone(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> bool:
+    """Whether records answer together what each of them does alone, without chance."""
+    with muted():
+        alone = [answers(module, loss, batch.at([place])) for place in range(RECORDS)]
+        for places in BATCHES:
+            expected = Answers(
+                torch.cat([alone[place].outputs for place in places]),
+                torch.cat([alone[place].losses for place in places]),
+            )
+            if not answers(module, loss, batch.at(places)).agree(expected, tolerance.alone):
+                return False
+    return True
+
+
+def _drawn(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
+    with same_chance(module):
+        return answers(module, loss, batch)
+
+
+def mixed(module: nn.Module, what: str) -> SchemaMismatch:
+    """The refusal of a module in which something of a record depends on others."""
+    for name, layer in module.named_modules():
+        if getattr(layer, "batch_first", True) is False:
+            return SchemaMismatch(
+                f"{what} a made-up record changes with the records beside it, and the layer {name or 'itself'} "
+                f"({type(layer).__name__}) takes the first axis for positions; make it with batch_first=True."
+            )
+    return SchemaMismatch(
+        f"{what} a made-up record changes with the records beside it, or with their number; let each layer compute "
+        "from one record alone, without means, maxima or softmax along the first axis."
+    )

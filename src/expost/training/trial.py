@@ -1,0 +1,116 @@
+"""Made-up records for a module to be tried on, and what it answers to them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import final
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import grad
+from torch.random import fork_rng
+
+from expost.training.clipping import Loss, losses_of, trainable
+
+RECORDS = 5
+"""Made-up records: labels and tokens that a loss or a layer ignores do not fill them all."""
+
+FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError)
+"""What a module raises on records that do not suit it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some records, along the first axis of both tensors."""
+
+    features: Tensor
+    labels: Tensor
+
+    @classmethod
+    def made_up(cls, shaped: tuple[Tensor, Tensor], device: torch.device) -> "Batch":
+        """Records of the shape and the type of ``shaped``, itself a batch of one."""
+        features, labels = (_numbers(each).to(device) for each in shaped)
+        return cls(features, labels)
+
+    def at(self, places: Sequence[int]) -> "Batch":
+        """The records at these places, in this order."""
+        return Batch(self.features[list(places)], self.labels[list(places)])
+
+    def with_one(self, place: int, value: int) -> "Batch":
+        """The same but for one record, all whose numbers are the value."""
+        features, labels = self.features.clone(), self.labels.clone()
+        features[place], labels[place] = value, value
+        return Batch(features, labels)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A row for each record: what the module puts out, and the loss."""
+
+    outputs: Tensor
+    losses: Tensor
+
+    def agree(self, others: "Answers", tolerance: float) -> bool:
+        """Whether they are the same, as far as the tolerance times the largest of them; NaN agrees with NaN."""
+        pairs = ((self.outputs, others.outputs), (self.losses, others.losses))
+        return all(_agree(one, other, tolerance) for one, other in pairs)
+
+    def at(self, places: Sequence[int]) -> "Answers":
+        """Those of the records at these places."""
+        return Answers(self.outputs[list(places)], self.losses[list(places)])
+
+
+def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
+    """What comes out for a batch, in the module's present mode; outputs that are not a row per record count as none."""
+    kept: list[object] = []
+
+    def listening(outputs: Tensor, labels: Tensor) -> Tensor:
+        kept.append(outputs)
+        return loss(outputs, labels)
+
+    with torch.no_grad():
+        losses = losses_of(module, listening, batch.features, batch.labels)
+    outputs, records = kept[0], len(losses)
+    if isinstance(outputs, Tensor) and outputs.shape[:1] == losses.shape:
+        return Answers(outputs.reshape(records, -1), losses)
+    return Answers(losses.new_zeros((records, 1)), losses)
+
+
+def plain_gradient(module: nn.Module, loss: Loss, batch: Batch) -> Tensor:
+    """The gradient of the summed losses by torch itself, over all trainable parameters in a row."""
+    parameters = trainable(module)
+    found = grad(losses_of(module, loss, batch.features, batch.labels).sum(), parameters, allow_unused=True)
+    used: list[Tensor | None] = list(found)
+    pairs = zip(parameters, used, strict=True)
+    return flat([torch.zeros_like(parameter) if each is None else each for parameter, each in pairs])
+
+
+def flat(tensors: list[Tensor]) -> Tensor:
+    """All entries in a row."""
+    return torch.cat([each.flatten() for each in tensors])
+
+
+@contextmanager
+def same_chance(module: nn.Module) -> Iterator[None]:
+    """Torch's generators as they are now, and so again when this is over."""
+    device = trainable(module)[0].device
+    with fork_rng([device] if device.type == "cuda" else []):
+        yield
+
+
+def _numbers(shaped: Tensor) -> Tensor:
+    """Numbers between 0 and 1 without a pattern; of whole ones 0 and 1, which every vocabulary and label has."""
+    size = shaped.numel()
+    places = torch.arange(RECORDS * size).reshape(RECORDS, *shaped.shape[1:])
+    if shaped.is_floating_point():
+        return (places * 0.618 % 1).to(shaped.dtype)
+    turns = torch.arange(RECORDS).reshape(RECORDS, *(1 for _ in shaped.shape[1:]))
+    return ((places - turns * size + turns + 1) % 2).to(shaped.dtype)
+
+
+def _agree(one: Tensor, other: Tensor, tolerance: float) -> bool:
+    finite = other[torch.isfinite(other)]
+    largest = float(finite.abs().max()) if len(finite) else 1.0
+    return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * largest, equal_nan=True))
