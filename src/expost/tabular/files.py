@@ -3,8 +3,6 @@
 DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
 """
 
-import csv
-import gzip
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,13 +13,13 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from expost.errors import SchemaMismatch
+from expost.tabular.delimited import Delimited
 
 CHUNK = 2**16
 """Rows handed over at a time."""
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-DELIMITERS = (",", ";", "\t", "|")
 QUERY = "duckdb:"
 
 
@@ -60,38 +58,12 @@ def from_query(sql: str) -> Rows:
     return from_relation(relation)
 
 
-def from_file(path: Path) -> Rows:
+def from_file(path: Path) -> Rows | Delimited:
     """The rows of a CSV or Parquet file, told apart by its name."""
     if not path.is_file():
         raise SchemaMismatch(f"there is no file {path}; check its name.")
     if path.name.lower().endswith(PARQUET_SUFFIXES):
         return from_relation(connection().read_parquet(str(path)))
     if path.name.lower().endswith(CSV_SUFFIXES):
-        return _csv(path)
+        return Delimited.of(path)
     raise SchemaMismatch(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
-
-
-def _csv(path: Path) -> Rows:
-    """Every cell as text, under one dialect.
-
-    A dialect guessed from the records would let one record change how all others are read, so only the header
-    decides: it has the delimiter. Quotes are double, and a quote inside is doubled.
-    """
-    with (
-        gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8-sig", newline="") as file
-    ):
-        header = file.readline()
-    delimiter = max(DELIMITERS, key=header.count)
-    names = tuple(name.strip() for name in next(csv.reader([header], delimiter=delimiter), []))
-    relation = connection().read_csv(
-        str(path),
-        header=True,
-        delimiter=delimiter,
-        quotechar='"',
-        escapechar='"',
-        auto_detect=False,
-        columns={f"c{place}": "VARCHAR" for place in range(len(names))},
-    )
-    return Rows(relation, names)

@@ -26,7 +26,7 @@ SPELLED_ALIKE = frozenset({str, int, float, bool, date})
 
 
 class Opened(Protocol):
-    """A table that can be read. Implemented by files.Rows and frames.Frame."""
+    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,7 +52,12 @@ def read(source: object, schema: Schema) -> Table:
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
     polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
-    damaged is refused as a whole: where a line ends would depend on other lines.
+    malformed is refused as a whole: where a line ends would depend on other lines.
+
+    What one record says does not change how another is read. That no longer holds once another reader has guessed the
+    types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers
+    into fractions if one is missing. Give the path instead, or read all columns as text (``dtype=str``; in polars
+    ``infer_schema=False``).
     """
     if not schema.reviewed:
         del source  # a traceback that shows variables would show its rows
@@ -155,9 +160,13 @@ def _coded(chunk: Sequence[Sequence[object]], schema: Schema) -> dict[str, Codes
 def _complaint(source: object) -> str:
     if isinstance(source, str) and source.startswith(files.QUERY):
         return "the DuckDB query could not be run to its end; try it in DuckDB, whose message may show data."
-    if isinstance(source, str | Path):
-        return (
-            f"{Path(source).name} could not be read to its end: it is cut short, has a line with too few or too many "
-            "fields or an open quote, or is not UTF-8; write it again."
-        )
-    return f"the {type(source).__name__} could not be read; check that its columns hold plain values."
+    if not isinstance(source, str | Path):
+        return f"the {type(source).__name__} could not be read; check that its columns hold plain values."
+    name = Path(source).name
+    if name.lower().endswith(files.PARQUET_SUFFIXES):
+        return f"{name} could not be read to its end: it is damaged or not a Parquet file; write it again."
+    return (
+        f"{name} is refused as a whole: it is damaged, is not UTF-8, or has a line that is not well-formed on its own "
+        "(as many fields as the header, quotes only around whole fields and doubled inside, no line break or NUL in a "
+        "field); repair it or write it again."
+    )
