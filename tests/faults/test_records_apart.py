@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -100,9 +101,8 @@ def test_a_line_at_the_end_of_a_long_file_is_found_before_any_cell_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[bytes] = []
-    cells = delimited._cells
     monkeypatch.setattr(delimited, "BLOCK", 1000)
-    monkeypatch.setattr(delimited, "_cells", lambda block, *rest: made.append(block) or cells(block, *rest))
+    monkeypatch.setattr(delimited, "_cells", lambda block, delimiter, width: made.append(block))
 
     with pytest.raises(SchemaMismatch):
         read(table(tmp_path, *PEOPLE, STRAY), SCHEMA)
@@ -182,3 +182,13 @@ def test_one_text_among_numbers_changes_how_pandas_reads_the_others_and_not_how_
 
     assert ours == [0, 0]
     assert theirs == [1, 0]
+
+
+def test_a_query_does_not_guess_how_a_csv_file_is_written(tmp_path: Path) -> None:
+    path = table(tmp_path, *PEOPLE)
+
+    for source in (f"'{path}'", f"read_csv('{path}')", f'"{path}"'):
+        with pytest.raises(SchemaMismatch, match="Parquet") as refused:
+            read(f"duckdb:SELECT * FROM {source}", SCHEMA)
+        assert one_sentence(refused.value)
+    assert duckdb.sql(f"SELECT * FROM '{path}'").types[1] == "BIGINT"

@@ -77,7 +77,7 @@ def revealed(result: T | Withheld) -> T:
 def opened(source: object) -> Opened:
     """The rows behind whatever was given."""
     if isinstance(source, DuckDBPyRelation):
-        return files.from_relation(source)
+        return files.Rows(source)
     if isinstance(source, str) and source.startswith(files.QUERY):
         return files.from_query(source.removeprefix(files.QUERY))
     return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
@@ -159,7 +159,10 @@ def _coded(chunk: Sequence[Sequence[object]], schema: Schema) -> dict[str, Codes
 
 def _complaint(source: object) -> str:
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return "the DuckDB query could not be run to its end; try it in DuckDB, whose message may show data."
+        return (
+            "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, and nothing "
+            "else; try it in DuckDB, whose message may show data."
+        )
     if not isinstance(source, str | Path):
         return f"the {type(source).__name__} could not be read; check that its columns hold plain values."
     name = Path(source).name
