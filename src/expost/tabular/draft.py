@@ -9,8 +9,8 @@ from typing import final
 
 from expost.errors import SchemaMismatch
 from expost.private import Neighbours
-from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric, ordinal
-from expost.tabular.column import Column, Missing, number
+from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
+from expost.tabular.column import Column, Missing, number, ordinal
 from expost.tabular.declaration import toml
 from expost.tabular.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
 from expost.tabular.schema import declared, heading

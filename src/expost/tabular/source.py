@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -115,7 +116,7 @@ def cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str |
 
 
 def text(value: object) -> str | None:
-    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", a date is in ISO form."""
+    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", dates are in ISO form and UTC."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
@@ -126,8 +127,16 @@ def text(value: object) -> str | None:
         whole = value == int(value)
         return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
     if isinstance(value, date):
-        return value.isoformat()
+        return _in_utc(value).isoformat()
     return str(value).strip()
+
+
+def _in_utc(day: date) -> date:
+    """The day itself, or a time with a zone as the time in UTC, where the calendar has one."""
+    if isinstance(day, datetime) and day.tzinfo is not None:
+        with suppress(OverflowError):
+            return day.astimezone(UTC).replace(tzinfo=None)
+    return day
 
 
 def absent(schema: Schema) -> frozenset[str | None]:
