@@ -16,7 +16,7 @@ from expost.report.digits import price
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
 from tests.unit.commands import kept, refused, run, said
-from tests.unit.test_runs import SCHEMA, csv, records
+from tests.unit.test_runs import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 
@@ -25,6 +25,7 @@ SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a table and its schema, to work in."""
     csv(tmp_path)
+    public_records(tmp_path)
     (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -265,7 +266,7 @@ def test_a_refusal_prints_no_json(here: Path) -> None:
     refused(synth("--json", accuracy="2"), here)
 
 
-@pytest.mark.parametrize("kind", ["balanced", "gaussian", "svt", "public:customers.csv"])
+@pytest.mark.parametrize("kind", ["balanced", "gaussian", "svt", "public:public.csv"])
 def test_every_check_leads_to_a_release_whose_receipt_adds_up(kind: str, here: Path) -> None:
     result = synth("--seed", "1", "--check", kind)
 
@@ -277,7 +278,7 @@ LOOKS = {
     "balanced": {"balanced check"},
     "gaussian": {"Gaussian check"},
     "svt": {"sparse vector check"},
-    "public:customers.csv": set[str](),
+    "public:public.csv": set[str](),
 }
 
 
@@ -387,7 +388,7 @@ def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(he
     assert 1.45 <= prices[-1] <= 1.5
 
 
-@pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:customers.csv")])
+@pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:public.csv")])
 def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str, ...], here: Path) -> None:
     prices = stated("--ladder", "eps:0.3:1.5:3", *words)
 
@@ -436,7 +437,7 @@ def test_a_plan_shows_the_noise_as_accuracy_where_the_number_of_records_is_publi
 
 
 def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
-    assert noises("--check", "public:customers.csv") == ["none"] * 3
+    assert noises("--check", "public:public.csv") == ["none"] * 3
 
 
 def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
@@ -452,6 +453,7 @@ def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
 
 def test_a_plan_touches_no_data(here: Path) -> None:
     (here / "customers.csv").unlink()
+    (here / "public.csv").unlink()
 
     assert plan().exit_code == 0
     assert [path.name for path in here.iterdir()] == ["schema.toml"]

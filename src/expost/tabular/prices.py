@@ -11,15 +11,14 @@ from expost.accounting.convert import best_linear_order
 from expost.accounting.curve import cover, largest_rho
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
 from expost.numerics import up
 from expost.step import Check, Price
+from expost.tabular.public import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
-from expost.tabular.source import read
 from expost.tabular.synthesis import CheckMaker, Recipe, climb, planned
 from expost.tabular.table import Table
 
@@ -97,16 +96,6 @@ def check_named(name: str, budget: Budget, schema: Schema) -> Callable[[Ladder],
         made = public_check(name.removeprefix("public:"), schema)
         return lambda ladder: made
     raise InvalidBound(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
-
-
-def public_check(table: object, schema: Schema) -> CheckMaker:
-    """A check on public records, which costs nothing; the records are read at once."""
-    public = read(table, schema)
-
-    def make(question: CentredSum[Table, Candidate]) -> PublicCheck[Candidate]:
-        return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
-
-    return make
 
 
 def check_noise(recipe: Recipe) -> tuple[float | None, ...]:

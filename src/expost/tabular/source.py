@@ -84,6 +84,13 @@ def opened(source: object) -> Opened:
     return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
 
 
+def files_of(source: object) -> tuple[Path, ...]:
+    """The files that a source is read from, as far as it names them; opens none."""
+    if isinstance(source, str) and source.startswith(files.QUERY):
+        return files.named_files(source.removeprefix(files.QUERY))
+    return (Path(source),) if isinstance(source, str | Path) else ()
+
+
 def quietly(run: Callable[[], T], source: object) -> T | Withheld:
     """What ``run`` returns, or why it could not: its own words if they are ours, else nothing of the cause."""
     try:
