@@ -13,6 +13,8 @@ from expost import runs
 from expost.cli import main, tables
 from expost.report import check
 from expost.report.digits import price
+from expost.tabular import footprint
+from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
 from tests.unit.commands import kept, refused, run, said
@@ -457,6 +459,49 @@ def test_a_plan_touches_no_data(here: Path) -> None:
 
     assert plan().exit_code == 0
     assert [path.name for path in here.iterdir()] == ["schema.toml"]
+
+
+def detailed(*sizes: int) -> str:
+    """A schema of whole numbers with so many values each, beside the target."""
+    columns = (Integer(f"c{place}", tuple(range(size))) for place, size in enumerate(sizes))
+    return Schema((*columns, Boolean("renewed")), True, SCHEMA.neighbours).dumps()
+
+
+def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:
+    assert "a model of at most 40 cells. Fitting it takes at most 1.1 MB of memory." in said(plan())
+
+
+def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_is_opened(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: 10**9)
+    (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
+
+    for result in (plan(), synth(source="nowhere.csv")):
+        assert "of memory, and there are 1 GB" in refused(result, here)
+
+
+def test_the_same_schema_is_planned_where_it_fits(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: 10**10)
+    (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
+
+    assert plan().exit_code == 0
+
+
+@pytest.mark.parametrize(("size", "told"), [(724, False), (725, True)])
+def test_a_plan_and_a_report_say_that_columns_are_measured_with_the_target_only(
+    size: int, told: bool, here: Path
+) -> None:
+    (here / "schema.toml").write_text(detailed(size, size), encoding="utf-8")
+    lines = ["c0,c1,renewed", *(f"{place % size},{place % 7},{place % 2}" for place in range(200))]
+    (here / "customers.csv").write_text("\n".join(lines), encoding="utf-8")
+
+    planned, made = plan("--ladder", "0.02:2:3"), synth("--seed", "1", accuracy="0.6")
+
+    assert made.exit_code in {0, 3}, made.output
+    page = (here / "out/report.html").read_text(encoding="utf-8")
+    for text in (said(planned), page):
+        assert ("Each column is measured with renewed only" in text) is told
 
 
 def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:

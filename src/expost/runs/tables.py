@@ -25,6 +25,7 @@ from expost.report.tables import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
+from expost.tabular.footprint import require_room
 from expost.tabular.frames import Format, frame, write
 from expost.tabular.public import OnPublicTable
 from expost.tabular.schema import Schema
@@ -176,6 +177,7 @@ def synthesize_recipe(
     hidden = table if isinstance(table, _Hidden) else _Hidden(table)
     del table  # a traceback that shows variables would show its rows
     chosen, schema, check = planned(recipe), recipe.schema, recipe.check
+    require_room(schema.domain, recipe.target)
     if isinstance(check, OnPublicTable):
         check.refuse_files(hidden.files)
     first = chosen.pledge.epsilon(chosen.stops[0].as_spent())
