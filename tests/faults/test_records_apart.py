@@ -102,7 +102,7 @@ def test_a_line_at_the_end_of_a_long_file_is_found_before_any_cell_is_made(
 ) -> None:
     made: list[bytes] = []
     monkeypatch.setattr(delimited, "BLOCK", 1000)
-    monkeypatch.setattr(delimited, "_cells", lambda block, delimiter, width: made.append(block))
+    monkeypatch.setattr(delimited, "_cells", lambda block, *layout: made.append(block))
 
     with pytest.raises(SchemaMismatch):
         read(table(tmp_path, *PEOPLE, STRAY), SCHEMA)

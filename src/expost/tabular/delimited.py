@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Places: TypeAlias = NDArray[np.intp]
+Letters: TypeAlias = NDArray[np.uint8]
 
 BLOCK = 2**22
 """Bytes looked at together."""
@@ -53,26 +54,27 @@ class Delimited:
         for block in _blocks(path):
             block.decode()
             _layout(block, delimiter, width)
-        return cls(path, delimiter, tuple(name.strip() for name in _cells(header, delimiter, width)))
+        names = _cells(header, delimiter, width, range(width))
+        return cls(path, delimiter, tuple(name.strip() for (name,) in names))
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The cells of these columns, a block of lines at a time."""
-        places, width = [self.names.index(name) for name in names], len(self.names)
-        first = True
+        places, header = [self.names.index(name) for name in names], 1
         for block in _blocks(self.path):
-            cells = _cells(block, self.delimiter, width)
-            start, first = width if first else 0, False
-            if len(cells) > start:
-                yield [cells[start + place :: width] for place in places]
+            columns = _cells(block, self.delimiter, len(self.names), places)
+            if len(columns[0]) > header:
+                yield [cells[header:] for cells in columns]
+            header = 0
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
     """The file in pieces of whole lines that all end alike; a compressed one is checked against its checksum."""
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         for block in _whole_lines(file):
-            if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
+            plain = block.replace(b"\r\n", b"\n")
+            if b"\0" in plain or b"\r" in plain:
                 raise ValueError("the file has a NUL byte, or a carriage return inside a line.")
-            yield block.replace(b"\r\n", b"\n")
+            yield plain
 
 
 def _whole_lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
@@ -88,37 +90,45 @@ def _whole_lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
 
 
 def _layout(block: bytes, delimiter: int, width: int) -> tuple[Places, Places]:
-    """Where the fields of a block end and where its quotes stand; refused unless each line has its fields.
-
-    Quotes open and close in turn. One may open at the start of a field only, and be followed by the field's end where
-    it closes; two in a row inside a field close and open again, and stand for one.
-    """
+    """Where the fields of a block end and where its quotes stand; refused unless each line has its fields."""
     letters = np.frombuffer(block, np.uint8)
-    quotes = np.flatnonzero(letters == QUOTE)
     ends = np.flatnonzero((letters == delimiter) | (letters == LINE_END))
-    quoted = np.searchsorted(quotes, ends) % 2 == 1
-    around = np.array([delimiter, LINE_END, QUOTE], np.uint8)
-    # the byte before the first of a block is the end of the line before, as is its own last byte: index -1
-    opened, closed = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]
-    if len(quotes) % 2 or not np.isin(opened, around).all() or not np.isin(closed, around).all():
-        raise ValueError("the file has a quote that is not at an end of its field.")
-    if (letters[ends[quoted]] == LINE_END).any():
-        raise ValueError("the file has a line break inside a field.")
-    ends = ends[~quoted]
+    quotes = np.flatnonzero(letters == QUOTE) if QUOTE in block else np.zeros(0, np.intp)
+    if len(quotes):
+        ends = _unquoted(letters, delimiter, ends, quotes)
     lines = letters[ends] == LINE_END
     if len(ends) % width or lines[width - 1 :: width].sum() * width != len(ends) or lines.sum() * width != len(ends):
         raise ValueError("the file has a line with another number of fields than its header.")
     return ends, quotes
 
 
-def _cells(block: bytes, delimiter: int, width: int) -> list[str]:
-    """The cells of a block, line by line, without the quotes around them."""
+def _unquoted(letters: Letters, delimiter: int, ends: Places, quotes: Places) -> Places:
+    """The ends that are not inside quotes; refused unless quotes stand where they may.
+
+    Quotes open and close in turn. One may open at the start of a field only, and be followed by the field's end where
+    it closes; two in a row inside a field close and open again, and stand for one.
+    """
+    # a block begins with a line, and ends with the end of one: its last byte, index -1, stands for the one before it
+    opened, closed = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]
+    for beside in (opened, closed):
+        if not ((beside == delimiter) | (beside == LINE_END) | (beside == QUOTE)).all():
+            raise ValueError("the file has a quote that is not at an end of its field.")
+    inside = np.searchsorted(quotes, ends) % 2 == 1
+    if len(quotes) % 2 or (letters[ends[inside]] == LINE_END).any():
+        raise ValueError("the file has a line break inside a field.")
+    return ends[~inside]
+
+
+def _cells(block: bytes, delimiter: int, width: int, places: Sequence[int]) -> list[list[str]]:
+    """The cells of a block in each of these columns, without the quotes around them."""
     ends, quotes = _layout(block, delimiter, width)
     letters = np.frombuffer(block, np.uint8).copy()
-    letters[ends] = 0  # no file that got here holds this byte
+    wanted = np.isin(np.arange(width), places)
+    kept = np.repeat(np.tile(wanted, len(ends) // width), np.diff(ends, prepend=-1))
     if len(quotes):
-        kept = np.ones(len(letters), np.bool_)
         kept[quotes[::2]] = False
-        kept[quotes[1::2]] = letters[quotes[1::2] + 1] == QUOTE
-        letters = letters[kept]
-    return letters.tobytes().decode().split("\0")[:-1]
+        kept[quotes[1::2]] &= letters[quotes[1::2] + 1] == QUOTE
+    letters[ends] = 0  # no file that got here holds this byte
+    cells = letters[kept].tobytes().decode().split("\0")
+    order, step = np.cumsum(wanted) - 1, int(wanted.sum())
+    return [cells[int(order[place]) : -1 : step] for place in places]
