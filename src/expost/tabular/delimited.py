@@ -116,7 +116,8 @@ def _unquoted(letters: Letters, delimiter: int, ends: Places, quotes: Places) ->
     inside = np.searchsorted(quotes, ends) % 2 == 1
     if len(quotes) % 2 or (letters[ends[inside]] == LINE_END).any():
         raise ValueError("the file has a line break inside a field.")
-    return ends[~inside]
+    outside: Places = ends[~inside]
+    return outside
 
 
 def _cells(block: bytes, delimiter: int, width: int, places: Sequence[int]) -> list[list[str]]:
