@@ -14,6 +14,9 @@ CELL, COUNT, LINK = 104, 104, 32
 """Bytes that a fit holds at its peak for each cell of the model, each count measured, and each cell that one of the
 maps between them goes through. Measured, and rounded up to whole numbers of doubles."""
 
+TRIED = 32
+"""Bytes for each entry of the invented records that a classifier is tried on: one for each value of each column."""
+
 LEAST = 2**20
 """Bytes that the smallest fit takes."""
 
@@ -34,11 +37,12 @@ class Footprint:
     def of(cls, domain: Mapping[str, int], target: str) -> "Footprint":
         """The bound for a domain; known from the schema alone.
 
-        A selected forest and the target make a clique of each edge, and of each column without one: their cells are
-        most for the forest of largest pairs. Each marginal is summed from the smallest clique that holds it, which for
-        a column is no larger than that of the edge towards a root of its tree; and each clique is joined to another
-        one, no larger than the largest. So the maps go through at most three times the cells and, for each column
-        and three more, the largest clique.
+        The smallest column makes a pair with any column that has one, so the selection is a single tree and columns
+        without a pair. With the target, each edge and each such column is a clique; their cells are most for the tree
+        of largest pairs. Each marginal is summed from the smallest clique that holds it: for an edge its own, for a
+        column, alone or with the target, none larger than that of its edge towards the root. Each clique is joined to
+        another one, no larger than the largest. So the maps go through at most three times all cells and, for each
+        column and three more, the cells of the largest clique.
         """
         forest = _largest_forest(domain, target)
         paired = {name for edge in forest for name in edge}
@@ -48,7 +52,8 @@ class Footprint:
         cells, largest = sum(cliques), max(cliques)
         counts = sum(pairs) + sum(domain.values()) * (1 + domain[target])
         links = 3 * cells + (len(domain) + 3) * largest
-        return cls(cells, counts, LEAST + CELL * cells + COUNT * counts + LINK * links)
+        tried = (len(domain) - 1) * (sum(domain.values()) - domain[target])
+        return cls(cells, counts, LEAST + CELL * cells + COUNT * counts + LINK * links + TRIED * tried)
 
 
 def require_room(domain: Mapping[str, int], target: str) -> None:

@@ -12,9 +12,12 @@ from expost.noise import SeededNoise
 from expost.tabular import footprint
 from expost.tabular.footprint import Footprint, in_words, memory, require_room
 from expost.tabular.junction import Junction
+from expost.tabular.listed import Boolean, Integer
 from expost.tabular.model import Measured, fit
+from expost.tabular.schema import Schema
+from expost.tabular.score import _every_code
 from expost.tabular.selection import Edge, affordable, queries
-from tests.unit.examples import one_sentence
+from tests.unit.examples import ADD, one_sentence
 
 WIDE = {f"c{place}": 40 for place in range(20)} | {"target": 4}
 FEW = {"a": 150, "b": 120, "target": 3}
@@ -74,6 +77,17 @@ def test_a_fit_takes_no_more_than_was_said(domain: dict[str, int], tree: tuple[E
 
     assert cells <= said.cells
     assert said.bytes / 3 < bytes_held <= said.bytes
+
+
+def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
+    many = Schema((*(Integer(f"c{place}", tuple(range(900))) for place in range(40)), Boolean("target")), True, ADD)
+
+    tracemalloc.start()
+    _every_code(many, "target")
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert footprint.TRIED * 40 * 40 * 900 / 3 < held <= footprint.TRIED * 40 * 40 * 900
 
 
 def test_a_bound_without_the_largest_clique_of_each_column_would_be_passed() -> None:
