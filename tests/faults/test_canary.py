@@ -29,7 +29,7 @@ pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("py
 WORD, NUMBER = "zq-canary-zq", 424242424242
 CANARIES = (WORD.encode(), str(NUMBER).encode())
 COUNT = 300
-FILES = {"secret.csv", "secret.parquet", "broken.csv", "broken.parquet", "schema.toml"}
+FILES = {"others.csv", "secret.csv", "secret.parquet", "broken.csv", "broken.parquet", "schema.toml"}
 
 
 def planted(count: int = COUNT) -> dict[str, list[Any]]:
@@ -65,6 +65,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with planted tables, sound and broken, to work in."""
     pl.DataFrame(planted()).write_csv(tmp_path / "secret.csv")
     pl.DataFrame(planted()).write_parquet(tmp_path / "secret.parquet")
+    pl.DataFrame(planted(COUNT // 2)).write_csv(tmp_path / "others.csv")
     sound = (tmp_path / "secret.csv").read_bytes()
     (tmp_path / "broken.csv").write_bytes(sound + f'{WORD},"{NUMBER}\n'.encode())
     (tmp_path / "broken.parquet").write_bytes((tmp_path / "secret.parquet").read_bytes()[:-20])
@@ -104,7 +105,8 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "success from parquet to parquet": (0, lambda: synth("secret.parquet", "--format", "parquet", accuracy="0.5")),
     "success of a query": (0, lambda: synth("duckdb:SELECT * FROM 'secret.parquet'", accuracy="0.5")),
     "success as JSON": (0, lambda: synth("secret.csv", "--json", accuracy="0.5")),
-    "success under a public check": (0, lambda: synth("secret.csv", "--check", "public:secret.csv", accuracy="0.5")),
+    "success under a public check": (0, lambda: synth("secret.csv", "--check", "public:others.csv", accuracy="0.5")),
+    "refused for its public records": (2, lambda: synth("secret.csv", "--check", "public:secret.csv")),
     "exhausted": (3, lambda: synth("secret.csv", accuracy="0.99")),
     "capped": (3, lambda: synth("secret.csv", "--max-epsilon", "0.3", accuracy="0.99")),
     "refused for its accuracy": (2, lambda: synth("secret.csv", accuracy="2")),
@@ -283,6 +285,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     features, labels = rows()
     huge = np.where(np.arange(60) == 7, int(FIGURE) * 10**6, labels)
     np.savez(tmp_path / "sound.npz", features=features, labels=labels)
+    np.savez(tmp_path / "others.npz", features=features[8:], labels=labels[8:])
     np.savez(tmp_path / "alone.npz", features=features)
     np.savez(tmp_path / "short.npz", features=features, labels=labels[1:])
     np.savez(tmp_path / "huge.npz", features=features, labels=huge)
@@ -302,7 +305,8 @@ def tuned(source: str, *words: str, accuracy: str = "0.05") -> tuple[int, bytes]
 TUNED: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "success": (0, lambda: tuned("sound.npz")),
     "success as JSON": (0, lambda: tuned("sound.npz", "--json")),
-    "success on public records": (0, lambda: tuned("sound.npz", "--validation", "sound.npz")),
+    "success on public records": (0, lambda: tuned("sound.npz", "--validation", "others.npz")),
+    "refused for its public records": (2, lambda: tuned("sound.npz", "--validation", "sound.npz")),
     "success in floating point": (0, lambda: tuned("sound.npz", "--floating", "--confidence", "none")),
     "exhausted": (3, lambda: tuned("sound.npz", accuracy="0.999")),
     "capped": (3, lambda: tuned("sound.npz", "--max-epsilon", "5.5", accuracy="0.999")),

@@ -23,7 +23,7 @@ def refused(result: Result, here: Path) -> str:
     assert result.stderr.endswith(".\n")
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
-    inputs = ({"customers.csv", "schema.toml"}, {"public.npz", "records.npz"})
+    inputs = ({"customers.csv", "public.csv", "schema.toml"}, {"public.npz", "records.npz"})
     assert {path.name for path in here.iterdir()} in inputs
     return result.stderr
 

@@ -15,11 +15,13 @@ from expost.cli import main, tables
 from expost.noise import Integers
 from expost.report import check
 from expost.report.digits import price
+from expost.tabular import footprint
 from expost.tabular.apart import TAUGHT
+from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
 from tests.unit.commands import kept, refused, run, said
-from tests.unit.test_runs import SCHEMA, csv, records
+from tests.unit.test_runs import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 
@@ -28,6 +30,7 @@ SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a table and its schema, to work in."""
     csv(tmp_path)
+    public_records(tmp_path)
     (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -268,7 +271,7 @@ def test_a_refusal_prints_no_json(here: Path) -> None:
     refused(synth("--json", accuracy="2"), here)
 
 
-@pytest.mark.parametrize("kind", ["balanced", "gaussian", "svt", "public:customers.csv"])
+@pytest.mark.parametrize("kind", ["balanced", "gaussian", "svt", "public:public.csv"])
 def test_every_check_leads_to_a_release_whose_receipt_adds_up(kind: str, here: Path) -> None:
     result = synth("--seed", "1", "--check", kind)
 
@@ -280,7 +283,7 @@ LOOKS = {
     "balanced": {"balanced check"},
     "gaussian": {"Gaussian check"},
     "svt": {"sparse vector check"},
-    "public:customers.csv": set[str](),
+    "public:public.csv": set[str](),
 }
 
 
@@ -393,7 +396,7 @@ def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(he
     assert 1.45 <= prices[-1] <= 1.5
 
 
-@pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:customers.csv")])
+@pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:public.csv")])
 def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str, ...], here: Path) -> None:
     prices = stated("--ladder", "eps:0.3:1.5:3", *words)
 
@@ -461,7 +464,7 @@ def test_looks_that_would_be_too_noisy_are_left_out_where_the_number_of_records_
 
 
 def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
-    assert noises("--check", "public:customers.csv") == ["none"] * 3
+    assert noises("--check", "public:public.csv") == ["none"] * 3
 
 
 def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
@@ -477,9 +480,53 @@ def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
 
 def test_a_plan_touches_no_data(here: Path) -> None:
     (here / "customers.csv").unlink()
+    (here / "public.csv").unlink()
 
     assert plan().exit_code == 0
     assert [path.name for path in here.iterdir()] == ["schema.toml"]
+
+
+def detailed(*sizes: int) -> str:
+    """A schema of whole numbers with so many values each, beside the target."""
+    columns = (Integer(f"c{place}", tuple(range(size))) for place, size in enumerate(sizes))
+    return Schema((*columns, Boolean("renewed")), True, SCHEMA.neighbours).dumps()
+
+
+def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:
+    assert "a model of at most 40 cells. Fitting it takes at most 1.1 MB of memory." in said(plan())
+
+
+def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_is_opened(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: 10**9)
+    (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
+
+    for result in (plan(), synth(source="nowhere.csv")):
+        assert "of memory, and there are 1 GB" in refused(result, here)
+
+
+def test_the_same_schema_is_planned_where_it_fits(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: 10**10)
+    (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
+
+    assert plan().exit_code == 0
+
+
+@pytest.mark.parametrize(("size", "told"), [(724, False), (725, True)])
+def test_a_plan_and_a_report_say_that_columns_are_measured_with_the_target_only(
+    size: int, told: bool, here: Path
+) -> None:
+    (here / "schema.toml").write_text(detailed(size, size), encoding="utf-8")
+    lines = ["c0,c1,renewed", *(f"{place % size},{place % 7},{place % 2}" for place in range(200))]
+    (here / "customers.csv").write_text("\n".join(lines), encoding="utf-8")
+
+    planned, made = plan("--ladder", "0.02:2:3"), synth("--seed", "1", accuracy="0.6")
+
+    assert made.exit_code in {0, 3}, made.output
+    page = (here / "out/report.html").read_text(encoding="utf-8")
+    for text in (said(planned), page):
+        assert ("Each column is measured with renewed only" in text) is told
 
 
 def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:

@@ -34,7 +34,7 @@ from expost.tabular.binned import Closed, Dates, Numeric
 from expost.tabular.column import Column, Missing
 from expost.tabular.frames import Format
 from expost.tabular.listed import Boolean, Categorical, Integer
-from expost.tabular.prices import public_check
+from expost.tabular.public import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Sklearn
 from expost.tabular.synthesis import LADDER as USUAL
@@ -68,6 +68,12 @@ def csv(folder: Path, count: int = 900) -> Path:
     """The records as a file."""
     pl.DataFrame(records(count)).write_csv(folder / "customers.csv")
     return folder / "customers.csv"
+
+
+def public_records(folder: Path) -> Path:
+    """Records of others, as a file."""
+    pl.DataFrame(records(300)).write_csv(folder / "public.csv")
+    return folder / "public.csv"
 
 
 def parquet(folder: Path) -> Path:

@@ -17,6 +17,7 @@ from expost.noise import Noise
 from expost.record import Memory
 from expost.screen import Screen, tables
 from expost.tabular.draft import draft
+from expost.tabular.footprint import require_room
 from expost.tabular.frames import Format
 from expost.tabular.prices import Ends, check_named, with_prices
 from expost.tabular.schema import Schema
@@ -90,6 +91,7 @@ def plan(
     if schema_path is None:
         raise InvalidBound("no schema is named; say --schema, or `expost plan finetune` for a training run.")
     recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
+    require_room(recipe.schema.domain, recipe.target)
     tables.plan_table(recipe, planned(recipe))
 
 

@@ -17,6 +17,7 @@ from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
 from expost.tabular.schema import Schema
+from expost.tabular.selection import why_unpaired
 from expost.tabular.synthesis import Synthesis
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class TableJob:
     """A synthetic table beside what was released of the real one."""
 
     target: str
+    unpaired: str
     rows: int
     alone: tuple[Comparison, ...]
     worst: Comparison | None
@@ -103,6 +105,7 @@ class TableJob:
             *words.divided(facts),
             "Each column was counted with noise, and pairs of columns that belong together were chosen at random, "
             "stronger pairs being likelier. Both are on the bill.",
+            *([self.unpaired] if self.unpaired else []),
             f"On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
             f"model was fitted to the noisy counts, a table drawn from it, and {self.target} learnt from that table.",
             words.tried(facts),
@@ -179,6 +182,7 @@ def _job(synthesis: Synthesis) -> TableJob:
     pairs = [joint(synthesis.measured, synthesis.std, synthetic, each) for each in synthesis.measured if len(each) > 1]
     return TableJob(
         target=synthesis.recipe.target,
+        unpaired=why_unpaired(schema.domain, synthesis.recipe.target),
         rows=len(synthetic),
         alone=tuple(alone(synthesis.measured, synthesis.std, synthetic, name) for name in schema.names),
         worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),

@@ -27,10 +27,12 @@ from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
 from expost.tabular.apart import rehearse
+from expost.tabular.footprint import require_room
 from expost.tabular.frames import Format, frame, write
+from expost.tabular.public import OnPublicTable
 from expost.tabular.schema import Schema
 from expost.tabular.score import Learner, Sklearn
-from expost.tabular.source import read
+from expost.tabular.source import files_of, read
 from expost.tabular.synthesis import (
     CONFIDENCE,
     LADDER,
@@ -57,6 +59,11 @@ class _Hidden:
 
     def __repr__(self) -> str:
         return "a table"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files it will be read from."""
+        return files_of(self._table)
 
     def coded(self, schema: Schema) -> Table:
         """The table under the schema, unless it is coded already."""
@@ -181,7 +188,10 @@ def synthesize_recipe(
     """The same from a recipe that is ready."""
     hidden = table if isinstance(table, _Hidden) else _Hidden(table)
     del table  # a traceback that shows variables would show its rows
-    chosen, schema = planned(recipe), recipe.schema
+    chosen, schema, check = planned(recipe), recipe.schema, recipe.check
+    require_room(schema.domain, recipe.target)
+    if isinstance(check, OnPublicTable):
+        check.refuse_files(hidden.files)
     first = chosen.pledge.epsilon(chosen.stops[0])
     kept = Memory() if record is None else record
     odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
@@ -190,6 +200,8 @@ def synthesize_recipe(
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
+    if isinstance(check, OnPublicTable):
+        check.refuse_records(coded)
     sealed = Private(coded, schema.neighbours)
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
     done = synthesise(

@@ -8,8 +8,8 @@ from expost.report.digits import price, small
 from expost.screen.live import VERDICTS, paragraph
 from expost.screen.looks import look_cells, look_heads, look_words
 from expost.search import Line
-from expost.tabular.junction import Junction
-from expost.tabular.selection import affordable, queries
+from expost.tabular.footprint import Footprint, in_words
+from expost.tabular.selection import queries, why_unpaired
 from expost.tabular.synthesis import Recipe
 
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
@@ -32,11 +32,15 @@ def plan_table(recipe: Recipe, plan: Plan) -> None:
     star = queries(domain, recipe.target, ())
     pairs = len(star) + max(0, len(domain) - 2)
     reach = recipe.marginals(star).statistic.l2_squared * pairs / len(star)
+    needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
     console.print(
-        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most "
-        f"{_largest_model(recipe):,} cells.\n"
+        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {needed.cells:,} cells.\n"
+        f"Fitting it takes at most {in_words(needed.bytes)} of memory.\n"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
+    if alone:
+        paragraph(console, alone)
+        console.print()
     table = Table(box=None, header_style="bold", pad_edge=False)
     heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
@@ -50,18 +54,3 @@ def plan_table(recipe: Recipe, plan: Plan) -> None:
     console.print()
     explained = look_words(recipe.accuracy, recipe.assurance, share=recipe.held, records=recipe.records, rung="rung")
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
-
-
-def _largest_model(recipe: Recipe) -> int:
-    """Cells of the largest tree the selection may draw: the maximum spanning tree by size."""
-    domain = recipe.schema.domain
-    edges = sorted(affordable(domain, recipe.target), key=lambda edge: -domain[edge[0]] * domain[edge[1]])
-    component, tree = {name: name for name in domain}, []
-    for left, right in edges:
-        if component[left] != component[right]:
-            tree.append((left, right))
-            joined = component[right]
-            component = {name: component[left] if part == joined else part for name, part in component.items()}
-    place = {name: index for index, name in enumerate(domain)}
-    cliques = [tuple(place[name] for name in clique) for clique in queries(domain, recipe.target, tuple(tree))]
-    return Junction.of(tuple(domain.values()), cliques).cells

@@ -22,6 +22,7 @@ from expost.tabular.column import (
     check_domain,
     coded,
     number,
+    ordinal,
     with_missing,
     with_missing_label,
     within,
@@ -186,14 +187,6 @@ def check_edges(name: str, edges: Edges, limit: float) -> None:
     finite = [edge for edge in edges if math.isfinite(edge)]
     if not finite or max(map(abs, finite)) > limit:
         raise InvalidBound(f"the edges of column {name} need a finite one, and none beyond ±{limit:g} but infinity.")
-
-
-def ordinal(cell: str) -> int | None:
-    """The day a text names in ISO form, with or without a time; None where it names none."""
-    try:
-        return date.fromisoformat(cell[:10]).toordinal()
-    except ValueError:
-        return None
 
 
 def place(edges: Edges, closed: Closed, value: float | None) -> int | None:

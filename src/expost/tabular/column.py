@@ -6,6 +6,8 @@ what lets one record move a statistic by no more than it claims.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from enum import Enum
 from functools import cache
 from typing import Protocol, TypeAlias
@@ -95,6 +97,21 @@ def number(cell: str) -> int | float | None:
         return int(cell)
     except ValueError:
         return None if math.isnan(value) else value
+
+
+def ordinal(cell: str) -> int | None:
+    """The day a text names in ISO form, with or without a time; None where it names none.
+
+    A time with a zone is taken in UTC, as it is where a table holds it as a time and not as text.
+    """
+    try:
+        day = date.fromisoformat(cell[:10])
+    except ValueError:
+        return None
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(cell)
+        day = day if moment.tzinfo is None else moment.astimezone(UTC).date()
+    return day.toordinal()
 
 
 def smallest(count: int) -> np.dtype[np.unsignedinteger]:

@@ -9,8 +9,8 @@ from typing import final
 
 from expost.errors import SchemaMismatch
 from expost.private import Neighbours
-from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric, ordinal
-from expost.tabular.column import Column, Missing, number
+from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
+from expost.tabular.column import Column, Missing, number, ordinal
 from expost.tabular.declaration import toml
 from expost.tabular.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
 from expost.tabular.schema import declared, heading
@@ -27,18 +27,16 @@ STEPS_OF_MONTHS = (1, 3, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000)
 """Months, quarters, years and so on: what dates are binned by."""
 
 WARNING = """\
-# DRAFT, PRIVATE until its owner has reviewed it: the kinds, values, ranges and edges below were read from the data.
-# For each column decide what you would say of it in public without looking: its possible values, its range. Change what
-# tells more, remove columns nobody needs, then set reviewed = true. Comments hold no value and no count: they may stay.
+# DRAFT, PRIVATE: for the eyes of the data's owner only. Which columns are declared below, their kinds, values, ranges
+# and edges were all read from the records, and a single record can have changed any of them. No bound covers that.
+# Before anybody else sees this file, put what you knew without looking:
+#   kind    what the form or the code book says, even where no record shows it
+#   values  the whole list, not what happened to occur
+#   range   limits that you would name without looking
+#   edges   round limits that you would name without looking
+# Remove columns nobody needs, add those you need, then set reviewed = true. Comments are the same for all records and
+# may stay.
 """
-
-READ = {
-    "values": "the values were read from the data: put the list that you knew without looking",
-    "range": "the range was read from the data: put the limits that you knew without looking",
-    "edges": "the edges were read from the data: put round limits that you knew without looking",
-    "kind": "that it is yes or no was read from the data: make sure that it cannot be anything else",
-}
-"""What the owner is asked to review, by the setting that was read."""
 
 
 @final
@@ -66,8 +64,9 @@ class Seen:
 def draft(source: object, *, missing_marks: tuple[str, ...] = ()) -> str:
     """A schema file with ``reviewed = false`` for any source that ``read`` takes.
 
-    Besides the domain it proposes, which its owner reviews, nothing in it was read from the data: a missing value is
-    a category of its own whether or not one was seen, and comments hold no value and no count.
+    The domain it proposes was read from the data, for its owner to replace by what is public. Nothing else was: a
+    missing value is a category of its own whether or not one was seen, and comments follow from the names of the
+    columns alone, because a comment survives a review that looks at the settings only.
     """
     result = quietly(partial(_draft, source, missing_marks), source)
     del source  # a traceback that shows variables would show its rows
@@ -94,22 +93,15 @@ def _draft(source: object, marks: tuple[str, ...]) -> str:
             column.add(cells(values, absent))
     if not seen[0].rows:
         raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
-    proposed = {column.name: None if column.identifies else _proposed(column) for column in seen}
-    blocks = [_block(column) for column in proposed.values() if column is not None]
+    proposed = [None if column.identifies else _proposed(column) for column in seen]
+    blocks = [declared(column) for column in proposed if column is not None]
     head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks)
-    return "\n".join([WARNING, head, *blocks, _left_out([name for name, column in proposed.items() if column is None])])
+    return "\n".join([WARNING + _columns(table.names), head, *blocks])
 
 
-def _block(column: Column) -> str:
-    """What is proposed for a column, and what of it needs a review."""
-    (read,) = {"values", "range", "edges"} & column.settings.keys() or {"kind"}
-    return f"# {toml(column.name)}: {READ[read]}.\n{declared(column)}"
-
-
-def _left_out(names: list[str]) -> str:
-    if not names:
-        return ""
-    return f"# Left out: {', '.join(map(toml, names))}. Declare what is needed and has a domain that you can name.\n"
+def _columns(names: tuple[str, ...]) -> str:
+    """All columns of the table: naming those that are left out would tell what their records are like."""
+    return f"# The table has these columns; what is not declared is not read: {', '.join(map(toml, names))}.\n"
 
 
 def _proposed(seen: Seen) -> Column | None:

@@ -13,7 +13,8 @@ from duckdb import DuckDBPyRelation
 
 from expost.errors import SchemaMismatch
 from expost.tabular.column import Values
-from expost.tabular.files import CHUNK, connection
+from expost.tabular.engine import connection
+from expost.tabular.files import CHUNK
 from expost.tabular.table import Kind
 
 

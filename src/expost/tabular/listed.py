@@ -85,7 +85,7 @@ class Categorical:
 @final
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """False and true in their usual spellings; any other text counts as missing."""
+    """False and true in their usual spellings, or numbers that are 0 and 1; any other text counts as missing."""
 
     name: str
     missing: Missing = Missing.FALLBACK
@@ -107,8 +107,7 @@ class Boolean:
 
     def encode(self, cells: Cells) -> Codes:
         """False is 0, true is 1."""
-        words = dict.fromkeys(FALSE_WORDS, 0) | dict.fromkeys(TRUE_WORDS, 1)
-        return coded(cells, lambda cell: words.get(cell.lower()), 2, self.missing)
+        return coded(cells, _truth, 2, self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """Truth values."""
@@ -166,3 +165,12 @@ class Integer:
         """The numbers."""
         values = np.array(self.values, dtype=np.int64)
         return with_missing(values[within(codes, len(values))], codes, len(values), self.missing)
+
+
+def _truth(cell: str) -> int | None:
+    """0 or 1; a number is taken by its value, since a table of floats has 1.0 where another has 1 or true."""
+    word = cell.lower()
+    if word in FALSE_WORDS or word in TRUE_WORDS:
+        return int(word in TRUE_WORDS)
+    value = number(cell)
+    return int(value) if value in (0, 1) else None

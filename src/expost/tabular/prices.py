@@ -11,15 +11,14 @@ from expost.accounting.convert import best_linear_order
 from expost.accounting.curve import cover
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
 from expost.numerics import up
+from expost.tabular.public import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
-from expost.tabular.source import read
 from expost.tabular.synthesis import CheckMaker, Recipe, planned
 from expost.tabular.table import Table
 
@@ -105,13 +104,3 @@ def _gaussian(
     """As many questions as there are looks; without a confidence one for each rung but the last."""
     looks = max(1, len(ladder.levels) - 1) if confidence is None else confidence.looks
     return GaussianCheck(question, budget, looks, confidence)
-
-
-def public_check(table: object, schema: Schema) -> CheckMaker:
-    """A check on public records, which costs nothing; the records are read at once."""
-    public = read(table, schema)
-
-    def make(question: CentredSum[Table, Candidate], confidence: Confidence | None) -> PublicCheck[Candidate]:
-        return PublicCheck(lambda candidate: question.ask(candidate, public) >= 0)
-
-    return make

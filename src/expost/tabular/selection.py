@@ -103,6 +103,41 @@ def affordable(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
     return tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * domain[target] <= LARGEST_CLIQUE)
 
 
+def unpaired(domain: Mapping[str, int], target: str) -> tuple[str, ...]:
+    """The columns that no affordable pair holds: they are measured with the target only."""
+    paired = {name for edge in affordable(domain, target) for name in edge}
+    others = tuple(name for name in domain if name != target)
+    return tuple(name for name in others if name not in paired) if len(others) > 1 else ()
+
+
+def why_unpaired(domain: Mapping[str, int], target: str) -> str:
+    """What the reader of a plan or report should know of columns that are measured with the target only; maybe nothing.
+
+    It follows from the schema alone.
+    """
+    names = unpaired(domain, target)
+    if not names:
+        return ""
+    if len(names) == len(domain) - 1:
+        return (
+            f"Each column is measured with {target} only: any two of them and {target} would make a table of more than "
+            f"{LARGEST_CLIQUE:,} cells. The model takes them to be independent of each other given {target}. Coarser "
+            "bins would let it hold pairs of them."
+        )
+    if len(names) == 1:
+        return (
+            f"{names[0]} is measured with {target} only: with any other column and {target} it would make a table of "
+            f"more than {LARGEST_CLIQUE:,} cells. The model takes it to be independent of all other columns given "
+            f"{target}. Coarser bins would let the model hold it together with others."
+        )
+    return (
+        f"{', '.join(names[:-1])} and {names[-1]} are measured with {target} only: with any other column and {target}, "
+        f"each of them would make a table of more than {LARGEST_CLIQUE:,} cells. The model takes them to be "
+        f"independent of all other columns given {target}. Coarser bins would let the model hold them together with "
+        "others."
+    )
+
+
 def queries(domain: Mapping[str, int], target: str, tree: tuple[Edge, ...]) -> tuple[Clique, ...]:
     """The marginals to measure: the tree's edges, and the target with every other column."""
     order = {name: place for place, name in enumerate(domain)}

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,7 @@ SPELLED_ALIKE = frozenset({str, int, float, bool, date})
 
 
 class Opened(Protocol):
-    """A table that can be read. Implemented by files.Rows and frames.Frame."""
+    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,7 +53,12 @@ def read(source: object, schema: Schema) -> Table:
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
     polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
-    damaged is refused as a whole: where a line ends would depend on other lines.
+    malformed is refused as a whole: where a line ends would depend on other lines.
+
+    What one record says does not change how another is read. That no longer holds once another reader has guessed the
+    types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers
+    into fractions if one is missing. Give the path instead, or read all columns as text (``dtype=str``; in polars
+    ``infer_schema=False``).
     """
     if not schema.reviewed:
         del source  # a traceback that shows variables would show its rows
@@ -72,10 +78,17 @@ def revealed(result: T | Withheld) -> T:
 def opened(source: object) -> Opened:
     """The rows behind whatever was given."""
     if isinstance(source, DuckDBPyRelation):
-        return files.from_relation(source)
+        return files.Rows(source)
     if isinstance(source, str) and source.startswith(files.QUERY):
         return files.from_query(source.removeprefix(files.QUERY))
     return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
+
+
+def files_of(source: object) -> tuple[Path, ...]:
+    """The files that a source is read from, as far as it names them; opens none."""
+    if isinstance(source, str) and source.startswith(files.QUERY):
+        return files.named_files(source.removeprefix(files.QUERY))
+    return (Path(source),) if isinstance(source, str | Path) else ()
 
 
 def quietly(run: Callable[[], T], source: object) -> T | Withheld:
@@ -110,7 +123,7 @@ def cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str |
 
 
 def text(value: object) -> str | None:
-    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", a date is in ISO form."""
+    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", dates are in ISO form and UTC."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
@@ -121,8 +134,16 @@ def text(value: object) -> str | None:
         whole = value == int(value)
         return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
     if isinstance(value, date):
-        return value.isoformat()
+        return _in_utc(value).isoformat()
     return str(value).strip()
+
+
+def _in_utc(day: date) -> date:
+    """The day itself, or a time with a zone as the time in UTC, where the calendar has one."""
+    if isinstance(day, datetime) and day.tzinfo is not None:
+        with suppress(OverflowError):
+            return day.astimezone(UTC).replace(tzinfo=None)
+    return day
 
 
 def absent(schema: Schema) -> frozenset[str | None]:
@@ -154,10 +175,17 @@ def _coded(chunk: Sequence[Sequence[object]], schema: Schema) -> dict[str, Codes
 
 def _complaint(source: object) -> str:
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return "the DuckDB query could not be run to its end; try it in DuckDB, whose message may show data."
-    if isinstance(source, str | Path):
         return (
-            f"{Path(source).name} could not be read to its end: it is cut short, has a line with too few or too many "
-            "fields or an open quote, or is not UTF-8; write it again."
+            "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, and nothing "
+            "else; try it in DuckDB, whose message may show data."
         )
-    return f"the {type(source).__name__} could not be read; check that its columns hold plain values."
+    if not isinstance(source, str | Path):
+        return f"the {type(source).__name__} could not be read; check that its columns hold plain values."
+    name = Path(source).name
+    if name.lower().endswith(files.PARQUET_SUFFIXES):
+        return f"{name} could not be read to its end: it is damaged or not a Parquet file; write it again."
+    return (
+        f"{name} is refused as a whole: it is damaged, is not UTF-8, or has a line that is not well-formed on its own "
+        "(as many fields as the header, quotes only around whole fields and doubled inside, no line break or NUL in a "
+        "field); repair it or write it again."
+    )

@@ -68,6 +68,18 @@ class Table:
             raise SchemaMismatch(f"the table has no column {name}; it has {', '.join(self.schema.names)}.")
         return self.columns[name]
 
+    def same_records(self, other: "Table") -> bool:
+        """Whether both hold the same records, at least one, in any order."""
+        if self.schema != other.schema or len(self) != len(other) or not len(self):
+            return False
+        mine, theirs = self._sorted(), other._sorted()
+        return all(np.array_equal(left, right) for left, right in zip(mine, theirs, strict=True))
+
+    def _sorted(self) -> list[Codes]:
+        columns = [self.columns[name] for name in self.schema.names]
+        order = np.lexsort(columns)
+        return [codes[order] for codes in columns]
+
     def decode(self, noise: Noise) -> dict[str, Values]:
         """Values for the codes; where a code is a bin, a uniform draw from it."""
         return {each.name: each.decode(self.columns[each.name], noise) for each in self.schema.columns}

@@ -60,6 +60,17 @@ class Labelled:
     def __repr__(self) -> str:
         return "Labelled records"
 
+    def same_records(self, other: "Labelled") -> bool:
+        """Whether both hold the same records, at least one, in any order."""
+        if self.features.shape != other.features.shape or not len(self):
+            return False
+        return np.array_equal(self._sorted(), other._sorted())
+
+    def _sorted(self) -> NDArray[np.void]:
+        """Each record as its bytes, in the order of those."""
+        whole = np.ascontiguousarray(np.column_stack([self.features, self.labels.astype(np.float32)]))
+        return np.sort(whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel())
+
 
 def read(path: Path, names: Sequence[str] = ("features", "labels")) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Features and labels as an ``.npz`` file holds them."""

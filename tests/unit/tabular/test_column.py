@@ -155,6 +155,22 @@ def test_truth_values_are_read_in_their_usual_spellings() -> None:
     assert codes(Boolean("b"), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
 
 
+def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
+    spelled = ("1.0", "0.0", "1e0", "-0", "2.0", "0.5", "nan", "inf")
+
+    assert codes(Boolean("b", Missing.CATEGORY), *spelled) == [1, 0, 1, 0, 2, 2, 2, 2]
+
+
+def test_a_time_with_a_zone_is_taken_in_utc() -> None:
+    times = ("2020-02-01T00:30:00+02:00", "2020-02-01 00:30:00+00", "2020-01-31T23:30:00-01:00", "2020-02-01T00:00:00Z")
+
+    assert codes(Dates("d", DAYS, LEFT), *times) == [0, 1, 1, 1]
+
+
+def test_a_time_with_a_zone_at_the_end_of_the_calendar_is_its_own_day() -> None:
+    assert codes(Dates("d", DAYS, LEFT), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00") == [0, 1]
+
+
 def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() -> None:
     column = IntegerBins("age", (10, 20), RIGHT)
 

@@ -11,7 +11,7 @@ from expost.private import Neighbours
 from expost.release import Past
 from expost.tabular.listed import Integer
 from expost.tabular.schema import Schema
-from expost.tabular.selection import LARGEST_CLIQUE, Edge, SpanningTree, affordable, queries
+from expost.tabular.selection import LARGEST_CLIQUE, Edge, SpanningTree, affordable, queries, unpaired, why_unpaired
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, distances, l1, largest, one_sentence
 
@@ -182,6 +182,27 @@ def test_pairs_that_do_not_fit_the_model_with_the_target_are_left_out() -> None:
 
     assert affordable(domain, "target") == (("a", "b"), ("a", "c"), ("b", "c"))
     assert affordable(domain | {"target": 4}, "target") == (("b", "c"),)
+
+
+UNPAIRED: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
+    "none": ({"a": 724, "b": 724, "target": 2}, ()),
+    "all": ({"a": 725, "b": 725, "target": 2}, ("a", "b")),
+    "one": ({"a": 2**19, "b": 2, "c": 2, "target": 2}, ("a",)),
+    "two": ({"a": 2**19, "b": 2, "c": 2, "d": 2**19, "target": 2}, ("a", "d")),
+    "one column alone": ({"a": 2**19, "target": 2}, ()),
+}
+
+
+@pytest.mark.parametrize(("domain", "names"), UNPAIRED.values(), ids=UNPAIRED)
+def test_columns_that_are_measured_with_the_target_only_are_told(
+    domain: dict[str, int], names: tuple[str, ...]
+) -> None:
+    told = why_unpaired(domain, "target")
+
+    assert unpaired(domain, "target") == names
+    assert bool(told) is bool(names)
+    assert ("Each column" in told) is (len(names) == len(domain) - 1)
+    assert all(name in told for name in names if "Each column" not in told)
 
 
 def test_columns_that_do_not_fit_with_the_target_are_refused_by_name() -> None:

@@ -4,12 +4,13 @@ import gzip
 import math
 import traceback
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import duckdb
 import numpy as np
@@ -183,6 +184,7 @@ def test_whole_numbers_stay_whole_next_to_missing_ones_in_pandas() -> None:
         (Decimal(100), "100"),
         (date(2020, 1, 2), "2020-01-02"),
         (datetime(2020, 1, 2, 3), "2020-01-02T03:00:00"),
+        (datetime(2020, 1, 2, 3, tzinfo=ZoneInfo("Asia/Tokyo")), "2020-01-01T18:00:00"),
         (math.nan, None),
         (None, None),
         (pd.NA, None),
@@ -193,6 +195,43 @@ def test_whole_numbers_stay_whole_next_to_missing_ones_in_pandas() -> None:
 )
 def test_a_value_has_one_spelling_whatever_it_came_from(value: object, spelled: str | None) -> None:
     assert text(value) == spelled
+
+
+FLAGS = Schema((Boolean("b", Missing.CATEGORY),), True, ADD)
+
+
+def test_truth_values_have_the_same_codes_as_flags_numbers_and_texts(tmp_path: Path) -> None:
+    spellings: list[list[Any]] = [[True, False], [1, 0], [1.0, 0.0], ["1.0", "0.0"], ["true", "false"]]
+
+    for values in spellings:
+        native = pl.DataFrame({"b": values})
+        native.write_csv(tmp_path / "flags.csv")
+        native.write_parquet(tmp_path / "flags.parquet")
+        for source in (native, native.to_pandas(), tmp_path / "flags.csv", tmp_path / "flags.parquet"):
+            assert lists(read(source, FLAGS)) == {"b": [1, 0]}
+
+
+MOMENTS = [datetime(2020, 1, 1, 0, 30, tzinfo=ZoneInfo("Europe/Zurich")), None, datetime(2020, 6, 1, 12, tzinfo=UTC)]
+YEARS = one(Dates("when", (date(2019, 1, 1), date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, Missing.CATEGORY))
+
+
+def test_times_with_a_zone_have_the_same_codes_from_every_kind_of_table(tmp_path: Path) -> None:
+    native = pl.DataFrame({"when": MOMENTS}, schema={"when": pl.Datetime("us", "Europe/Zurich")})
+    native.write_parquet(tmp_path / "times.parquet")
+    native.select(pl.col("when").dt.to_string("iso:strict")).write_csv(tmp_path / "times.csv")
+    files_of = [tmp_path / "times.parquet", tmp_path / "times.csv", f"duckdb:SELECT * FROM '{tmp_path}/times.parquet'"]
+
+    for source in (native, native.to_pandas(), native.to_arrow(), *files_of):
+        assert lists(read(source, YEARS)) == {"when": [0, 2, 1]}
+
+
+def test_a_zone_inside_a_list_and_a_time_without_end_are_read_too() -> None:
+    moment = "TIMESTAMPTZ '2020-01-01 00:30:00+01'"
+    nested = f"SELECT [{moment}] AS when"
+    endless = f"SELECT * FROM (VALUES ({moment}), ('infinity'), ('-infinity'), ('20000-01-01'), (NULL)) t(\"when\")"
+
+    assert lists(read(f"duckdb:{nested}", YEARS)) == {"when": [2]}
+    assert lists(read(f"duckdb:{endless}", YEARS)) == {"when": [0, 1, 0, 2, 2]}
 
 
 def test_equal_values_of_different_types_do_not_share_a_code() -> None:

@@ -1,0 +1,194 @@
+"""What one record says does not change how another is read: a malformed file is refused as a whole, in one sentence."""
+
+import csv
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+from expost.errors import SchemaMismatch
+from expost.noise import SeededNoise
+from expost.tabular import delimited
+from expost.tabular.column import Missing
+from expost.tabular.draft import draft
+from expost.tabular.listed import Categorical, Integer
+from expost.tabular.schema import Schema
+from expost.tabular.source import read
+from tests.unit.examples import ADD, one_sentence
+from tests.unit.tabular.test_source import shown
+
+SCHEMA = Schema((Categorical("height", ("tall", "short"), "other"), Integer("age", (0, 1, 2))), True, ADD)
+PEOPLE = [f"tall,{place % 3}" for place in range(3000)]
+STRAY = "5'7\",1"
+"""A quote inside a field without quotes, as an inch."""
+SWALLOWS = '"short,2'
+"""A record that begins with a quote, and goes on to the next one."""
+
+
+def table(folder: Path, *lines: str, name: str = "people.csv") -> Path:
+    """A file with these records."""
+    path = folder / name
+    content = "\n".join(["height,age", *lines, ""]).encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return path
+
+
+def lenient(path: Path) -> int:
+    """How many records Python's own reader finds, which is lenient as most are."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return len(list(csv.reader(file))) - 1
+
+
+def swallowing(folder: Path) -> Path:
+    """The table in which one record more makes a lenient reader lose most of the others."""
+    return table(folder, SWALLOWS, *PEOPLE, STRAY)
+
+
+def test_one_line_more_makes_a_lenient_reader_lose_thousands(tmp_path: Path) -> None:
+    assert lenient(table(tmp_path, *PEOPLE, STRAY)) == len(PEOPLE) + 1
+    assert lenient(swallowing(tmp_path)) < 10
+
+
+MALFORMED: dict[str, Callable[[Path], Path]] = {
+    "a quote inside a field": lambda folder: table(folder, *PEOPLE, STRAY),
+    "a quote that swallows": swallowing,
+    "a quote that is not closed": lambda folder: table(folder, *PEOPLE, SWALLOWS),
+    "two of them": lambda folder: table(folder, SWALLOWS, *PEOPLE, SWALLOWS),
+    "text after a quote": lambda folder: table(folder, '"tall"er,1'),
+    "a space before a quote": lambda folder: table(folder, 'tall, "1"'),
+    "a quote doubled outside quotes": lambda folder: table(folder, 'tall"",1'),
+    "a line break inside quotes": lambda folder: table(folder, '"ta\nll",1'),
+    "a carriage return inside quotes": lambda folder: table(folder, '"ta\rll",1'),
+    "a carriage return inside a line": lambda folder: table(folder, "tall\r,1"),
+    "a field too many": lambda folder: table(folder, "tall,1,1", *PEOPLE),
+    "a field too few": lambda folder: table(folder, "tall", *PEOPLE),
+    "too few and too many": lambda folder: table(folder, "tall", "tall,1,1"),
+    "an empty line": lambda folder: table(folder, "tall,1", "", "tall,1"),
+    "a NUL byte": lambda folder: table(folder, "ta\0ll,1"),
+    "another delimiter": lambda folder: table(folder, "tall;1"),
+    "a quote in the compressed file": lambda folder: table(folder, STRAY, name="people.csv.gz"),
+}
+each_fault = pytest.mark.parametrize("malformed", MALFORMED.values(), ids=MALFORMED)
+
+
+@each_fault
+def test_a_malformed_file_is_refused_as_a_whole(malformed: Callable[[Path], Path], tmp_path: Path) -> None:
+    with pytest.raises(SchemaMismatch, match="refused as a whole") as refused:
+        read(malformed(tmp_path), SCHEMA)
+
+    assert one_sentence(refused.value)
+
+
+def test_no_refusal_tells_what_is_wrong_or_where(tmp_path: Path) -> None:
+    """Which rule a record breaks, and on which line, is something about the data that nothing on the bill covers."""
+    told = set()
+    for malformed in MALFORMED.values():
+        for reader in (lambda path: read(path, SCHEMA), draft):
+            with pytest.raises(SchemaMismatch) as refused:
+                reader(malformed(tmp_path))
+            told.add(str(refused.value).removeprefix("people.csv").removeprefix(".gz"))
+            assert "5'7" not in shown(refused.value)
+
+    assert len(told) == 1
+    assert not any(letter.isdigit() for letter in told.pop().replace("UTF-8", ""))
+
+
+def test_a_line_at_the_end_of_a_long_file_is_found_before_any_cell_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[bytes] = []
+    monkeypatch.setattr(delimited, "BLOCK", 1000)
+    monkeypatch.setattr(delimited, "_cells", lambda block, *layout: made.append(block))
+
+    with pytest.raises(SchemaMismatch):
+        read(table(tmp_path, *PEOPLE, STRAY), SCHEMA)
+
+    assert made == []
+
+
+def drawn(letters: str, most: int, noise: SeededNoise) -> str:
+    """Up to ``most`` of these letters at random."""
+    return "".join(letters[noise.below(len(letters))] for _ in range(noise.below(most + 1)))
+
+
+@pytest.mark.parametrize("block", [7, 64, 2**22])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL], ids=["where needed", "everywhere"])
+def test_a_well_formed_file_is_read_as_it_was_written(
+    quoting: int, ending: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "BLOCK", block)
+    noise = SeededNoise(1)
+    records = [[drawn('ab ,;|"é\t', 5, noise) for _ in range(2)] for _ in range(200)]
+    written = io.StringIO()
+    csv.writer(written, quoting=quoting, lineterminator=ending).writerows([["height", "age"], *records])  # type: ignore[arg-type]  # one of csv's numbers
+    (tmp_path / "people.csv").write_bytes(written.getvalue().encode())
+
+    found = delimited.Delimited.of(tmp_path / "people.csv")
+
+    chunks = [*found.chunks(("height", "age"))]
+    assert [list(row) for chunk in chunks for row in zip(*chunk, strict=True)] == records
+
+
+def test_a_record_more_leaves_the_codes_of_all_others_as_they_were(tmp_path: Path) -> None:
+    """Whatever the record says, the file is either refused or the others are read as before."""
+    noise, before = SeededNoise(2), read(table(tmp_path, *PEOPLE[:50]), SCHEMA)
+    accepted = 0
+    for _ in range(300):
+        extra = ",".join(drawn('a1",;\n\r|\0', 4, noise) for _ in range(2))
+        lines = [*PEOPLE[:25], extra, *PEOPLE[25:50]]
+        try:
+            after = read(table(tmp_path, *lines), SCHEMA)
+        except SchemaMismatch:
+            continue
+        accepted += 1
+        for name in SCHEMA.names:
+            codes = after.codes(name).tolist()
+            added = len(codes) - 50
+            assert codes[:25] + codes[25 + added :] == before.codes(name).tolist()
+    assert accepted > 10
+
+
+def test_no_flip_of_a_bit_in_a_compressed_file_is_read_as_other_data(tmp_path: Path) -> None:
+    path = table(tmp_path, *PEOPLE[:40], name="people.csv.gz")
+    whole, noise = path.read_bytes(), SeededNoise(3)
+    sound = read(path, SCHEMA)
+    for _ in range(100):
+        flipped = bytearray(whole)
+        flipped[10 + noise.below(len(whole) - 10)] ^= 1 << noise.below(8)
+        path.write_bytes(flipped)
+        try:
+            found = read(path, SCHEMA)
+        except SchemaMismatch:
+            continue
+        assert all((found.codes(name) == sound.codes(name)).all() for name in SCHEMA.names)
+
+
+def test_one_text_among_numbers_changes_how_pandas_reads_the_others_and_not_how_we_do(tmp_path: Path) -> None:
+    schema = Schema((Categorical("code", ("007", "7"), "other", None, Missing.CATEGORY),), True, ADD)
+    codes = []
+    for extra in ("7", "x"):
+        path = tmp_path / "codes.csv"
+        path.write_text(f"code\n007\n{extra}\n", encoding="utf-8")
+        codes.append(read(path, schema).codes("code")[0])
+        guessed = read(pl.read_csv(path), schema).codes("code")[0]
+        codes.append(guessed)
+
+    ours, theirs = codes[::2], codes[1::2]
+
+    assert ours == [0, 0]
+    assert theirs == [1, 0]
+
+
+def test_a_query_does_not_guess_how_a_csv_file_is_written(tmp_path: Path) -> None:
+    path = table(tmp_path, *PEOPLE)
+
+    for source in (f"'{path}'", f"read_csv('{path}')", f'"{path}"'):
+        with pytest.raises(SchemaMismatch, match="Parquet") as refused:
+            read(f"duckdb:SELECT * FROM {source}", SCHEMA)
+        assert one_sentence(refused.value)
+    assert duckdb.read_csv(str(path)).types[1] == "BIGINT"
