@@ -1,14 +1,16 @@
-# Five verbs, each sets up what it needs: make demo · make test · make lint · make bench [NAME=noise] · make paper
+# Six verbs, each sets up what it needs:
+# make demo · make test · make lint · make mutants [MODULE=step.py] · make bench [NAME=noise] · make paper
 PYTHON ?= python3
 BIN := .venv/bin
 NAME ?= all
 
-.PHONY: help demo test lint bench paper paper-quick clean
+.PHONY: help demo test lint mutants bench paper paper-quick clean
 
 help:
 	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
 	@echo "make test    set up, then run every test"
 	@echo "make lint    ruff, mypy --strict, import-linter"
+	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=step.py for one module"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
 	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md"
 	@echo "make paper-quick   a miniature of the same, in a temporary folder"
@@ -26,6 +28,9 @@ lint: .venv/.dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
+mutants: .venv/.dev
+	@$(BIN)/python -m mutants $(MODULE)
+
 bench: .venv/.dev
 	@$(BIN)/python -m benchmarks.harness $(NAME)
 
@@ -36,7 +41,7 @@ paper-quick: .venv/.dev
 	@$(BIN)/python -m paper --quick
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 .venv/bin/python:
 	@echo "setting up .venv"

@@ -127,6 +127,20 @@ def test_a_split_by_coins_that_can_be_repeated_makes_nothing_private() -> None:
         release()
 
 
+def test_a_part_of_a_part_that_seeded_coins_chose_is_as_little_private() -> None:
+    """Whoever repeats the first coins knows who is in the half, however the quarters were chosen."""
+    half = split(people(*range(8)), Fraction(1, 2), SeededNoise(1)).train
+
+    quarters = split(half, Fraction(1, 2), SystemNoise())
+
+    assert quarters.held is not None
+    assert (quarters.train.seeded, quarters.held.seeded) == (True, True)
+
+
+def test_a_part_that_secret_coins_chose_is_private() -> None:
+    assert not split(people(*range(8)), Fraction(1, 2), SystemNoise()).train.seeded
+
+
 def test_two_sources_make_a_split_on_the_word_of_the_caller() -> None:
     parts = Split.from_parts(people(1), people(2), because=BECAUSE)
 

@@ -1,0 +1,72 @@
+"""``python -m mutants [MODULE…]``: mutate the trusted base, and fail unless every mutant dies or is known not to.
+
+The tests run in a copy of the tree, so nothing here is changed but ``results.json``, module by module.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+from benchmarks.harness import circumstances
+
+from mutants.ledger import Verdict, equivalents, judged, record
+from mutants.suite import MODULES
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / ".mutants" / "calls.json"
+COPIED = ("src", "tests", "mutants")
+
+
+def main(arguments: list[str]) -> int:
+    """Try the mutants of what is named on the command line; 2 if there is no such module, 1 if one is not sound."""
+    unknown = sorted(set(arguments) - set(MODULES))
+    if unknown:
+        print(f"{', '.join(unknown)} is not a module that is mutated; see mutants/suite.py.", file=sys.stderr)
+        return 2
+    listed, sound, commit = equivalents(), True, str(circumstances()["commit"])
+    with TemporaryDirectory() as folder:
+        copy = _copied(Path(folder))
+        for module in arguments or MODULES:
+            start = perf_counter()
+            verdict = judged(module, _tried(copy, module), listed)
+            record(module, verdict, commit=commit, seconds=perf_counter() - start)
+            sound = sound and verdict.sound
+            _tell(module, verdict)
+    return 0 if sound else 1
+
+
+def _copied(folder: Path) -> Path:
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def _tried(copy: Path, module: str) -> dict[str, bool]:
+    """Whether each mutant of the module was noticed, by name."""
+    out = copy / "out.jsonl"
+    given = {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run(
+        [sys.executable, "-m", "mutants.worker", str(KEPT), str(out), module],
+        cwd=copy,
+        env={**os.environ, **given},
+        check=True,
+    )
+    return dict(json.loads(line) for line in out.read_text(encoding="utf-8").splitlines())
+
+
+def _tell(module: str, verdict: Verdict) -> None:
+    print(f"{module}: {verdict.mutants} mutants, {verdict.killed} killed, {verdict.equivalent} equivalent", flush=True)
+    for name in verdict.survivors:
+        print(f"  survived: {name}", flush=True)
+    for name in verdict.mistaken:
+        print(f"  listed as equivalent, but killed or gone: {name}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

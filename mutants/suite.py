@@ -1,0 +1,99 @@
+"""What is mutated, and by which tests the mutants must die."""
+
+CORE = (
+    "tests/bills/test_mechanisms.py",
+    "tests/bills/test_noise_reduction.py",
+    "tests/bills/test_checks.py",
+    "tests/unit/checks",
+    "tests/unit/mechanisms",
+    "tests/unit/accounting/test_claim.py",
+    "tests/unit/accounting/test_curve.py",
+    "tests/unit/test_baselines.py",
+    "tests/unit/test_ladder.py",
+    "tests/unit/test_noise.py",
+    "tests/unit/test_numerics.py",
+    "tests/unit/test_odometer.py",
+    "tests/unit/test_private.py",
+    "tests/unit/test_record.py",
+    "tests/unit/test_release.py",
+    "tests/unit/test_seal.py",
+    "tests/unit/test_search.py",
+    "tests/unit/test_statistic.py",
+    "tests/unit/test_step.py",
+)
+"""What tests sealed data, releases, mechanisms, checks and the loop."""
+OF_PACKAGES = {
+    "accounting/": ("tests/unit/accounting", "tests/theorems"),
+    "sampling/": (
+        "tests/unit/sampling",
+        "tests/unit/test_noise.py",
+        "tests/theorems/test_exact_samplers.py",
+        "tests/theorems/test_envelope_sampler.py",
+    ),
+    "tabular/": (
+        "tests/bills/test_mechanisms.py",
+        "tests/theorems/test_private_spanning_tree.py",
+        "tests/unit/tabular/test_marginals.py",
+        "tests/unit/tabular/test_selection.py",
+    ),
+    "training/": (
+        "tests/bills/test_training.py",
+        "tests/theorems/test_sampled_integer_noise.py",
+        "tests/unit/training/test_gradient.py",
+        "tests/unit/training/test_head.py",
+    ),
+}
+"""What tests the modules of a package."""
+
+
+def tests_of(module: str) -> tuple[str, ...]:
+    """The tests that a module's mutants must die by: a fault that only a command or a figure would show is missed."""
+    return next((tests for package, tests in OF_PACKAGES.items() if module.startswith(package)), CORE)
+
+
+MODULES = (
+    "_seal.py",
+    "private.py",
+    "release.py",
+    "record.py",
+    "step.py",
+    "odometer.py",
+    "search.py",
+    "ladder.py",
+    "statistic.py",
+    "noise.py",
+    "numerics.py",
+    "baselines.py",
+    "mechanisms/brownian.py",
+    "mechanisms/exponential.py",
+    "mechanisms/gaussian.py",
+    "mechanisms/laplace.py",
+    "mechanisms/laplace_path.py",
+    "mechanisms/noise_reduction.py",
+    "checks/gaussian.py",
+    "checks/public.py",
+    "checks/question.py",
+    "checks/sparse_vector.py",
+    "accounting/claim.py",
+    "accounting/convert.py",
+    "accounting/curve.py",
+    "accounting/descent.py",
+    "accounting/gaussian.py",
+    "accounting/plan.py",
+    "accounting/pledge.py",
+    "accounting/private_selection.py",
+    "accounting/pure.py",
+    "accounting/sparse_vector.py",
+    "accounting/subsampled.py",
+    "sampling/bounds.py",
+    "sampling/envelope.py",
+    "sampling/inversion.py",
+    "sampling/limits.py",
+    "sampling/reference.py",
+    "sampling/table.py",
+    "tabular/marginals.py",
+    "tabular/selection.py",
+    "training/gradient.py",
+    "training/head.py",
+)
+"""The trusted base, the accounting of training, and what draws noise above them."""

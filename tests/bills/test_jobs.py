@@ -1,0 +1,117 @@
+"""The jobs from end to end: what a whole run asked of the sampler, worked out again, is what it was billed."""
+
+from fractions import Fraction
+
+import mpmath as mp
+import pytest
+
+from expost.accounting.claim import Spent
+from expost.accounting.curve import Linear
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.ladder import Ladder
+from expost.noise import SeededNoise
+from expost.private import split
+from expost.record import Memory
+from expost.runs import finetune, synthesize
+from expost.tabular.score import Conditional
+from expost.tabular.synthesis import CheckMaker
+from expost.training.gradient import Exact
+from expost.training.tune import tune
+from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
+from tests.unit.examples import ALPHA, budget, people, rehearsal
+from tests.unit.report.examples import blobs, customers, schema
+from tests.unit.training.test_tune import Commonest
+
+COUNT = 600
+HELD = Fraction(2, 5)
+
+
+def recorder() -> RecordingNoise:
+    return RecordingNoise(SeededNoise(3))
+
+
+def of_kind(noise: RecordingNoise, *kinds: Kind) -> list[Draw]:
+    """The requests of these kinds, in order."""
+    return [draw for draw in noise.asked if draw.kind in kinds]
+
+
+def gaussian_rho(draws: list[Draw], l2_squared: int) -> Fraction:
+    """Σ Δ²/(2σ²) over the requests."""
+    return sum((l2_squared / (2 * Fraction(draw.parameter)) for draw in draws), Fraction(0))
+
+
+def test_a_split_holds_records_out_by_coins_of_the_share_asked_for() -> None:
+    noise = recorder()
+
+    split(people(*range(50)), HELD, noise)
+
+    assert noise.asked == [Draw("coins", HELD, 50)]
+
+
+def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -> None:
+    """Accuracy 0.99 is out of reach, so every release is looked at but the last; the bill is the larger part's."""
+    noise, record = recorder(), Memory()
+
+    done = finetune(
+        *blobs(COUNT), accuracy=0.99, start=Fraction(5, 2), releases=3, epochs=2, epochs_between=1, validation=0.4,
+        noise=noise, record=record,
+    )  # fmt: skip
+
+    held, *coins = of_kind(noise, "coins")
+    drawn = of_kind(noise, "discrete_gaussian")
+    questions = [draw for draw in drawn if draw.shape == ()]
+    (variance,) = {Fraction(draw.parameter) for draw in drawn if draw.shape != ()}
+    steps = sum(draw.shape[0] for draw in drawn if isinstance(draw.shape, tuple) and draw.shape)
+    (rate,) = {Fraction(draw.parameter) for draw in coins}
+    multiplier = mp.sqrt(int(variance - 3)) / Exact.reach
+    assert held == Draw("coins", HELD, COUNT)
+    assert (steps, len(questions), rate) == (40, 2, Fraction(1, 10))
+    for alpha in (2, 16):
+        trained, asked = steps * sampled_cost(rate, multiplier, alpha), alpha * gaussian_rho(questions, 99**2)
+        cost = max(trained, float(asked))
+        assert cost <= done.release.spent.at(alpha) <= cost * (1 + ROUNDING)
+        assert trained + float(asked) <= record.spent.at(alpha) * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("check", [BalancedCheck, lambda question: GaussianCheck(question, budget(1), 2)])
+def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMaker) -> None:
+    """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
+    noise, record, form = recorder(), Memory(), schema()
+
+    done = synthesize(
+        customers(form, COUNT), schema=form, target="renewed", accuracy=0.99, check=check, validation=HELD,
+        ladder=Ladder.of([1, 2, 5], alpha=ALPHA), query=budget(1), learner=Conditional(), noise=noise, record=record,
+    )  # fmt: skip
+
+    alone, *later = of_kind(noise, "discrete_gaussian")
+    rungs, questions = [draw for draw in later if draw.shape != ()], [draw for draw in later if draw.shape == ()]
+    trained = gaussian_rho([alone], 4) + tree_rho(noise, record, draws=2) + gaussian_rho(rungs, 5)
+    asked = gaussian_rho(questions, 99**2)
+    assert of_kind(noise, "coins") == [Draw("coins", HELD, COUNT)]
+    assert (len(rungs), len(questions)) == (3, 2)
+    assert done.synthesis.outcome.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
+    assert record.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
+
+
+def tree_rho(noise: RecordingNoise, record: Memory, draws: int) -> Fraction:
+    """So many choices at ε²/8 each, for the ε on record: each exponent asked for is ε/2 times a whole number."""
+    (epsilon,) = (Fraction(entry.facts["epsilon"]) for entry, _, _ in record.lines if entry.what == "SpanningTree")
+    shorts = [Fraction(draw.parameter) / (epsilon / 2) for draw in of_kind(noise, "bernoulli_exp")]
+    assert len(shorts) >= draws
+    assert all(short.denominator == 1 for short in shorts)
+    assert max(shorts) < COUNT
+    return draws * epsilon**2 / 8
+
+
+def test_a_tuning_divides_by_the_coins_and_draws_evenly_from_the_configurations_it_was_given() -> None:
+    """The number of runs is drawn by coins of its own, one at a time."""
+    noise, configurations = recorder(), [Commonest("dear", 2.0), Commonest("cheap", 0.5)]
+
+    tune(
+        people(*[0] * COUNT), configurations, at_least=0.5, delta=1e-6, mean_runs=5, held=HELD, noise=noise,
+        odometer=rehearsal(),
+    )  # fmt: skip
+
+    assert noise.asked[0] == Draw("coins", HELD, COUNT)
+    assert {draw.shape for draw in of_kind(noise, "coins")[1:]} == {1}
+    assert {draw.parameter for draw in of_kind(noise, "below")} == {2}

@@ -1,0 +1,147 @@
+"""What training asks of the sampler is what its bill is for: coins of the stated rate, noise of the stated multiplier.
+
+The multiplier is also taken apart: one standard deviation of the noise that was asked for is put on one weight, and
+compared with how far the most that a record can add moves the weights.
+"""
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.optim import SGD
+
+from expost.accounting.claim import Budget, Spent
+from expost.accounting.curve import Table
+from expost.accounting.descent import Descent
+from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
+from expost.private import Private
+from expost.release import Past
+from expost.training.clipping import Clipper, Ghost, PerRecord
+from expost.training.gradient import Exact, Floating, Summation
+from expost.training.head import BLOCK, Head
+from expost.training.labelled import Labelled
+from expost.training.module import Trainer
+from expost.training.optimizer import Momentum
+from tests.bills.recording import ROUNDING, Draw, RecordingNoise, sampled_cost
+from tests.unit.examples import rehearsal
+from tests.unit.training.modules import flat
+
+RATE, MULTIPLIER = Fraction(1, 5), Fraction(3, 4)
+WIDTH, CLASSES, RECORDS = 3, 2, 20
+STEPS = BLOCK + 5
+CLIP, BATCH = 0.5, 4
+ORDERS = 2, 8, 32
+SUMMATIONS = pytest.mark.parametrize("summation", [Exact(), Floating()])
+CLIPPERS = pytest.mark.parametrize("clipper", [PerRecord, Ghost])
+pytestmark = pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
+
+
+def billed(spent: Spent, steps: int, rate: Fraction, multiplier: mp.mpf) -> bool:
+    """Whether the bill is that of so many sampled steps: never below it, and above it by no more than rounding."""
+    assert isinstance(spent.curve, Table)
+    costs = {alpha: steps * sampled_cost(rate, multiplier, alpha) for alpha in ORDERS}
+    return all(cost <= spent.at(alpha) <= cost * (1 + ROUNDING) for alpha, cost in costs.items())
+
+
+def head(summation: Summation) -> Head:
+    """Plain steps of length 1, so that weights show the noisy sum itself."""
+    return Head(
+        width=WIDTH, classes=CLASSES, descent=Descent(RATE, MULTIPLIER), clip=CLIP, batch=BATCH,
+        optimizer=Momentum(1.0, 0.0), summation=summation,
+    )  # fmt: skip
+
+
+def trained(summation: Summation, noise: Noise, *, records: int, steps: int) -> tuple[Floats, Spent]:
+    """The weights after so many steps on equal records, each with a gradient far above the clip, and the bill."""
+    mechanism, odometer = head(summation), rehearsal()
+    data = Labelled.of(np.full((records, WIDTH), 10.0), np.zeros(records, np.int64), classes=CLASSES)
+    price = Budget(Fraction(mechanism.descent.step.at(8)) * steps, Fraction(8))
+    weights = odometer.spend(mechanism, Private(data), price, Past(), noise).value.weights
+    return weights, odometer.spent
+
+
+@SUMMATIONS
+def test_a_head_asks_for_the_coins_and_the_noise_that_are_billed(summation: Summation) -> None:
+    """Noise N_Z(0, σ²) counts as Gaussian noise of variance σ² − 3, and one record moves the sum by ``reach``."""
+    noise = RecordingNoise(SeededNoise(4))
+
+    _, spent = trained(summation, noise, records=RECORDS, steps=STEPS)
+
+    coins, drawn = noise.asked[::2], noise.asked[1::2]
+    counts = [BLOCK, STEPS - BLOCK]
+    assert coins == [Draw("coins", RATE, count * RECORDS) for count in counts]
+    assert [draw.shape for draw in drawn] == [(count, CLASSES, WIDTH + 1) for count in counts]
+    (parameter,) = {draw.parameter for draw in drawn}
+    if isinstance(summation, Exact):
+        assert {draw.kind for draw in drawn} == {"discrete_gaussian"}
+        multiplier = mp.sqrt(int(Fraction(parameter) - 3)) / summation.reach
+    else:
+        assert {draw.kind for draw in drawn} == {"gaussian"}
+        multiplier = mp.mpf(parameter) / summation.reach
+    assert billed(spent, STEPS, RATE, multiplier)
+
+
+def ratio(moved_by: Callable[[Iterable[float]], float], entries: int, std: float) -> float:
+    """How far one deviation of noise on one weight moves it, over how far a record that joins alone moves all."""
+    return moved_by([0, std, *[0] * (entries - 1)]) / moved_by([1, *[0] * entries])
+
+
+@SUMMATIONS
+def test_the_noise_on_a_head_is_the_multiplier_times_what_a_record_moves(summation: Summation) -> None:
+    asked = RecordingNoise(SeededNoise(4))
+    trained(summation, asked, records=1, steps=1)
+    parameter = float(asked.asked[1].parameter)
+    std = parameter**0.5 if isinstance(summation, Exact) else parameter
+
+    def moved(script: Iterable[float]) -> float:
+        return float(np.linalg.norm(trained(summation, ScriptedNoise(script), records=1, steps=1)[0]))
+
+    found = ratio(moved, CLASSES * (WIDTH + 1), std)
+
+    assert float(MULTIPLIER) * (1 - 1e-6) < found < float(MULTIPLIER) * 1.01  # a grid may round a record down
+
+
+def layer() -> nn.Linear:
+    """The same untrained layer every time."""
+    torch.manual_seed(0)
+    return nn.Linear(WIDTH, CLASSES)
+
+
+def module_trainer(clipper: type[Clipper], noise: Noise, *, records: int) -> Trainer:
+    """That layer on equal records, each with a gradient far above the clip."""
+    module = layer()
+    data = torch.full((records, WIDTH), 10.0), torch.zeros(records, dtype=torch.int64)
+    return Trainer(
+        module, SGD(module.parameters(), lr=1.0), data, batch=BATCH, clip=CLIP, noise_multiplier=MULTIPLIER,
+        records=RECORDS, gradients=clipper, noise=noise,
+    )  # fmt: skip
+
+
+@CLIPPERS
+def test_a_module_asks_for_the_coins_and_the_noise_that_are_billed(clipper: type[Clipper]) -> None:
+    """The rate is that of the public number of records, whatever number there is; noise is on the clipped sum."""
+    noise, joined = RecordingNoise(SeededNoise(4)), RECORDS - 3
+    trainer = module_trainer(clipper, noise, records=joined)
+
+    list(trainer.releases(every="3 steps", releases=2))
+
+    step = [Draw("coins", Fraction(BATCH, RECORDS), joined)]
+    std = float(MULTIPLIER) * CLIP
+    step += [Draw("gaussian", std, (CLASSES, WIDTH)), Draw("gaussian", std, (CLASSES,))]
+    assert noise.asked == step * 6
+    assert billed(trainer.record.spent, 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
+
+
+@CLIPPERS
+def test_the_noise_on_a_module_is_the_multiplier_times_what_a_record_moves(clipper: type[Clipper]) -> None:
+    def moved(script: Iterable[float]) -> float:
+        (stage,) = module_trainer(clipper, ScriptedNoise(script), records=1).releases(every="1 step", releases=1)
+        return float(torch.linalg.vector_norm(flat(stage.module) - flat(layer())))
+
+    found = ratio(moved, CLASSES * (WIDTH + 1), float(MULTIPLIER) * CLIP)
+
+    assert found == pytest.approx(float(MULTIPLIER), rel=1e-5)

@@ -1,0 +1,142 @@
+"""The mutation tool: which faults it makes, that it notices and misses what it should, and when its verb fails."""
+
+from textwrap import dedent
+
+import pytest
+from mutants.kill import KILLED, SURVIVED, Trial, in_turn
+from mutants.ledger import equivalents, judged
+from mutants.operators import Mutant, mutants_of
+from mutants.suite import MODULES, tests_of
+
+from tests.architecture.test_size import PACKAGE, TRUSTED
+
+SOURCE = '''
+"""A module."""
+LIMIT: int = 4
+
+
+def price(cost: int, seeded: bool, held: bool) -> float:
+    """A price."""
+    if cost >= LIMIT:
+        raise ValueError(f"cost is {cost + 1}; the limit is {LIMIT}.")
+    register(cost)
+    return min(cost, 3.0) * 2 if seeded or held else -cost
+'''
+
+
+def changes(source: str) -> list[str]:
+    """What is changed, in order."""
+    return [mutant.change for mutant in mutants_of("m.py", dedent(source))]
+
+
+def test_every_kind_of_fault_is_made() -> None:
+    assert set(changes(SOURCE)) == {
+        "LIMIT: int = 4 → LIMIT: int = 5",
+        "LIMIT: int = 4 → LIMIT: int = 3",
+        "LIMIT: int = 4 → LIMIT: int = 8",
+        "cost >= LIMIT → (not (cost >= LIMIT))",
+        "cost >= LIMIT → (cost > LIMIT)",
+        "raise ValueError → pass",
+        "register(cost) → pass",
+        "return min(cost, 3.0) * 2 if seeded or held else -cost → return None",
+        "min(cost, 3.0) * 2 if seeded or held else -cost → (min(cost, 3.0) * 2)",
+        "min(cost, 3.0) * 2 if seeded or held else -cost → (-cost)",
+        "min(cost, 3.0) * 2 → (min(cost, 3.0) / 2)",
+        "min(cost, 3.0) * 2 → min(cost, 3.0) * 3",
+        "min(cost, 3.0) * 2 → min(cost, 3.0) * 1",
+        "min(cost, 3.0) → max(cost, 3.0)",
+        "min(cost, 3.0) → min(cost, 6.0)",
+        "min(cost, 3.0) → min(cost, 1.5)",
+        "seeded or held → (seeded and held)",
+        "seeded or held → (held)",
+        "seeded or held → (seeded)",
+        "-cost → (cost)",
+    }
+
+
+def test_a_mutant_is_the_source_with_one_change() -> None:
+    (mutant,) = mutants_of("m.py", "ρ = 1 - α\n")[:1]
+
+    assert mutant == Mutant("m.py", "", "", "1 - α → (1 + α)", "ρ = (1 + α)\n".encode())
+
+
+def test_equal_faults_of_a_function_are_numbered() -> None:
+    assert changes("def f(x):\n    return x > 1, x > 1\n").count("x > 1 → (x >= 1) #2") == 1
+
+
+def test_a_fault_is_named_after_the_function_it_is_in() -> None:
+    nested = "class A:\n    def f(self):\n        def g():\n            return -self\n        return g\n"
+
+    assert {(each.function, each.outer) for each in mutants_of("m.py", nested)} == {("A.f.g", "A.f"), ("A.f", "A.f")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_all_faults_of_a_module_have_names_of_their_own(module: str) -> None:
+    found = mutants_of(module, (PACKAGE / module).read_text(encoding="utf-8"))
+
+    assert len({mutant.name for mutant in found}) == len(found)
+
+
+@pytest.mark.parametrize("module", ["odometer.py", "checks/question.py", "accounting/curve.py"])
+def test_all_faults_of_a_module_are_programs(module: str) -> None:
+    found = mutants_of(module, (PACKAGE / module).read_text(encoding="utf-8"))
+
+    assert all(compile(mutant.source, module, "exec") for mutant in found)
+
+
+def test_the_whole_trusted_base_is_mutated() -> None:
+    """But for packages' own files, and errors, which hold no code."""
+    assert {name for name in TRUSTED if not name.endswith("__init__.py")} - {"errors.py"} <= set(MODULES)
+
+
+def test_every_test_that_mutants_are_tried_on_is_there() -> None:
+    assert all((PACKAGE.parents[1] / path).exists() for module in MODULES for path in tests_of(module))
+
+
+def test_a_trial_that_never_ends_counts_as_noticed() -> None:
+    codes: dict[str, int] = {}
+    trials = [Trial(Mutant("m.py", "", "", name, b""), (), -0.45) for name in ("ends", "fails", "hangs")]
+
+    def run(trial: Trial) -> int:
+        while trial.mutant.change == "hangs":
+            pass
+        return SURVIVED if trial.mutant.change == "ends" else KILLED
+
+    in_turn(trials, run, 2, lambda trial, code: codes.update({trial.mutant.change: code}))
+
+    assert codes["ends"] == SURVIVED
+    assert codes["fails"] == KILLED
+    assert codes["hangs"] != SURVIVED
+
+
+FATES = {"m.py f: a": True, "m.py f: b": False, "m.py f: c": False}
+
+
+def test_a_survivor_that_is_not_listed_fails_the_verb() -> None:
+    verdict = judged("m.py", FATES, {"m.py f: b"})
+
+    assert (verdict.mutants, verdict.killed, verdict.equivalent) == (3, 1, 1)
+    assert verdict.survivors == ("m.py f: c",)
+    assert not verdict.sound
+
+
+@pytest.mark.parametrize("mistaken", ["m.py f: a", "m.py f: gone"])
+def test_a_listed_mutant_that_dies_or_is_gone_fails_the_verb(mistaken: str) -> None:
+    verdict = judged("m.py", FATES, {"m.py f: b", "m.py f: c", mistaken})
+
+    assert verdict.mistaken == (mistaken,)
+    assert not verdict.sound
+
+
+def test_a_module_whose_survivors_are_all_listed_is_sound() -> None:
+    assert judged("m.py", FATES, {"m.py f: b", "m.py f: c", "other.py f: d"}).sound
+
+
+def test_every_equivalent_on_file_has_a_reason_and_is_still_there() -> None:
+    there = {
+        mutant.name
+        for module in MODULES
+        for mutant in mutants_of(module, (PACKAGE / module).read_text(encoding="utf-8"))
+    }
+
+    assert [name for name, reason in equivalents().items() if name not in there or not reason.endswith(".")] == []
