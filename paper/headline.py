@@ -48,10 +48,15 @@ def _adult(place: Place) -> str:
     shown = {(each["check"], each["split"]): each for each in found["outcomes"]}
     plain, vector = (shown[check, PAPER_SPLIT]["above_drawn"]["mean"] for check in (GAUSSIAN, SPARSE))
     unsure, ours = shown[BALANCED, COINS], shown[confident(BALANCED), COINS]
-    return f"""**Checks that can be trusted**: on the paper's Adult experiment {percent(ours["above_drawn"]["mean"])} of
+    return f"""**Checks that can be trusted**: on the paper's Adult experiment {_share(ours["above_drawn"]["mean"])} of
     what our checks accept with {percent(found["confidence"], 0)} confidence is truly accurate enough, against
-    {percent(plain)} with the paper's Gaussian checks and {percent(vector)} with its sparse vector. The confidence
+    {_share(plain)} with the paper's Gaussian checks and {_share(vector)} with its sparse vector. The confidence
     costs a mean ε of {ours["billed_drawn"]["mean"]:.2f} instead of {unsure["billed_drawn"]["mean"]:.2f}."""
+
+
+def _share(value: float) -> str:
+    """A share that is called all only if it is."""
+    return "more than 99.9 %" if 0.999 < value < 1 else percent(value)
 
 
 def _baselines(place: Place) -> str:

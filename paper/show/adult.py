@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from paper.claims import Claims, Variant
 from paper.markdown import percent, prose, table
 from paper.outcomes import Outcome
-from paper.search import BALANCED, GAUSSIAN, SPARSE, confident
-from paper.show.adult_claims import caveats, differences, variants
+from paper.search import BALANCED, GAUSSIAN, PLAIN, SPARSE, confident
+from paper.show.adult_claims import caveats, differences, variants, without_noise
 from paper.show.adult_panels import panels
 from paper.show.spread import in_percent, of, plus_minus
 from paper.summary import Mean
@@ -57,14 +57,16 @@ def text(result: Result) -> str:
             counted apart. An output is truly above if its accuracy on the held-out records, without noise, reaches
             {result["threshold"]:g}; the columns "drawn again" take {result["draws"]} draws of the check's noise for
             every repeat. "Accepted below" is the share of all searches, drawn again, that accepted an output that is
-            not truly above: what a confidence keeps at or below {percent(1 - result["confidence"], 0)}. Intervals are
-            of 95 %."""),
+            not truly above: what a confidence keeps at or below {percent(1 - result["confidence"], 0)}. It
+            promises nothing of the accepted alone: where a check accepts little, a few errors are a large share of it.
+            Intervals are of 95 %."""),
             _checks(result),
             prose(f"""Accuracy where they stopped, and the ε of (ε, {result["delta"]:g}) that is billed. The last column
             is the price of the confidence: the mean ε, drawn again, over that of the same check without it."""),
             _accuracies(result),
-            prose(_exact(result)),
-            f"The bill by rung, at δ = {result['delta']:g}, the selection of queries included:",
+            prose(without_noise(result["exact_validation"], result["exact_test"])),
+            prose(f"""The bill by rung, at δ = {result["delta"]:g}, the selection of queries included, which a
+            confidence does not change:"""),
             _bills(result),
             prose("""What the paper leaves open, one thing changed at a time, as a range and not to match it (fewer
             repeats, check noise drawn as often as above):"""),
@@ -129,23 +131,12 @@ def _accuracies(result: Result) -> str:
     return table((*names, "mean ε, Lemma 7", "mean ε, planned stops", "drawn again", "price of confidence"), rows)
 
 
-def _exact(result: Result) -> str:
-    found = result["exact_validation"]
-    return f"""Without noise in the marginals, so not private, {found["count"]} runs have a validation accuracy of
-    {_deviation(found)} and a test accuracy of {_deviation(result["exact_test"])} (mean and deviation); the paper prints
-    0.829 ± 0.0014 and 0.829 ± 0.0011 for ten."""
-
-
-def _deviation(found: Mean) -> str:
-    return f"{found['mean']:.4f}" + ("" if found["std"] is None else f" ± {found['std']:.4f}")
-
-
 def _bills(result: Result) -> str:
     """Checks whose bills read alike share a row."""
     named: dict[tuple[str, ...], list[str]] = {}
     for each in result["outcomes"]:
         for rule, epsilons in (("Lemma 7", each["lemma_7"]), ("planned stops", each["planned"])):
             names = named.setdefault((rule, *(f"{epsilon:.4f}" for epsilon in epsilons)), [])
-            names.extend({each["check"]} - set(names))
+            names.extend({PLAIN.get(each["check"], each["check"])} - set(names))
     rows = [(", ".join(names), *cells) for cells, names in sorted(named.items(), key=lambda row: row[0][0])]
     return table(("checks", "rule", *(f"{level:.4g}" for level in result["levels"])), rows)

@@ -17,6 +17,13 @@ FEWEST = 5
 """Repeats in which both checks accept at a level before their accuracies there are compared."""
 
 
+def without_noise(held: Mean, test: Mean) -> str:
+    """What candidates from exact marginals reach on held-out and on test records."""
+    return f"""Without noise in the marginals, so not private, {held["count"]} runs have a validation accuracy of
+    {_deviation(held)} and a test accuracy of {_deviation(test)} (mean and deviation); the paper prints 0.829 ± 0.0014
+    and 0.829 ± 0.0011 for ten."""
+
+
 def variants(found: Sequence[Variant]) -> str:
     """A row for each way to make candidates, and the range over all of them."""
     checks = (GAUSSIAN, SPARSE)
@@ -74,6 +81,10 @@ def caveats(exact: Mean) -> str:
     compared with the range of the variants too. Its split by place and its public number of held-out records do not
     meet the condition that neighbours differ in one part: the rows with its split repeat the experiment, and only
     those with a coin for each record state what holds when a record is added or removed."""
+
+
+def _deviation(found: Mean) -> str:
+    return f"{found['mean']:.4f}" + ("" if found["std"] is None else f" ± {found['std']:.4f}")
 
 
 def _named(found: Outcome) -> str:
