@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean, median_low
 from typing import TypedDict
 
-from paper.outcomes import accepted_sums, rung_sums, truly_above, validation
+from paper.draws import accepted_sums, rung_sums, truly_above, validation
 from paper.search import GAUSSIAN, SPARSE, Search
 from paper.stops import Run
 from paper.summary import Mean, difference, mean, ratio

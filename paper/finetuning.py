@@ -8,17 +8,18 @@ from sklearn.linear_model import LogisticRegression
 from expost import FixedOrder, SeededNoise
 from expost.accounting.claim import best_statement
 from expost.training import Classifier
-from expost.training.finetune import Recipe, check_noise, planned
+from expost.training.finetune import Recipe, looks, planned
 from paper.heads import Ending, accuracy, ending, trained
 from paper.images import DIGITS, Pool, Source, pool
 from paper.job import Job
-from paper.recipes import KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.recipes import CONFIDENT, KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.search import LEVEL
 from paper.show.finetuning import FIGURES, TITLE, Case, Plan, Result, draw, text
-from paper.summary import mean, share
+from paper.summary import mean, ratio, share
 
 __all__ = ["FIGURES", "FULL", "QUICK", "TITLE", "VERSION", "draw", "run", "text"]
 
-VERSION = 2
+VERSION = 3
 FULL = Settings()
 QUICK = Settings(first=5, public=(5, 3), private=(10, 2), probes=1, trials=2, repeats=2)
 
@@ -77,11 +78,14 @@ def run_on(job: Job[Settings], source: Source, named: str) -> Result:
         learning_rate=tuned["learning_rate"],
         clip=tuned["clip"],
         multiplier=float(multiplier(chosen)),
+        confidence=float(LEVEL),
         plans=[_plan(recipe(chosen, images, tuned, kind, thresholds[0], public=images.test), kind) for kind in KINDS],
         validation=[fmean(column) for column in zip(*(each["validation"] for each in found), strict=True)],
         reached=[fmean(column) for column in zip(*(each["test"] for each in found), strict=True)],
         cases=[
-            _case(kind, each, [one["endings"][kind][each] for one in found]) for kind in KINDS for each in thresholds
+            _case(kind, each, _endings(found, kind, each), _endings(found, CONFIDENT.get(kind, kind), each))
+            for kind in KINDS
+            for each in thresholds
         ],
     )
 
@@ -105,11 +109,17 @@ def _plan(job: Recipe, kind: str) -> Plan:
         orders=[order for _, order in best if order is not None],
         fixed=[fixed.epsilon(promise) for promise in pledge.promises],
         stops=[stop.epsilon for stop in pledge.table],
-        check=[spread for spread in check_noise(job) if spread is not None],
+        check=[look.std for look in looks(job) if look is not None],
+        guard=[look.guard for look in looks(job) if look is not None],
     )
 
 
-def _case(kind: str, threshold: str, endings: list[Ending]) -> Case:
+def _endings(found: list[Repeat], kind: str, threshold: str) -> list[Ending]:
+    return [each["endings"][kind][threshold] for each in found]
+
+
+def _case(kind: str, threshold: str, endings: list[Ending], without: list[Ending]) -> Case:
+    """One kind at one threshold, beside the same repeats by the same kind without a confidence."""
     accepted = [each for each in endings if each["passed"]]
     wanted = float(threshold)
     return Case(
@@ -124,4 +134,5 @@ def _case(kind: str, threshold: str, endings: list[Ending]) -> Case:
         validation=mean([each["validation"] for each in endings]),
         test=mean([each["test"] for each in endings]),
         releases=mean([float(each["releases"]) for each in endings]),
+        price=ratio(*([each["stops"] for each in some] for some in (endings, without))) if kind in CONFIDENT else None,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import TypeAlias, TypedDict
 
-from paper.outcomes import test
+from paper.draws import test
 from paper.search import GAUSSIAN, Search
 from paper.stops import Run
 from paper.summary import Mean, Share, mean, share

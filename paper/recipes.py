@@ -15,13 +15,16 @@ from expost.training.schedule import Schedule
 from expost.training.score import Target
 from paper.heads import accuracy, trained
 from paper.images import Pool, Source, pool
+from paper.search import LEVEL, confident
 
 if TYPE_CHECKING:
     from optuna import Trial
 
 PUBLIC: Final = "public"
 PRIVATE: Final = {"private, balanced": balanced, "private, calibrated": calibrated}
-KINDS: Final = (PUBLIC, *PRIVATE)
+CONFIDENT: Final = {confident(kind): kind for kind in PRIVATE}
+"""The kinds with a confidence, each with the name of the same kind without one."""
+KINDS: Final = (PUBLIC, *PRIVATE, *CONFIDENT)
 DRAWS = 3
 """Digits are drawn so often for each setting that is tried."""
 
@@ -56,16 +59,20 @@ class Tuned(TypedDict):
 
 
 def recipe(chosen: Settings, pool: Pool, tuned: Tuned, kind: str, threshold: str, *, public: Labelled) -> Recipe:
-    """The job for one kind of validation; only a public one looks at the public records."""
+    """The job for one kind of validation; only a public one looks at the public records.
+
+    Without a confidence the last release is returned unchecked, as in the paper.
+    """
     between, releases = chosen.public if kind == PUBLIC else chosen.private
     rate = Fraction(chosen.rate)
-    check: CheckMaker = OnPublic(public) if kind == PUBLIC else PRIVATE[kind]
+    check: CheckMaker = OnPublic(public) if kind == PUBLIC else PRIVATE[CONFIDENT.get(kind, kind)]
     return Recipe(
         width=pool.records.width,
         classes=pool.classes,
         target=Target(Fraction(threshold)),
         schedule=Schedule.of_epochs(chosen.first, between, releases, rate=rate),
         start=multiplier(chosen),
+        confidence=LEVEL if kind in CONFIDENT else None,
         rate=rate,
         delta=chosen.delta,
         check=check,

@@ -1,7 +1,7 @@
 """Where checks stop a climb, on recorded counts, and what is billed there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TypedDict, final
 
@@ -11,17 +11,19 @@ from expost import Brownian, FixedOrder, Gaussian, Ladder, PlannedStops, Promise
 from expost.accounting.claim import NOTHING
 from expost.datasets import adult
 from expost.noise import Noise
-from expost.step import Check
 from expost.tabular.marginals import Marginals
 from expost.tabular.selection import queries
 from expost.tabular.table import Table
 from paper.candidates import TARGET, Making, shares, singles, tree
 from paper.climb import Climb
-from paper.search import Search
+from paper.search import Asked, Search
 
 
 class Run(TypedDict):
-    """One climb, and the rung where each check stopped it, for many draws of the check's noise."""
+    """One climb, and how many candidates each check failed before one passed, for many draws of the check's noise.
+
+    As many as it was asked about, if none passed.
+    """
 
     climb: Climb
     stops: dict[str, list[int]]
@@ -51,15 +53,15 @@ class Costs:
         return list(accumulate(steps, initial=self.prior.as_spent()))[1:]
 
 
-def stop(check: Check[range, int], climb: Climb, trained: Sequence[Spent], noise: Noise) -> int:
-    """The rung at which the check passes, from 0; the last if none before it does, for that one is not checked."""
-    answers, asked, held = check.begin(), NOTHING.as_spent(), range(climb["held"])
-    for index, right in enumerate(climb["right"][:-1]):
-        price = check.price(index, trained[index], asked)
+def stop(asked: Asked, climb: Climb, trained: Sequence[Spent], noise: Noise) -> int:
+    """The rung at which the check passes, from 0; the number of looks if it does not pass at any."""
+    answers, spent, held = asked.check.begin(), NOTHING.as_spent(), range(climb["held"])
+    for index, right in enumerate(climb["right"][: asked.looks]):
+        price = asked.check.price(index, trained[index], spent)
         if answers.answer(index, price, held, right, noise).passed:
             return index
-        asked = asked + price.failed.as_spent()
-    return len(climb["right"]) - 1
+        spent = spent + price.failed.as_spent()
+    return asked.looks
 
 
 def checked(search: Search, climb: Climb, making: Making, noise: Noise, *, names: Sequence[str], draws: int) -> Run:
@@ -69,9 +71,9 @@ def checked(search: Search, climb: Climb, making: Making, noise: Noise, *, names
     return Run(climb=climb, stops=stops)
 
 
-def bills(search: Search, making: Making, check: Check[range, int]) -> tuple[list[float], list[float]]:
+def bills(search: Search, making: Making, asked: Asked) -> tuple[list[float], list[float]]:
     """The ε of a stop at each rung: by the paper's conversion at its one order, and by our planned stops."""
-    costs = Costs.of(search, making)
-    stops = planned_stops(costs.mechanism, search.ladder, check, prior=costs.prior)
+    costs, ladder = Costs.of(search, making), replace(search.ladder, asked=tuple(range(asked.looks)))
+    stops = planned_stops(costs.mechanism, ladder, asked.check, prior=costs.prior)
     fixed, planned = FixedOrder.at(search.alpha, search.delta), PlannedStops(stops, search.delta)
     return [fixed.probabilistic(each) for each in stops], [planned.epsilon(each) for each in stops]

@@ -56,10 +56,10 @@ class Afresh:
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
-        """A rung for each."""
-        return tuple(Rung(budget, place == len(self.budgets)) for place, budget in enumerate(self.budgets, start=1))
+        """A rung for each; the last is not asked about."""
+        return tuple(Rung(budget, place < len(self.budgets)) for place, budget in enumerate(self.budgets, start=1))
 
-    def __call__(self, past: Past[object], verdicts: tuple[Verdict, ...]) -> Rung | None:
+    def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next budget."""
         taken = len(past.steps)
         return self.rungs[taken] if taken < len(self.budgets) else None

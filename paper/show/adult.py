@@ -6,32 +6,33 @@ from typing import TypedDict
 from matplotlib.figure import Figure
 
 from paper.claims import Claims, Variant
-from paper.markdown import prose, table
+from paper.markdown import percent, prose, table
 from paper.outcomes import Outcome
-from paper.search import GAUSSIAN, SPARSE
-from paper.show.adult_claims import caveats, differences, variants
+from paper.search import BALANCED, GAUSSIAN, PLAIN, SPARSE, confident
+from paper.show.adult_claims import caveats, differences, variants, without_noise
 from paper.show.adult_panels import panels
 from paper.show.spread import in_percent, of, plus_minus
 from paper.summary import Mean
 
 TITLE = "Synthetic Adult tables: when to stop"
 FIGURES = {
-    "adult": "Three rows of panels, for the paper's plain Gaussian and sparse vector checks and for ours: validation "
-    "and test accuracy of every repeat against the Rényi ε until it stopped, with the mean of those that stopped at "
-    "each level and the threshold, and a histogram of the levels where they stopped."
+    "adult": "Three rows of panels, for the paper's plain Gaussian and sparse vector checks and for ours, which are "
+    "balanced and confident: validation and test accuracy of every repeat against the Rényi ε until it stopped, with "
+    "the mean of those that stopped at each level and the threshold, and a histogram of the levels where they stopped."
 }
-PAPER_SPLIT = "the paper's"
+PAPER_SPLIT, COINS = "the paper's", "a coin for each record"
 PRINTED = {GAUSSIAN: "about 60 %", SPARSE: "about 40 %"}
 """The paper's shares of repeats whose accepted validation accuracy is truly above the threshold."""
 
 
 class Result(TypedDict):
-    """Everything about the checks, the accuracy without noise, and the range of the variants."""
+    """Everything about the checks, how sure some of them are, the accuracy without noise, and the variants."""
 
     alpha: int
     delta: float
     threshold: float
     draws: int
+    confidence: float
     levels: list[float]
     exact_validation: Mean
     exact_test: Mean
@@ -51,15 +52,21 @@ def text(result: Result) -> str:
     return "\n\n".join(
         [
             prose(_seen(result)),
-            prose(f"""Where {repeats} repeats stopped. The last rung is not checked, so repeats that came to it are
-            apart. An output is truly above if its accuracy on the held-out records, without noise, reaches
-            {result["threshold"]:g}; the column "drawn again" takes {result["draws"]} draws of the check's noise for
-            every repeat. Intervals are of 95 %."""),
+            prose(f"""Where {repeats} repeats stopped. Checks without a confidence are not asked about the last rung, as
+            in the paper; those with one are. Repeats in which nothing was accepted ended on the last rung and are
+            counted apart. An output is truly above if its accuracy on the held-out records, without noise, reaches
+            {result["threshold"]:g}; the columns "drawn again" take {result["draws"]} draws of the check's noise for
+            every repeat. "Accepted below" is the share of all searches, drawn again, that accepted an output that is
+            not truly above: what a confidence keeps at or below {percent(1 - result["confidence"], 0)}. It
+            promises nothing of the accepted alone: where a check accepts little, a few errors are a large share of it.
+            Intervals are of 95 %."""),
             _checks(result),
-            f"Accuracy where they stopped, and the ε of (ε, {result['delta']:g}) that is billed:",
+            prose(f"""Accuracy where they stopped, and the ε of (ε, {result["delta"]:g}) that is billed. The last column
+            is the price of the confidence: the mean ε, drawn again, over that of the same check without it."""),
             _accuracies(result),
-            prose(_exact(result)),
-            f"The bill by rung, at δ = {result['delta']:g}, the selection of queries included:",
+            prose(without_noise(result["exact_validation"], result["exact_test"])),
+            prose(f"""The bill by rung, at δ = {result["delta"]:g}, the selection of queries included, which a
+            confidence does not change:"""),
             _bills(result),
             prose("""What the paper leaves open, one thing changed at a time, as a range and not to match it (fewer
             repeats, check noise drawn as often as above):"""),
@@ -71,14 +78,21 @@ def text(result: Result) -> str:
 
 
 def _seen(result: Result) -> str:
-    gaussian, sparse, same, ours = result["outcomes"]
+    found = {(each["check"], each["split"]): each for each in result["outcomes"]}
+    gaussian, sparse, same = (found[check, PAPER_SPLIT] for check in (GAUSSIAN, SPARSE, BALANCED))
+    unsure, ours = found[BALANCED, COINS], found[confident(BALANCED), COINS]
+    noisy = [found[confident(check), PAPER_SPLIT]["never_drawn"] for check in (GAUSSIAN, SPARSE)]
     return f"""Of what they accept, {in_percent(gaussian["above_drawn"])} is truly above the threshold with the paper's
     plain Gaussian check, {in_percent(sparse["above_drawn"])} with its sparse vector and
     {in_percent(same["above_drawn"])} with balanced checks of the same candidates, for a Rényi bill that is the same at
-    every rung. With a coin for each record, the centred sum and planned stops, which make the statement hold, it is
-    {in_percent(ours["above_drawn"])}, and the ε stated at δ = {result["delta"]:g} is
-    {plus_minus(ours["billed_planned"], 3)} on average instead of {plus_minus(gaussian["billed_lemma_7"], 3)} by the
-    paper's conversion."""
+    every rung; these checks promise nothing about it. With {percent(result["confidence"], 0)} confidence, and with a
+    coin for each record, the centred sum and planned stops, which make the privacy statement hold,
+    {in_percent(ours["above_drawn"])} of what balanced checks accept is truly above, and
+    {in_percent(ours["below_drawn"])} of searches accept anything below. The price is a mean ε of
+    {plus_minus(ours["billed_drawn"], 3)} at δ = {result["delta"]:g}, instead of
+    {plus_minus(unsure["billed_drawn"], 3)} without a confidence. The paper's checks are too noisy for this: at the same
+    confidence the plain Gaussian check accepts nothing in {in_percent(noisy[0])} of searches, and the sparse vector in
+    {in_percent(noisy[1])}."""
 
 
 def _checks(result: Result) -> str:
@@ -90,14 +104,16 @@ def _checks(result: Result) -> str:
             in_percent(each["above_drawn"]),
             PRINTED.get(each["check"], "") if each["split"] == PAPER_SPLIT else "",
             of(each["together"]["above"]),
-            f"{each['unchecked']['above']['of']} of {len(each['stops'])}; {in_percent(each['unchecked_drawn'])}",
+            in_percent(each["below_drawn"]),
+            f"{each['never']['above']['of']} of {len(each['stops'])}; {in_percent(each['never_drawn'])}",
             ", ".join(f"{level:.2g}" for level in each["level_quartiles"]) or "none",
             plus_minus(each["accepted"]["level"], 3),
         )
         for each in result["outcomes"]
     ]
     names = ("check", "split", "truly above, of accepted", "drawn again", "paper", "truly above, of all repeats")
-    return table((*names, "never accepted; drawn again", "quartiles of accepted ε", "its mean"), rows)
+    more = ("accepted below", "never accepted; drawn again", "quartiles of accepted ε", "its mean")
+    return table((*names, *more), rows)
 
 
 def _accuracies(result: Result) -> str:
@@ -105,25 +121,14 @@ def _accuracies(result: Result) -> str:
         (
             f"{each['check']}, {each['split']}",
             *(plus_minus(each["accepted"][part]) for part in ("validation", "test")),
-            *(plus_minus(each["unchecked"][part]) for part in ("validation", "test")),
-            plus_minus(each["billed_lemma_7"], 3),
-            plus_minus(each["billed_planned"], 3),
+            *(plus_minus(each["never"][part]) for part in ("validation", "test")),
+            *(plus_minus(each[bill], 3) for bill in ("billed_lemma_7", "billed_planned", "billed_drawn")),
+            "" if each["price_drawn"] is None else plus_minus(each["price_drawn"], 2),
         )
         for each in result["outcomes"]
     ]
-    names = ("check, split", "validation, accepted", "test, accepted", "validation, last rung", "test, last rung")
-    return table((*names, "mean ε, Lemma 7", "mean ε, planned stops"), rows)
-
-
-def _exact(result: Result) -> str:
-    found = result["exact_validation"]
-    return f"""Without noise in the marginals, so not private, {found["count"]} runs have a validation accuracy of
-    {_deviation(found)} and a test accuracy of {_deviation(result["exact_test"])} (mean and deviation); the paper prints
-    0.829 ± 0.0014 and 0.829 ± 0.0011 for ten."""
-
-
-def _deviation(found: Mean) -> str:
-    return f"{found['mean']:.4f}" + ("" if found["std"] is None else f" ± {found['std']:.4f}")
+    names = ("check, split", "validation, accepted", "test, accepted", "validation, otherwise", "test, otherwise")
+    return table((*names, "mean ε, Lemma 7", "mean ε, planned stops", "drawn again", "price of confidence"), rows)
 
 
 def _bills(result: Result) -> str:
@@ -132,6 +137,6 @@ def _bills(result: Result) -> str:
     for each in result["outcomes"]:
         for rule, epsilons in (("Lemma 7", each["lemma_7"]), ("planned stops", each["planned"])):
             names = named.setdefault((rule, *(f"{epsilon:.4f}" for epsilon in epsilons)), [])
-            names.extend({each["check"]} - set(names))
+            names.extend({PLAIN.get(each["check"], each["check"])} - set(names))
     rows = [(", ".join(names), *cells) for cells, names in sorted(named.items(), key=lambda row: row[0][0])]
     return table(("checks", "rule", *(f"{level:.4g}" for level in result["levels"])), rows)

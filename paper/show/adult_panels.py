@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 
 from paper import style
 from paper.outcomes import Outcome
+from paper.search import BALANCED, GAUSSIAN, SPARSE, confident
 
 ROWS = {
-    ("plain Gaussian", False): ("plain Gaussian", style.SOFT, style.INK),
-    ("sparse vector", False): ("sparse vector", style.SOFT, style.INK),
-    ("balanced", True): ("ours", style.BLUE, style.BLUE),
+    (GAUSSIAN, False): (GAUSSIAN, style.SOFT, style.INK),
+    (SPARSE, False): (SPARSE, style.SOFT, style.INK),
+    (confident(BALANCED), True): ("ours", style.BLUE, style.BLUE),
 }
 """Check and whether the split is ours, then the name, the colour of repeats and that of their mean."""
 
@@ -32,7 +33,7 @@ def panels(outcomes: Sequence[Outcome], levels: Sequence[float], threshold: floa
             _accuracy(panel, levels, accuracies, each["stops"], faint=faint, strong=strong)
             panel.axhline(threshold, color=style.ORANGE, linestyle=style.DASHED, linewidth=1.2)
             style.titles(panel, title, x="Rényi ε", y="accuracy")
-        _levels(right, levels, each["stops"], strong)
+        _levels(right, levels, each, strong)
         style.titles(right, f"{name}: where it stopped", x="Rényi ε", y="repeats")
     style.note(axes[0], levels[-1], threshold, "threshold", up=-11, right=-34, colour=style.ORANGE)
     _same_heights([axes[3 * place + side] for place in range(len(shown)) for side in (0, 1)])
@@ -62,13 +63,13 @@ def _accuracy(
     style.plain_ticks(axes, x=(0.01, 0.1, 1))
 
 
-def _levels(axes: Axes, levels: Sequence[float], stops: Sequence[int], colour: str) -> None:
-    """How many repeats stopped at each rung; the last one, which is not checked, is hatched."""
-    last = len(levels) - 1
+def _levels(axes: Axes, levels: Sequence[float], found: Outcome, colour: str) -> None:
+    """How many repeats were accepted at each rung; those that were not at any are hatched, on top of the last."""
+    accepted = [rung for rung, passed in zip(found["stops"], found["passed"], strict=True) if passed]
     for rung in range(len(levels)):
-        unchecked = rung == last
-        face = "none" if unchecked else colour
-        axes.bar(rung, stops.count(rung), width=0.7, color=face, edgecolor=colour, hatch="///" if unchecked else "")
+        axes.bar(rung, accepted.count(rung), width=0.7, color=colour, edgecolor=colour)
+    never, last = len(found["stops"]) - len(accepted), len(levels) - 1
+    axes.bar(last, never, width=0.7, bottom=accepted.count(last), color="none", edgecolor=colour, hatch="///")
     axes.set_xticks(range(len(levels)), [f"{level:.2g}" for level in levels], fontsize=7)
     axes.grid(visible=False, axis="x")
 

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paper import style
+from paper.search import confident
 from paper.show.finetuning_result import Case, Plan, Result
 from paper.show.finetuning_text import TITLE, text
 from paper.summary import Mean, Share
@@ -22,6 +23,8 @@ KINDS: Final = {
     "public": ("public", style.GREEN, "o"),
     "private, balanced": ("private, balanced", style.BLUE, "s"),
     "private, calibrated": ("private, the paper's", style.ORANGE, "^"),
+    confident("private, balanced"): (confident("balanced"), style.BLUE, "D"),
+    confident("private, calibrated"): (confident("the paper's"), style.ORANGE, "v"),
 }
 RULES: Final = (
     ("paper", style.SOFT, style.DASHED, "best order at the stop: not valid"),
@@ -72,7 +75,7 @@ def _draw_accuracies(axes: Axes, result: Result) -> None:
 
 def _draw_means(axes: Axes, result: Result, title: str, y: str, value: Callable[[Case], Mean]) -> None:
     for place, (kind, (label, colour, marker)) in enumerate(KINDS.items()):
-        found = [(case["threshold"] + (place - 1) * APART, value(case)) for case in _of(result, kind)]
+        found = [(case["threshold"] + _aside(place), value(case)) for case in _of(result, kind)]
         _points(axes, found, colour=colour, marker=marker, label=label)
     axes.set_ylim(0)
     style.titles(axes, title, x="threshold", y=y)
@@ -82,7 +85,7 @@ def _draw_beyond(axes: Axes, result: Result) -> None:
     """Validation accuracy in full, test accuracy in hollow points, both less the threshold."""
     for place, (kind, (_, colour, marker)) in enumerate(KINDS.items()):
         for case in _of(result, kind):
-            x = case["threshold"] + (place - 1) * APART
+            x = case["threshold"] + _aside(place)
             _points(axes, [(x - APART / 4, _less(case["validation"], case))], colour=colour, marker=marker)
             _points(axes, [(x + APART / 4, _less(case["test"], case))], colour=colour, marker=marker, hollow=True)
     axes.axhline(0, color=style.SOFT, linewidth=0.9)
@@ -92,7 +95,7 @@ def _draw_beyond(axes: Axes, result: Result) -> None:
 def _draw_shares(axes: Axes, result: Result) -> None:
     for place, (kind, (_, colour, marker)) in enumerate(KINDS.items()):
         for case in _of(result, kind):
-            x, truly = case["threshold"] + (place - 1) * APART, case["truly"]
+            x, truly = case["threshold"] + _aside(place), case["truly"]
             if truly["interval"] is not None:
                 axes.plot([x, x], truly["interval"], color=colour, linewidth=1.2)
                 axes.plot([x], [_share(truly)], color=colour, marker=marker, markersize=5)
@@ -124,6 +127,11 @@ def _points(
         elinewidth=1.2,
         label=label,
     )
+
+
+def _aside(place: int) -> float:
+    """How far the points of a kind lie from their threshold."""
+    return (place - len(KINDS) // 2) * APART
 
 
 def _of(result: Result, kind: str) -> list[Case]:

@@ -6,9 +6,10 @@ from paper.summary import Mean, Share
 
 
 class Plan(TypedDict):
-    """One kind of validation: the ε of each release by each rule, the best order there, and the noise of its check.
+    """One kind of validation: the ε of each release by each rule, the best order there, and the noise of its checks.
 
     ``paper`` takes the best order at the stop, ``fixed`` one order for all stops, ``stops`` divides δ over them.
+    ``guard`` is the least margin that passes, in records.
     """
 
     kind: str
@@ -19,10 +20,14 @@ class Plan(TypedDict):
     fixed: list[float]
     stops: list[float]
     check: list[float]
+    guard: list[float]
 
 
 class Case(TypedDict):
-    """Searches with one kind of validation and one threshold; the means are over all of them, accepted or not."""
+    """Searches with one kind of validation and one threshold; the means are over all of them, accepted or not.
+
+    ``price`` is the ε by planned stops over that of the same kind without a confidence, where it has one.
+    """
 
     kind: str
     threshold: float
@@ -35,6 +40,7 @@ class Case(TypedDict):
     validation: Mean
     test: Mean
     releases: Mean
+    price: Mean | None
 
 
 class Result(TypedDict):
@@ -54,6 +60,7 @@ class Result(TypedDict):
     learning_rate: float
     clip: float
     multiplier: float
+    confidence: float
     plans: list[Plan]
     validation: list[float]
     reached: list[float]

@@ -4,19 +4,20 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
-from paper.adult import VARIANTS, Settings, as_in_paper, by_coins
+from paper.adult import IN_PAPER, VARIANTS, Settings, as_in_paper, by_coins
 from paper.candidates import TARGET, Alone, Making, Parts, by_coin, by_index, joined, records, select
 from paper.claims import claims
 from paper.climb import Climb, measured_together
 from paper.job import Job
 from paper.outcomes import outcome
-from paper.search import BALANCED, GAUSSIAN, SEARCH, SPARSE, Search
+from paper.search import BALANCED, GAUSSIAN, PLAIN, SEARCH, SPARSE, Search, confident
 from paper.show.spread import in_percent, of, plus_minus, verdict
-from paper.stops import Costs, Run, bills, stop
+from paper.stops import Costs, Run, bills, checked, stop
 from paper.summary import Mean, difference, mean, ratio, share
 
 from expost import SeededNoise
@@ -84,11 +85,11 @@ def test_the_checks_have_the_noise_of_the_paper() -> None:
     checks, trained = SEARCH.checks(18089), Costs.of(SEARCH, Making()).trained(SEARCH.ladder)
     nothing = Costs.of(SEARCH, Making()).prior.times(0).as_spent()
 
-    gaussian = checks[GAUSSIAN]
+    gaussian = checks[GAUSSIAN].check
     verdict = gaussian.begin().answer(
         0, gaussian.price(0, trained[0], nothing), range(18089), 15000, ScriptedNoise([0])
     )
-    facts = checks[SPARSE].facts()
+    facts = checks[SPARSE].check.facts()
 
     assert verdict.std == pytest.approx(math.sqrt(6000))
     assert math.sqrt(Fraction(str(facts["variance"]))) == pytest.approx(118.8370063)
@@ -116,6 +117,49 @@ def test_the_last_rung_is_reached_without_a_question(name: str, draws: int) -> N
     assert noise.below(2) == 1
 
 
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_confident_check_is_asked_about_the_last_rung_and_may_fail_it_too(name: str) -> None:
+    trained, asked, many = Costs.of(SEARCH, Making()).trained(SEARCH.ladder), SEARCH.checks(10 * HELD)[name], 10 * HELD
+    climbs = [Climb(held=many, right=[8250] * 6 + [right], test=1, right_test=[1] * 7) for right in (many, 8250)]
+
+    found = [stop(asked, climb, trained, ScriptedNoise([0] * 8)) for climb in climbs]
+
+    assert found == [6, 7]
+    assert asked.looks == 7
+
+
+@pytest.mark.parametrize(("name", "plain"), PLAIN.items())
+def test_a_candidate_just_below_passes_by_noise_unless_the_check_is_confident(name: str, plain: str) -> None:
+    """300 draws; more than 37 passes of a check that may err in one of 20 have a chance below 1e-6."""
+    climb, trained = recorded(*[824] * 7), Costs.of(SEARCH, Making()).trained(SEARCH.ladder)
+    checks, noise = SEARCH.checks(HELD), SeededNoise(3)
+
+    passes = {
+        each: sum(stop(checks[each], climb, trained, noise) < checks[each].looks for _ in range(300))
+        for each in (name, plain)
+    }
+
+    assert passes[name] <= 37
+    assert passes[plain] > 200
+
+
+def test_what_the_paper_s_checks_say_does_not_depend_on_those_with_a_confidence() -> None:
+    climb, names = recorded(800, 810, 820, 825, 830, 840, 850), (GAUSSIAN, SPARSE, BALANCED)
+
+    alone, beside = (
+        checked(SEARCH, climb, Making(), SeededNoise(1), names=each, draws=5) for each in (names, IN_PAPER)
+    )
+
+    assert alone["stops"] == {name: beside["stops"][name] for name in names}
+
+
+@pytest.mark.parametrize(("name", "plain"), PLAIN.items())
+def test_a_confidence_changes_no_price(name: str, plain: str) -> None:
+    sure, unsure = (chain(*bills(SEARCH, Making(), SEARCH.checks(18089)[each])) for each in (name, plain))
+
+    assert list(sure) == pytest.approx(list(unsure), rel=1e-3)
+
+
 @pytest.mark.parametrize("name", [GAUSSIAN, SPARSE, BALANCED])
 def test_the_paper_bills_the_level_and_the_selection_whatever_the_check(name: str) -> None:
     lemma_7, planned = bills(SEARCH, Making(), SEARCH.checks(18089)[name])
@@ -141,7 +185,7 @@ def test_a_dearer_check_is_billed() -> None:
     assert lemma_7[0] > 0.3 + math.log(1e5) / 19
 
 
-def test_accepted_repeats_and_unchecked_ones_are_kept_apart() -> None:
+def test_accepted_repeats_and_those_without_a_pass_are_kept_apart() -> None:
     low, high = recorded(*[800] * 7), recorded(*[800] * 5, 830, 840)
     runs = [
         Run(climb=low, stops={GAUSSIAN: [0, 6]}),
@@ -152,11 +196,32 @@ def test_accepted_repeats_and_unchecked_ones_are_kept_apart() -> None:
     found = outcome(SEARCH, GAUSSIAN, "by hand", runs)
 
     assert (found["accepted"]["above"]["count"], found["accepted"]["above"]["of"]) == (1, 2)
-    assert (found["unchecked"]["above"]["count"], found["unchecked"]["above"]["of"]) == (1, 1)
+    assert (found["never"]["above"]["count"], found["never"]["above"]["of"]) == (1, 1)
+    assert found["passed"] == [True, True, False]
     assert found["accepted"]["validation"]["mean"] == pytest.approx(0.815)
     assert found["above_drawn"]["mean"] == pytest.approx(3 / 4)
-    assert found["unchecked_drawn"]["mean"] == pytest.approx(1 / 3)
+    assert found["below_drawn"]["mean"] == pytest.approx(1 / 6)
+    assert found["never_drawn"]["mean"] == pytest.approx(1 / 3)
+    assert found["price_drawn"] is None
     assert found["billed_planned"]["mean"] == pytest.approx(np.mean([found["planned"][rung] for rung in (0, 5, 6)]))
+
+
+def test_a_pass_on_the_last_rung_is_accepted_and_costs_what_it_took_beyond_the_check_without_a_confidence() -> None:
+    name, high = confident(BALANCED), recorded(*[800] * 5, 830, 840)
+    runs = [Run(climb=high, stops={BALANCED: [5, 4], name: [6, 5]}), Run(climb=high, stops={BALANCED: [5], name: [7]})]
+
+    found, without = (outcome(SEARCH, each, "by hand", runs) for each in (name, BALANCED))
+
+    assert (found["stops"], found["passed"]) == ([6, 6], [True, False])
+    assert (found["accepted"]["above"]["count"], found["accepted"]["above"]["of"]) == (1, 1)
+    assert found["above_drawn"]["mean"] == pytest.approx(1)
+    assert (found["below_drawn"]["mean"], without["below_drawn"]["mean"]) == pytest.approx((0, 1 / 4))
+    assert found["never_drawn"]["mean"] == pytest.approx(1 / 2)
+    price, bill = found["price_drawn"], found["planned"]
+    assert price is not None
+    assert price["mean"] == pytest.approx(
+        ((bill[6] + bill[5]) / 2 + bill[6]) / ((bill[5] + bill[4]) / 2 + bill[5]), rel=1e-4
+    )
 
 
 def test_overfitting_is_a_gain_beyond_the_climb_and_the_rung() -> None:

@@ -91,6 +91,12 @@ def test_releases_that_do_not_know_of_each_other_cost_their_sum() -> None:
     assert [stop.at(20) for stop in stops] == pytest.approx([float(sum(levels[: i + 1])) for i in range(len(levels))])
 
 
+def test_every_release_but_the_last_is_asked_about() -> None:
+    rungs = Afresh(QUICK.ladder.budgets).rungs
+
+    assert [rung.asked for rung in rungs] == [True] * (len(rungs) - 1) + [False]
+
+
 def test_the_oracle_pays_for_one_release_at_the_whole_delta() -> None:
     task = given()
 

@@ -13,11 +13,13 @@ from paper.finetuning import FULL, QUICK, _case, _plan, run
 from paper.heads import Ending, accuracy, ending, trained
 from paper.images import Source, pool
 from paper.job import Job
-from paper.recipes import KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.recipes import CONFIDENT, KINDS, PRIVATE, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.search import confident
 from paper.show.finetuning import text
 
 from expost import Odometer, Private, SeededNoise, Split
 from expost.errors import InvalidBound, SchemaMismatch
+from expost.training import Classifier
 from expost.training.finetune import Recipe, fine_tune, planned
 
 DIGITS = pool(Source())
@@ -28,8 +30,8 @@ def job_of(kind: str, threshold: str = "0.64", settings: Settings = FULL) -> Rec
     return recipe(settings, DIGITS, TUNED, kind, threshold, public=DIGITS.test)
 
 
-def ended(passed: bool, test: float, validation: float = 1.0) -> Ending:
-    return Ending(paper=1, fixed=3, stops=2, validation=validation, test=test, releases=4, passed=passed)
+def ended(passed: bool, test: float, validation: float = 1.0, stops: float = 2) -> Ending:
+    return Ending(paper=1, fixed=3, stops=stops, validation=validation, test=test, releases=4, passed=passed)
 
 
 def write(path: Path, *, width: int = 6, per_class: int = 100, labels: type = np.int64) -> Path:
@@ -129,7 +131,7 @@ def test_the_paper_s_four_checks_share_what_training_the_first_release_costs() -
 
 
 def test_a_balanced_check_is_less_noisy_than_one_of_the_paper_s() -> None:
-    balanced, calibrated = (_plan(job_of(kind), kind)["check"] for kind in KINDS[1:])
+    balanced, calibrated = (_plan(job_of(kind), kind)["check"] for kind in PRIVATE)
 
     assert all(one < other for one, other in zip(balanced, calibrated, strict=True))
 
@@ -137,12 +139,51 @@ def test_a_balanced_check_is_less_noisy_than_one_of_the_paper_s() -> None:
 def test_only_heads_that_passed_count_as_accepted() -> None:
     endings = [ended(True, 0.7), ended(True, 0.69, 0.6), ended(False, 0.9), ended(False, 0.1)]
 
-    case = _case("public", "0.7", endings)
+    case = _case("public", "0.7", endings, endings)
 
     assert (case["accepted"]["count"], case["accepted"]["of"]) == (2, 4)
     assert (case["truly"]["count"], case["truly"]["of"]) == (1, 2)
     assert (case["truly_validation"]["count"], case["truly_validation"]["of"]) == (1, 2)
     assert case["test"]["mean"] == pytest.approx((0.7 + 0.69 + 0.9 + 0.1) / 4)
+
+
+@pytest.mark.parametrize("kind", CONFIDENT)
+def test_a_confidence_has_a_price_over_the_same_repeats_without_it(kind: str) -> None:
+    sure, unsure = [ended(True, 0.7, stops=3), ended(False, 0.7, stops=6)], [ended(True, 0.7, stops=2)] * 2
+
+    assert _case(kind, "0.7", unsure, unsure)["price"] == pytest.approx({"count": 2, "mean": 1, "std": 0, "reach": 0})
+    price = _case(kind, "0.7", sure, unsure)["price"]
+    assert price is not None
+    assert price["mean"] == pytest.approx(9 / 4)
+    assert _case(CONFIDENT[kind], "0.7", unsure, unsure)["price"] is None
+
+
+@pytest.mark.parametrize("kind", CONFIDENT)
+def test_a_confident_check_looks_at_every_release_and_wants_a_margin_for_the_same_price(kind: str) -> None:
+    sure, plain = (_plan(job_of(each), each) for each in (kind, CONFIDENT[kind]))
+
+    assert (len(sure["guard"]), len(plain["guard"])) == (5, 4)
+    assert all(guard > 2 * noise for guard, noise in zip(sure["guard"], sure["check"], strict=True))
+    assert plain["guard"] == [0] * 4
+    assert sure["stops"] == plain["stops"]
+
+
+def test_a_head_that_passes_only_by_noise_is_not_accepted_surely() -> None:
+    """The first release lacks a record: noise of a few lifts it over the target unless the check is confident."""
+    settings, kinds = replace(FULL, first=5, private=(5, 3)), ("private, calibrated", confident("private, calibrated"))
+    train, held = DIGITS.draw(50, SeededNoise(1))
+    made = trained(recipe(settings, DIGITS, TUNED, kinds[0], "0.5", public=held), train, SeededNoise(5))
+    first = min(made.values(), key=lambda release: release.steps)
+    short = f"{accuracy(Classifier(first.weights), held) + 1 / len(held):.4f}"
+    jobs = [recipe(settings, DIGITS, TUNED, kind, short, public=held) for kind in kinds]
+
+    found = [
+        [ending(job, made, (train, held, DIGITS.test), noise) for noise in map(SeededNoise, range(20))] for job in jobs
+    ]
+
+    unsure, sure = (sum(each["passed"] and each["validation"] < float(short) for each in endings) for endings in found)
+    assert unsure >= 4
+    assert sure <= 4
 
 
 def test_a_threshold_nobody_accepted_is_told_without_a_share(tmp_path: Path) -> None:
