@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from expost import FixedOrder, SeededNoise
 from expost.accounting.claim import best_statement
 from expost.training import Classifier
-from expost.training.finetune import Recipe, looks, planned
+from expost.training.finetune import Recipe, planned
 from paper.heads import Ending, accuracy, ending, trained
 from paper.images import DIGITS, Pool, Source, pool
 from paper.job import Job
@@ -109,8 +109,8 @@ def _plan(job: Recipe, kind: str) -> Plan:
         orders=[order for _, order in best if order is not None],
         fixed=[fixed.epsilon(promise) for promise in pledge.promises],
         stops=[stop.epsilon for stop in pledge.table],
-        check=[look.std for look in looks(job) if look is not None],
-        guard=[look.guard for look in looks(job) if look is not None],
+        check=[look.std for look in job.looks() if look is not None],
+        guard=[look.guard for look in job.looks() if look is not None],
     )
 
 

@@ -70,7 +70,7 @@ def test_each_gaussian_question_has_the_noise_that_is_billed(margins: list[int])
     """ρ = Δ²/(2σ²) for each question, pass or fail; all that were planned come to the budget."""
     noise = quiet()
 
-    bills, verdicts = ask(GaussianCheck(QUESTION, budget(2), 3), margins, noise)
+    bills, verdicts = ask(GaussianCheck(QUESTION, budget(2), 3, None), margins, noise)
 
     variances = noise.parameters("discrete_gaussian")
     assert noise.asked == [Draw("discrete_gaussian", variance, ()) for variance in variances]
@@ -91,7 +91,7 @@ def test_each_balanced_question_has_the_noise_of_what_training_spent_beyond_it(t
     """The bill after each question is Σ Δ²/(2σ_j²): the largest ρ with ρ·α below what training had spent by then."""
     noise = quiet()
 
-    bills, verdicts = ask(BalancedCheck(QUESTION), [-FAR, -FAR, FAR], noise, [Spent(curve) for curve in trained])
+    bills, verdicts = ask(BalancedCheck(QUESTION, None), [-FAR, -FAR, FAR], noise, [Spent(curve) for curve in trained])
 
     variances = noise.parameters("discrete_gaussian")
     assert noise.asked == [Draw("discrete_gaussian", variance, ()) for variance in variances]
@@ -114,7 +114,7 @@ def test_a_sparse_vector_has_the_noise_that_is_billed(margins: list[int], monoto
     """The threshold costs ρ = Δ²/(2σ²) once, a fail nothing, a pass 2Δ/b, or Δ/b where all answers move alike."""
     noise = quiet()
 
-    bills, verdicts = ask(SparseVectorCheck(Given(monotone), Fraction(50), Fraction(7)), margins, noise)
+    bills, verdicts = ask(SparseVectorCheck(Given(monotone), Fraction(50), Fraction(7), None), margins, noise)
 
     (variance,), scales = noise.parameters("discrete_gaussian"), noise.parameters("discrete_laplace")
     once = Linear(Fraction(0), REACH**2 / (2 * variance))
@@ -130,7 +130,7 @@ def test_a_sparse_vector_has_the_noise_that_is_billed(margins: list[int], monoto
 def test_a_calibrated_sparse_vector_asks_for_noise_that_costs_the_budget(monotone: bool, shifts: int) -> None:
     noise = quiet()
 
-    ask(SparseVectorCheck.calibrated(Given(monotone), budget(3)), [FAR], noise)
+    ask(SparseVectorCheck.calibrated(Given(monotone), budget(3), None), [FAR], noise)
 
     (variance,), (scale,) = noise.parameters("discrete_gaussian"), noise.parameters("discrete_laplace")
     cost = shifts * REACH / scale + ALPHA * REACH**2 / (2 * variance)

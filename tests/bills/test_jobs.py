@@ -73,7 +73,7 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
         assert trained + float(asked) <= record.spent.at(alpha) * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("check", [BalancedCheck, lambda question: GaussianCheck(question, budget(1), 2)])
+@pytest.mark.parametrize("check", [BalancedCheck, lambda question: GaussianCheck(question, budget(1), 2, None)])
 def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMaker) -> None:
     """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
     noise, record, form = recorder(), Memory(), schema()

@@ -296,7 +296,7 @@ def told(check: Check[Integers, int], trained: Iterable[Spent]) -> tuple[Stock, 
 
 def test_a_gaussian_question_has_the_noise_of_its_bill() -> None:
     """200000 draws, 2000 of them for questions, seed 39."""
-    check = GaussianCheck(Given(), budget(ALPHA * ASKED * Fraction(1, 50)), ASKED)
+    check = GaussianCheck(Given(), budget(ALPHA * ASKED * Fraction(1, 50)), ASKED, None)
 
     noise, odometer = told(check, [NONE] * ASKED)
 
@@ -307,7 +307,7 @@ def test_a_gaussian_question_has_the_noise_of_its_bill() -> None:
 def test_a_balanced_question_has_the_noise_of_its_bill() -> None:
     """200000 draws, 2000 of them for questions, seed 39."""
     noise, odometer = told(
-        BalancedCheck(Given()), [Spent(Linear(Fraction(0), Fraction(step, 50))) for step in range(1, ASKED + 1)]
+        BalancedCheck(Given(), None), [Spent(Linear(Fraction(0), Fraction(step, 50))) for step in range(1, ASKED + 1)]
     )
 
     (draws,) = noise.law("discrete_gaussian")
@@ -352,7 +352,7 @@ def prices(check: Check[Integers, int]) -> tuple[Linear, Linear]:
 @pytest.mark.parametrize(
     "check",
     [
-        SparseVectorCheck(Given(), Fraction(400), Fraction(15)),
+        SparseVectorCheck(Given(), Fraction(400), Fraction(15), None),
         RenyiReducedAboveThreshold(Given(), (budget(Fraction(1, 2)),)),
     ],
 )
