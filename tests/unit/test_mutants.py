@@ -102,7 +102,7 @@ def test_a_trial_that_never_ends_counts_as_noticed() -> None:
             pass
         return SURVIVED if trial.mutant.change == "ends" else KILLED
 
-    in_turn(trials, run, 2, lambda trial, code: codes.update({trial.mutant.change: code}))
+    in_turn(trials, run, 2, lambda trial, code, seconds: codes.update({trial.mutant.change: code}))
 
     assert codes["ends"] == SURVIVED
     assert codes["fails"] == KILLED
