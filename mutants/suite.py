@@ -46,7 +46,7 @@ OF_PACKAGES = {
 """What tests the modules of a package."""
 
 
-def tests_of(module: str) -> tuple[str, ...]:
+def suite_of(module: str) -> tuple[str, ...]:
     """The tests that a module's mutants must die by: a fault that only a command or a figure would show is missed."""
     return next((tests for package, tests in OF_PACKAGES.items() if module.startswith(package)), CORE)
 

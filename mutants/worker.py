@@ -17,9 +17,9 @@ import pytest
 from mutants.kill import NOTHING, SURVIVED, UNTRIED, Patched, Tell, Trial, afresh, in_turn
 from mutants.operators import Mutant, mutants_of
 from mutants.selection import traced
-from mutants.suite import tests_of
+from mutants.suite import suite_of
 
-QUICK, THOROUGH = 15.0, 60.0
+QUICK, THOROUGH = 4.0, 40.0
 """Seconds of tests that a mutant is tried on at first, and that one is tried on before it counts as a survivor."""
 HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath", "torch", "opacus")
 """Imported once, before processes are forked; not hypothesis, which pytest must import itself."""
@@ -33,9 +33,9 @@ def main(kept: Path, out: Path, modules: Sequence[str]) -> None:
         def tell(trial: Trial, code: int, seconds: float) -> None:
             log.write(json.dumps([trial.mutant.module, trial.mutant.name, code != SURVIVED, seconds]) + "\n")
 
-        for tests in dict.fromkeys(map(tests_of, modules)):
+        for tests in dict.fromkeys(map(suite_of, modules)):
             calls = traced(tests, kept, jobs)
-            found = [mutant for module in modules if tests_of(module) == tests for mutant in _mutants(module)]
+            found = [mutant for module in modules if suite_of(module) == tests for mutant in _mutants(module)]
             noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
             for package in HEAVY:
                 importlib.import_module(package)
