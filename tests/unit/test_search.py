@@ -547,3 +547,23 @@ def test_planned_stops_add_what_reads_both_parts() -> None:
     stops = planned_stops(Says(1), LADDER, CHECK, whole=Promise(line(0, 1)))
 
     assert [stop.at(20) for stop in stops] == [21.0, 22.0, 24.0, 28.0]
+
+
+def test_a_stop_is_planned_at_the_price_of_a_pass_after_fails() -> None:
+    """Training is cheap here: a threshold counts once, and a pass where the search stops."""
+    check = SparseVectorCheck(QUESTION, Fraction(1), Fraction(1))
+
+    stops = planned_stops(Says(0), Ladder.of([1, 2, 4], alpha=20), check)
+
+    assert stops == (
+        Promise(line(2, Fraction(1, 2))),
+        Promise(line(2, Fraction(1, 2))),
+        Promise(line(0, Fraction(1, 2))),
+    )
+
+
+def test_strides_are_planned_at_the_levels_of_their_ladder() -> None:
+    """However many rungs are left out, the total at a level is that level, and not twice it."""
+    stops = planned_stops(Says(0), Strides(LADDER), PublicCheck[int](bool))
+
+    assert stops == tuple(Promise(line(0, level / 20)) for level in LADDER.levels)
