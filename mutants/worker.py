@@ -19,7 +19,7 @@ from mutants.operators import Mutant, mutants_of
 from mutants.selection import traced
 from mutants.suite import suite_of
 
-QUICK, THOROUGH = 4.0, 40.0
+QUICK, THOROUGH = 3.0, 12.0
 """Seconds of tests that a mutant is tried on at first, and that one is tried on before it counts as a survivor."""
 HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath", "torch", "opacus")
 """Imported once, before processes are forked; not hypothesis, which pytest must import itself."""
