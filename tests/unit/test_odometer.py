@@ -778,3 +778,10 @@ class Forgetful:
     def capture(self, hold: Hold, spent: object) -> None:
         """Refuse."""
         raise LedgerConflict("the record is gone.")
+
+
+def test_the_promise_of_a_filter_is_not_below_its_cap() -> None:
+    """A third is no float; rounded down it would promise less than may be spent."""
+    cap = Filter(budget(Fraction(1, 3)))
+
+    assert Fraction(cap.promise.at(20)) >= Fraction(1, 3)

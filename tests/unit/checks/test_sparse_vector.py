@@ -131,3 +131,12 @@ def test_the_record_holds_what_it_takes_to_recompute_the_cost() -> None:
 def test_the_secret_threshold_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="secret noise"):
         pickle.dumps(CHECK.begin())
+
+
+def test_a_scale_too_wide_for_64_bits_is_refused_in_units_of_the_sensitivity() -> None:
+    """A sensitivity of 3 brings the widest scale down to a third."""
+    widest = Fraction(2**51, 3)
+
+    assert SparseVectorCheck(CENTRED, Fraction(1), widest).scale == widest
+    with pytest.raises(InvalidBound, match="64-bit noise"):
+        SparseVectorCheck(CENTRED, Fraction(1), widest + 1)
