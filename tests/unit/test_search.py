@@ -554,7 +554,7 @@ def test_planned_stops_add_what_reads_both_parts() -> None:
 
 def test_a_stop_is_planned_at_the_price_of_a_pass_after_fails() -> None:
     """Training is cheap here: a threshold counts once, and a pass where the search stops."""
-    check = SparseVectorCheck(QUESTION, Fraction(1), Fraction(1))
+    check = SparseVectorCheck(QUESTION, Fraction(1), Fraction(1), None)
 
     stops = planned_stops(Says(0), Ladder.of([1, 2, 4], alpha=20), check)
 
