@@ -146,10 +146,10 @@ def test_questions_are_counted_from_zero_up_to_the_first_pass() -> None:
 
 def test_a_run_of_a_check_stays_with_its_owner() -> None:
     inquiry = Inquiry(Echo())
-    inquiry.bind("this odometer")
+    inquiry.bond.bind("this odometer")
 
     with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
-        inquiry.bind("another one")
+        inquiry.bond.bind("another one")
 
 
 @pytest.mark.parametrize("failed", [FAIL, Promise(line(9, 0))])
