@@ -15,7 +15,10 @@ from expost.ladder import Ladder
 from expost.noise import Floats, Integers, Noise, SeededNoise
 from expost.runs import synthesize
 from expost.tabular.apart import invented, require_apart
+from expost.tabular.column import Missing
+from expost.tabular.listed import Boolean, Integer
 from expost.tabular.model import Model
+from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
@@ -141,6 +144,28 @@ def test_what_mixes_records_is_refused_before_the_table_is_opened(how: str) -> N
         synthesized(None, **MIXING[how])
 
     assert one_sentence(refusal.value)
+
+
+WIDE = Schema((Integer("age", tuple(range(40)), Missing.CATEGORY), Boolean("renewed")), reviewed=True, neighbours=ADD)
+
+
+def filled(candidate: Candidate, records: Table) -> Floats:
+    """Predicts after the age, where it is missing, was set to the commonest of those asked about."""
+    ages = records.codes("age")
+    known = ages[ages < 40]
+    commonest = np.bincount(known).argmax() if len(known) else 0
+    columns = {**records.columns, "age": np.where(ages < 40, ages, commonest)}
+    return correct("renewed")(candidate, Table(records.schema, columns))
+
+
+def old(table: Table, model: Model, target: str, noise: Noise) -> Predictor:
+    return lambda records: (records.codes("age") >= 20).astype(np.int64)
+
+
+def test_a_score_that_fills_gaps_by_what_is_common_is_refused_although_few_records_have_a_gap() -> None:
+    """A handful of records has no gap, or no other commonest age; halves of many have both."""
+    with pytest.raises(InvalidBound, match="changes with the records scored beside it"):
+        synthesize(None, schema=WIDE, target="renewed", accuracy=0.5, ladder=LADDER, learner=old, score=filled)
 
 
 @pytest.mark.parametrize("how", APART)

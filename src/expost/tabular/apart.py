@@ -25,6 +25,9 @@ INVENTED = 8
 REPEATS = 100
 """How often they are repeated in a large batch, so that what is done in blocks only shows."""
 
+CROWD = 1000
+"""Rows of the synthetic table that are tried in halves: one by one they would take too long."""
+
 TAUGHT = 240
 """Made-up records to learn from in a rehearsal: enough for a classifier to tell some codes apart."""
 
@@ -46,25 +49,29 @@ def require_apart(score: Callable[[Candidate, Table], Floats], candidate: Candid
     """Refuse a score that changes with what else is scored, on made-up records and on rows of the synthetic table."""
     table = candidate.table
     records = _joined(invented(table.schema, INVENTED), _taken(table, np.arange(min(INVENTED, len(table)))))
-    same = _same(score, candidate, records)
-    if same is None:
+    crowd = _taken(table, np.arange(min(CROWD, len(table))))
+    tried = (records, _batches(len(records))), (crowd, _halves(crowd))
+    same = [_same(score, candidate, some, batches) for some, batches in tried]
+    if None in same:
         raise InvalidBound(
             "the score fails on made-up records; give one that takes any records of the schema, few or many."
         )
-    if not same:
+    if not all(same):
         raise InvalidBound(
             "the score of a record changes with the records scored beside it or before it; give an estimator and a "
             "score that judge each record by itself."
         )
 
 
-def _same(score: Callable[[Candidate, Table], Floats], candidate: Candidate, records: Table) -> bool | None:
+def _same(
+    score: Callable[[Candidate, Table], Floats], candidate: Candidate, records: Table, batches: Iterator[Places]
+) -> bool | None:
     """Whether the records score the same in every batch; None if the score fails, whose reason is not kept."""
     try:
         together = np.asarray(score(candidate, records))
         return all(
             np.array_equal(np.asarray(score(candidate, _taken(records, places))), together[places], equal_nan=True)
-            for places in _batches(len(records))
+            for places in batches
         )
     except Exception:  # noqa: BLE001  whatever it is, the same would happen with private records open
         return None
@@ -89,6 +96,12 @@ def _batches(count: int) -> Iterator[Places]:
     yield np.concatenate([everybody, np.zeros(count, dtype=np.intp)])
     yield np.tile(everybody, REPEATS)
     yield everybody
+
+
+def _halves(table: Table) -> Iterator[Places]:
+    """For each column the records with its lower codes, then those with its higher ones: what is common differs."""
+    for codes in table.columns.values():
+        yield from np.array_split(np.argsort(codes, kind="stable"), 2)
 
 
 def _taken(table: Table, places: Places) -> Table:

@@ -202,7 +202,7 @@ def test_without_a_number_the_candidate_has_about_the_rows_of_the_whole_table() 
 def test_a_score_that_fails_shows_nothing_and_keeps_its_bill() -> None:
     def fails(candidate: Candidate, held: Table) -> Floats:
         """On about as many records as are held out, of which no trial on made-up ones has so many."""
-        if 400 < len(held) < 900:
+        if 500 < len(held) < 900:
             raise ValueError(f"no idea what {held.codes('age')} means")
         return np.zeros(len(held))
 
