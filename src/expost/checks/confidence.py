@@ -133,17 +133,13 @@ def worth_asking(
 
 
 def _least(holds: Callable[[int], bool], step: float) -> int:
-    """The least number from 0 on for which ``holds``, which stays true once it is; refused if it is never."""
-    if holds(0):
-        return 0
-    low, high = 0, max(1, math.ceil(step))
-    farthest = FARTHEST * high
+    """The least number from 0 on for which ``holds``, which stays true once it is; refused if that is too far."""
+    low, high = -1, max(1, math.ceil(step))
     while not holds(high):
         low, high = high, 2 * high
-        if high > farthest:
+        if high > FARTHEST * max(1, step):
             raise InvalidBound(
-                "no guard gives this confidence over this many looks in floating point; ask for less confidence, or "
-                "plan fewer looks."
+                "no guard is wide enough in floating point; ask for less confidence, or plan fewer looks."
             )
     while high - low > 1:
         middle = (low + high) // 2
