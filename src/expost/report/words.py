@@ -170,10 +170,10 @@ def reading(facts: Facts) -> str:
             f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "
             f"{guarded(facts)}The prices of {ahead} were known beforehand."
         )
-    about = "" if facts.held is None else f" (about {round(facts.held, -1):,.0f})"
+    about = "" if facts.held is None else f", nor of how many (about {round(facts.held, -1):,.0f})"
     margin = (
-        f"The margin is by how many records the head is right on more, or fewer, than {plain(float(facts.asked))} of "
-        "those held out, whose number stays private. "
+        f"The margin is how many more, or fewer, held-out records the head gets right than {plain(float(facts.asked))} "
+        "of them; their number stays private. "
     )
     return (
         f"{margin if facts.held is None else ''}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for "

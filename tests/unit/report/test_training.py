@@ -133,7 +133,7 @@ def test_margins_are_told_in_records_where_the_number_of_records_is_private() ->
     told = conclusion(missed())
 
     assert f"noisy margin was \N{MINUS SIGN}{-verdict.margin:.1f} ± {missed().width * verdict.std:.1f} records" in told
-    assert "whose number stays private" in reading(missed())
+    assert "their number stays private" in reading(missed())
     assert "The releases: margin against price" in render(missed())
 
 
@@ -146,7 +146,7 @@ def test_margins_are_told_as_accuracies_where_the_number_of_records_is_public() 
     assert margins.accuracy is None
     assert shares.rungs[0].accuracy == pytest.approx(0.95 + verdict.margin / 240)
     assert "noisy accuracy was" in conclusion(shares)
-    assert "whose number stays private" not in reading(shares)
+    assert "their number stays private" not in reading(shares)
     assert "The releases: accuracy against price" in render(shares)
 
 

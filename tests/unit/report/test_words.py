@@ -1,6 +1,7 @@
 """Words: the right numbers, rounded to the safe side, and nothing claimed that is not known."""
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -206,6 +207,11 @@ def test_the_range_of_an_answer_holds_for_all_looks_at_once() -> None:
     assert facts().width > 2.4
     assert "± is the range, at 95 % confidence for all looks together" in reading(facts())
     assert "± is one standard error" in reading(facts(sure=False))
+
+
+def test_an_accuracy_is_a_margin_over_a_number_of_records_whose_error_is_left_out_of_its_range() -> None:
+    """With a margin of a third of the records, one more or fewer in twenty of them is more than all the noise."""
+    assert re.search(r"not that of which records were held out, nor of how many \(about [\d,]+\)", reading(facts()))
 
 
 def test_a_run_without_a_claim_is_given_none() -> None:
