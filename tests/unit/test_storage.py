@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import torch
 
 from expost.noise import Floats
 from expost.private import Neighbours
@@ -15,6 +18,7 @@ from expost.tabular.table import Table
 from expost.training.labelled import Labelled
 
 ROWS = np.arange(24.0).reshape(8, 3)
+TENSOR = torch.arange(24.0).reshape(8, 3)
 FRAME = pd.DataFrame({"age": np.arange(8), "city": np.array(["a", "b"] * 4, dtype=object)})
 LABELLED = Labelled(ROWS.astype(np.float32), np.arange(8))
 SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT),), True, Neighbours.ADD_REMOVE)
@@ -51,6 +55,8 @@ SHARING: dict[str, tuple[object, object]] = {
     "one frame": (FRAME, FRAME),
     "a column of a frame": (FRAME, FRAME["age"].to_numpy()),
     "part of a frame": (FRAME, FRAME.iloc[2:4]),
+    "one tensor": (TENSOR, TENSOR.view(4, 6)),
+    "a tensor of an array": (ROWS, torch.from_numpy(ROWS)[2:]),
     "one list": (RECORDS, RECORDS),
     "one object": (THING, THING),
 }
@@ -63,6 +69,10 @@ APART: dict[str, tuple[object, object]] = {
     "by a mask": (ROWS[ROWS[:, 0] < 9], ROWS[ROWS[:, 0] >= 9]),
     "dataclasses with one note": (Pair(ROWS[:4]), Pair(ROWS[4:])),
     "tables of one schema": (coded(), coded()),
+    "two halves of a tensor": (TENSOR[:4], TENSOR[4:]),
+    "a tensor and its copy": (TENSOR, TENSOR.clone()),
+    "arrow tables, which are not looked into": (pa.table({"age": [1, 2]}), pa.table({"age": [1, 2]})),
+    "polars frames, nor they": (pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": [1, 2]})),
     "the same number": (0, 0),
     "the same words": ("ill", "ill"),
     "nothing": (None, None),

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import ExpostError, InvalidBound, SchemaMismatch
+from expost.storage import is_array, shares_memory
 from expost.training.labelled import Labelled, read
-from expost.training.overlap import is_array, shares_memory
 from expost.training.score import unit
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from opacus.validators import ModuleValidator
 from torch import Tensor, nn
 from torch.autograd import backward
 from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parameter import is_lazy
 from torch.optim import LBFGS, Optimizer
 
 from expost.errors import SchemaMismatch
@@ -124,6 +125,11 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
     _require_separable(model)
     if not trainable(model):
         raise SchemaMismatch("the module has no trainable parameters; set requires_grad on those to be trained.")
+    if any(is_lazy(each) for each in model.parameters()):
+        raise SchemaMismatch(
+            "a layer has no weights before its first records; pass made-up ones through the module, then make the "
+            "optimiser."
+        )
     if any(each.dtype not in (torch.float32, torch.float64) for each in trainable(model)):
         raise SchemaMismatch("gradients in half precision round above the clip; call float() on the module first.")
     if any(each._backward_hooks or each._post_accumulate_grad_hooks for each in trainable(model)):

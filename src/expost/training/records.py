@@ -13,7 +13,8 @@ from torch.utils.data import ConcatDataset, Dataset, IterableDataset, Subset, Te
 
 from expost.errors import SchemaMismatch
 from expost.noise import Integers
-from expost.training.overlap import is_array, rows_apart, same_content, shares_memory
+from expost.storage import is_array, shares_memory
+from expost.training.overlap import rows_apart, same_content
 
 Given: TypeAlias = Dataset[tuple[Tensor, Tensor]] | tuple[Tensor, Tensor]
 """Records as a user has them: a map-style dataset of (features, label), or both as tensors."""

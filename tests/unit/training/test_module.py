@@ -486,6 +486,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: made(network(), data=(train()[0], train()[1][1:])), "features and labels do not match"),
     (lambda: made(network(), data=(train()[0], train()[1][:, None])), r"labels are in a column .*squeeze\(1\)"),
     (lambda: made(network(), data=TensorDataset(train()[0], train()[1][:, None])), "labels are in a column"),
+    (lambda: made(module := nn.Sequential(nn.LazyLinear(10)), sgd(module)), "a layer has no weights before its first"),
     (lambda: made(network().bfloat16()), r"half precision round above the clip; call float\(\)"),
     (lambda: made(network().half()), "half precision round above the clip"),
     (lambda: made(nn.Linear(63, 10), data=train()), "module and loss fail on a made-up record .*cannot be multiplied"),
