@@ -49,7 +49,7 @@ def test_a_split_holds_records_out_by_coins_of_the_share_asked_for() -> None:
 
 
 def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -> None:
-    """Accuracy 0.99 is out of reach, so every release is looked at but the last; the bill is the larger part's."""
+    """Accuracy 0.99 is out of reach, so every release is looked at; the bill is the larger part's."""
     noise, record = recorder(), Memory()
 
     done = finetune(
