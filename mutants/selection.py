@@ -22,24 +22,27 @@ class Tests:
 
     calls: Calls
 
-    def trial(self, mutant: Mutant, most: float) -> Trial:
+    def trial(self, mutant: Mutant, most: float, *, own: bool = False) -> Trial:
         """The mutant with its tests, as many as take so many seconds together, and at least one if there is any.
 
-        What is outside of functions is tried on the tests that call anything in the module.
+        What is outside of functions is tried on the tests that call anything in the module. With ``own``, the tests
+        that mirror the module are taken along whatever they call: a forked process calls functions unseen.
         """
-        wanted = f"{mutant.module}:{mutant.outer}"
-        able = [
-            (seconds, name)
-            for name, (seconds, called) in self.calls.items()
-            if any(each == wanted if mutant.outer else each.startswith(wanted) for each in called)
-        ]
+        wanted, mirror = f"{mutant.module}:{mutant.outer}", _mirror(mutant.module) if own else ""
         chosen, total = list[str](), 0.0
-        for seconds, name in sorted(able):
-            if chosen and total + seconds > most:
-                break
-            chosen.append(name)
-            total += seconds
+        for name, (seconds, called) in sorted(self.calls.items(), key=lambda test: test[1][0]):
+            calls = any(each == wanted if mutant.outer else each.startswith(wanted) for each in called)
+            mirrors = bool(mirror) and name.startswith(mirror)
+            if mirrors or (calls and (not chosen or total + seconds <= most)):
+                chosen.append(name)
+                total += seconds
         return Trial(mutant, tuple(chosen), total)
+
+
+def _mirror(module: str) -> str:
+    """The tests of the same name."""
+    path = Path(module)
+    return (Path("tests/unit") / path.parent / f"test_{path.stem.lstrip('_')}.py::").as_posix()
 
 
 def traced(given: Sequence[str], kept: Path, jobs: int) -> Tests:

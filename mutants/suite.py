@@ -30,6 +30,7 @@ CLAIMS = (
 )
 """The same, and what tests pledges and plans."""
 OF_PACKAGES = {
+    "mechanisms/laplace_path.py": (*CORE, "tests/theorems/test_laplace_noise_reduction.py"),
     "accounting/claim.py": CLAIMS,
     "accounting/curve.py": CLAIMS,
     "accounting/plan.py": CLAIMS,

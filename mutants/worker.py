@@ -39,7 +39,7 @@ def main(kept: Path, out: Path, modules: Sequence[str]) -> None:
             noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
             for package in HEAVY:
                 importlib.import_module(package)
-            left = [calls.trial(each, THOROUGH) for each in found if each.name not in noticed]
+            left = [calls.trial(each, THOROUGH, own=True) for each in found if each.name not in noticed]
             every = Trial(NOTHING, tuple({test for trial in left for test in trial.tests}), THOROUGH)
             in_turn([every, *left], lambda trial: afresh(trial) if trial.tests else SURVIVED, jobs, tell)
 

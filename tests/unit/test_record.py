@@ -144,3 +144,12 @@ def test_a_second_pledge_is_refused(second: FixedOrder) -> None:
 
     with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
         memory.pledge(second)
+
+
+def test_equal_steps_are_counted_on_the_line_of_the_last_one() -> None:
+    memory = Memory()
+
+    for entry in (ENTRY, OTHER, OTHER, OTHER, ENTRY):
+        memory.capture(memory.hold(entry, PRICE), BILL)
+
+    assert memory.lines == ((ENTRY, BILL, 1), (OTHER, BILL, 3), (ENTRY, BILL, 1))

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import operator
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ from expost import (
     histogram,
     split,
 )
-from expost._seal import Seal
+from expost._seal import Seal, guarded
 from expost.accounting.claim import NOTHING
 from expost.errors import ForgedRelease
 from expost.mechanisms import Measurement
@@ -196,3 +197,19 @@ def test_a_promise_and_what_was_spent_do_not_add(left: object, right: object) ->
     """A promise made of what was spent would let the order be chosen after the run."""
     with pytest.raises(TypeError):
         operator.add(left, right)
+
+
+def test_warnings_are_silent_while_data_is_open_and_only_then() -> None:
+    """Tests turn warnings into errors, so one that is heard fails the step; a step within a step changes nothing."""
+    before = list(warnings.filters)
+
+    def nested() -> int:
+        guarded(lambda: warnings.warn("a value of the data", stacklevel=1))
+        warnings.warn("another one, after the inner step", stacklevel=1)
+        return 3
+
+    for _ in range(2):
+        assert guarded(nested) == 3
+        assert list(warnings.filters) == before
+    with pytest.raises(UserWarning):
+        warnings.warn("nothing is open any more", stacklevel=1)

@@ -271,3 +271,13 @@ def test_a_clip_is_one_to_a_million_grid_units(clip: Fraction, allowed: bool) ->
     else:
         with pytest.raises(InvalidBound, match="choose a spacing"):
             made()
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2)])
+def test_a_statistic_without_cells_along_an_axis_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidBound, match="at least one cell along each axis"):
+        Statistic(as_is, shape, Fraction(1), Fraction(1), ADD)
+
+
+def test_codes_far_below_and_above_the_cells_are_counted_nowhere() -> None:
+    assert counts(2).evaluate(np.array([-5, -1, 0, 1, 1, 2, 7])).tolist() == [1, 2]

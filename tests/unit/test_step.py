@@ -13,7 +13,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
 from expost.record import Fact, Memory
 from expost.release import Past, Release
-from expost.step import Bond, Inquiry, Price, Verdict
+from expost.step import Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
 
 SYSTEM = SystemNoise()
@@ -145,11 +145,11 @@ def test_questions_are_counted_from_zero_up_to_the_first_pass() -> None:
 
 
 def test_a_run_of_a_check_stays_with_its_owner() -> None:
-    bond = Bond("run of the check")
-    bond.bind("this odometer")
+    inquiry = Inquiry(Echo())
+    inquiry.bond.bind("this odometer")
 
     with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
-        bond.bind("another one")
+        inquiry.bond.bind("another one")
 
 
 @pytest.mark.parametrize("failed", [FAIL, Promise(line(9, 0))])

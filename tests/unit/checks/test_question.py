@@ -221,9 +221,12 @@ def test_a_threshold_is_kept_as_it_was_typed() -> None:
 
 
 def test_the_finest_units_are_allowed_and_no_finer() -> None:
-    assert CentredSum(own, Fraction(1, FINEST), ADD).unit == FINEST
+    """Sums of that many units a record stay within 64 bits for a billion records."""
+    finest = 2**24
+
+    assert CentredSum(own, Fraction(1, finest), ADD).unit == FINEST == finest
     with pytest.raises(InvalidBound, match="units a record"):
-        CentredSum(own, Fraction(1, FINEST + 1), ADD)
+        CentredSum(own, Fraction(1, finest + 1), ADD)
 
 
 def test_a_public_number_of_records_is_one_of_pythons_own_and_may_be_one() -> None:
@@ -236,3 +239,8 @@ def test_a_public_number_of_records_is_one_of_pythons_own_and_may_be_one() -> No
 def test_a_question_under_a_relation_in_words_is_refused() -> None:
     with pytest.raises(InvalidBound, match="neighbour relation"):
         CentredSum(own, Fraction(1, 2), "add or remove one record")  # type: ignore[arg-type] # as above
+
+
+@pytest.mark.parametrize("question", [CentredSum(own, Fraction(1, 2), ADD), PublicCount(own, Fraction(1, 2), 10, ADD)])
+def test_scores_are_whole_unless_a_resolution_is_given(question: Ask) -> None:
+    assert question.resolution == 1

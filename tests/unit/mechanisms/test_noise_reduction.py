@@ -409,3 +409,20 @@ def test_every_cell_of_a_table_keeps_its_place() -> None:
     release = rehearsal().spend(mechanism, people(0, 1, 1), budget(1), Past(), ScriptedNoise([10, 20, 30]))
 
     assert np.array_equal(release.value.values, [11, 22, 30])
+
+
+@pytest.mark.parametrize("levels", [(2, 1), (1, 1), (1, 3, 2)])
+def test_levels_that_do_not_rise_are_refused_as_such(levels: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidBound, match="the levels are not increasing"):
+        NoiseReduction(counts(), Exact(), levels)
+
+
+def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened() -> None:
+    wire = Tripwire()
+
+    with pytest.raises(InvalidBound, match="64-bit noise"):
+        rehearsal().spend(
+            NoiseReduction(wire.counts(), Exact()), people(0), budget(Fraction(1, 2**60)), Past(), silence()
+        )
+
+    assert not wire.opened
