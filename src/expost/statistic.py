@@ -62,7 +62,8 @@ def histogram(
         values = np.asarray(codes(data))
         if values.shape != (len(data),):
             raise SchemaMismatch(f"the codes of {name} are not one for each record.")
-        outside = np.clip(np.where(np.isfinite(values), values, -1), -1, cells).astype(np.int64)
+        numbers = values.astype(np.float64)  # whatever their type holds: what a float rounds is outside all cells
+        outside = np.clip(np.where(np.isfinite(numbers), numbers, -1), -1, cells).astype(np.int64)
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
 
     moved = Fraction(1 if relation is Neighbours.ADD_REMOVE else 2)  # a replaced record leaves one cell and joins one
