@@ -231,7 +231,7 @@ def compose(
 def _check_law(law: Mapping[Z, float], name: str) -> None:
     """Refuse numbers that are not probabilities summing to 1."""
     if not all(p >= 0 for p in law.values()) or abs(math.fsum(law.values()) - 1) > ROUNDING:
-        raise InvalidBound(f"{name} is no law; its probabilities must not be below 0 and must sum to 1.")
+        raise InvalidBound(f"{name} is not a law; its probabilities must not be below 0 and must sum to 1.")
 
 
 def _exp(log: float) -> float:

@@ -23,7 +23,7 @@ SILENT = FiniteMechanism({"X": {("x", math.inf): 1.0}, "X'": {("y", math.inf): 1
     ],
 )
 def test_a_row_that_is_no_law_is_refused(row: dict[tuple[str, float], float]) -> None:
-    with pytest.raises(InvalidBound, match=r"the row of dataset .* is no law"):
+    with pytest.raises(InvalidBound, match=r"the row of dataset .* is not a law"):
         FiniteMechanism({"X": HALVES, "X'": row})
 
 

@@ -172,7 +172,7 @@ def _fix(question: "CentredSum[D, U] | PublicCount[D, U]") -> None:
         raise InvalidBound(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
     if resolution < 1 or threshold.denominator * resolution > FINEST:
         raise InvalidBound(
-            f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units a record; round it."
+            f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units per record; round it."
         )
     object.__setattr__(question, "threshold", threshold)
     object.__setattr__(question, "resolution", resolution)

@@ -76,9 +76,9 @@ def _counted(labels: ArrayLike) -> int:
     try:
         found = np.asarray(labels)
     except (TypeError, ValueError):
-        raise SchemaMismatch("the labels are no array; give one class number a record.") from None
+        raise SchemaMismatch("the labels are not an array; give a class number per record.") from None
     if not np.issubdtype(found.dtype, np.integer) or (found.size and found.min() < 0):
-        raise SchemaMismatch("a label is no class number; number the classes 0, 1, 2 and so on.")
+        raise SchemaMismatch("a label is not a class number; number the classes 0, 1, 2 and so on.")
     return int(found.max()) + 1 if found.size else 2
 
 

@@ -231,7 +231,7 @@ def _shown(records: Public) -> Hidden:
             return Hidden(records)
         case (features, labels):
             return Hidden(features, labels)
-    raise InvalidBound("the public records are no pair; give their features and their labels.")
+    raise InvalidBound("the public records are not a pair; give their features and their labels.")
 
 
 def typed(value: Real, name: str) -> Fraction:

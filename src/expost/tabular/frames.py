@@ -39,7 +39,8 @@ class Frame:
             known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
         except TypeError:
             raise SchemaMismatch(
-                f"a {type(native).__name__} is no table; give a file, a DuckDB query, or a pandas, polars or arrow one."
+                f"a {type(native).__name__} is not a table; give a file, a DuckDB query, or a pandas, polars or Arrow "
+                "frame."
             ) from None
         return cls(known.collect() if isinstance(known, nw.LazyFrame) else known)
 

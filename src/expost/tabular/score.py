@@ -98,7 +98,7 @@ class Sklearn:
         except (ImportError, ValueError, AttributeError, TypeError):
             raise InvalidBound(f"the estimator {self.path} cannot be made; give a classifier's path.") from None
         if not classifies:
-            raise InvalidBound(f"the estimator {self.path} is no classifier; name one of scikit-learn's.")
+            raise InvalidBound(f"the estimator {self.path} is not a classifier; name one of scikit-learn's.")
         return made
 
 

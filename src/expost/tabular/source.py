@@ -58,7 +58,8 @@ def read(source: object, schema: Schema) -> Table:
     What one record says does not change how another is read. That no longer holds once another reader has guessed the
     types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers
     into fractions if one is missing. Give the path instead, or read all columns as text (``dtype=str``; in polars
-    ``infer_schema=False``).
+    ``infer_schema=False``). Nor does it hold for a query whose rows depend on several records: ranks, averages over
+    others and LIMIT are on no bill.
     """
     if not schema.reviewed:
         del source  # a traceback that shows variables would show its rows

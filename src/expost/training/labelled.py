@@ -34,11 +34,11 @@ class Labelled:
             with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is refused
                 rows, targets = np.asarray(features, np.float32), np.asarray(labels)
         except (TypeError, ValueError, OverflowError):
-            raise SchemaMismatch("the features are not an array of numbers; give a row of numbers a record.") from None
+            raise SchemaMismatch("the features are not an array of numbers; give a row per record.") from None
         if rows.ndim != 2 or targets.shape != rows.shape[:1]:
-            raise SchemaMismatch("features and labels do not match; give a row of features and one label a record.")
+            raise SchemaMismatch("features and labels do not match; give a row of features and a label per record.")
         if classes < 2:
-            raise InvalidBound("there is one class only; a classifier needs two at least.")
+            raise InvalidBound("there is only one class; a classifier needs at least two.")
         whole = np.issubdtype(targets.dtype, np.integer)
         if not whole or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
             raise SchemaMismatch(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
@@ -78,7 +78,7 @@ def read(path: Path, names: Sequence[str] = ("features", "labels")) -> tuple[NDA
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in names if name in stored}
     except UNREADABLE:
-        raise SchemaMismatch(f"{path} is no readable .npz file; save it with numpy.savez.") from None
+        raise SchemaMismatch(f"{path} is not a readable .npz file; save it with numpy.savez.") from None
     missing = [name for name in names if name not in arrays]
     if missing:
         raise SchemaMismatch(f"{path} holds no array named {missing[0]}; save features and labels under those names.")

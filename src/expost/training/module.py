@@ -77,7 +77,7 @@ class Trainer:
     ) -> None:
         require_trainable(model, optimizer, device)
         if at_once < 1:
-            raise InvalidBound(f"at_once is {at_once}; the device takes one record at least.")
+            raise InvalidBound(f"at_once is {at_once}; the device takes at least one record.")
         given = Records.of(data)
         del data  # a traceback that shows variables would show its rows
         public = len(given) if records is None else records

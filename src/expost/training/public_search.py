@@ -40,7 +40,7 @@ def search_public(
     for one. Sealed data cannot be read by any of the three; data that is private and not sealed must not be.
     """
     if trials < 1:
-        raise InvalidBound(f"trials is {trials}; try one setting at least.")
+        raise InvalidBound(f"trials is {trials}; try at least one setting.")
     study = _study(noise)
 
     def attempt() -> Found[S, T]:

@@ -42,15 +42,15 @@ class Records:
         match given:
             case (Tensor() as features, Tensor() as labels):
                 if not features.dim() or labels.shape[:1] != features.shape[:1]:
-                    raise SchemaMismatch("features and labels do not match; give a row and one label a record.")
+                    raise SchemaMismatch("features and labels do not match; give a row and a label per record.")
                 if labels.shape[1:] == (1,):
-                    raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one a record.")
+                    raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one per record.")
                 return cls(TensorDataset(features, labels), len(features))
             case TensorDataset(tensors=(features, labels)):
                 return cls.of((features, labels))
             case Dataset() if isinstance(given, Sized) and not isinstance(given, IterableDataset):
                 return cls(given, len(given))
-        raise SchemaMismatch("these are no records; give a map-style Dataset or a tuple of features and labels.")
+        raise SchemaMismatch("these are not records; give a map-style Dataset or a tuple of features and labels.")
 
     def require_apart(self, held: "Records") -> None:
         """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.

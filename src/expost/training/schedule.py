@@ -41,7 +41,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.releases < 1:
-            raise InvalidBound(f"releases is {self.releases}; plan one at least.")
+            raise InvalidBound(f"releases is {self.releases}; plan at least one.")
         if self.first < 1 or (self.releases > 1 and self.between < 1):
             raise InvalidBound("more releases than training steps are planned; train at least one step for each.")
 

@@ -162,7 +162,7 @@ def test_a_threshold_lies_strictly_between_zero_and_one(threshold: Real) -> None
     ("threshold", "resolution"), [(Fraction(1, 2), 0), (Fraction(1, 2), 2**24), (as_typed(1 / 3), 1)]
 )
 def test_a_grid_too_fine_or_empty_is_refused(threshold: Fraction, resolution: int) -> None:
-    with pytest.raises(InvalidBound, match="units a record; round it"):
+    with pytest.raises(InvalidBound, match="units per record; round it"):
         centred(threshold, ADD, resolution)
 
 
@@ -221,11 +221,11 @@ def test_a_threshold_is_kept_as_it_was_typed() -> None:
 
 
 def test_the_finest_units_are_allowed_and_no_finer() -> None:
-    """Sums of that many units a record stay within 64 bits for a billion records."""
+    """Sums of that many units per record stay within 64 bits for a billion records."""
     finest = 2**24
 
     assert CentredSum(own, Fraction(1, finest), ADD).unit == FINEST == finest
-    with pytest.raises(InvalidBound, match="units a record"):
+    with pytest.raises(InvalidBound, match="units per record"):
         CentredSum(own, Fraction(1, finest + 1), ADD)
 
 

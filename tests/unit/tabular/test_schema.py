@@ -90,7 +90,7 @@ BAD = {
     "no TOML": (HEAD + "column = [", SchemaMismatch),
     "no columns": (HEAD, SchemaMismatch),
     "an empty list of columns": (HEAD + "column = []", SchemaMismatch),
-    "a column that is no table": (HEAD + "column = [1]", SchemaMismatch),
+    "a column that is not a table": (HEAD + "column = [1]", SchemaMismatch),
     "no relation": ("\n" + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown relation": ('neighbours = "close"\n' + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting": ("colour = 1\n" + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),

@@ -41,7 +41,7 @@ def test_bad_records_are_refused_without_showing_a_value(name: str) -> None:
 
 @pytest.mark.parametrize("classes", [1, 0, -3])
 def test_one_class_is_no_task(classes: int) -> None:
-    with pytest.raises(InvalidBound, match="one class only") as refused:
+    with pytest.raises(InvalidBound, match="only one class") as refused:
         Labelled.of(ROWS, [0, 0, 0], classes=classes)
 
     assert one_sentence(refused.value)
@@ -108,7 +108,7 @@ def test_a_file_that_is_damaged_or_of_another_kind_is_refused_by_name(tmp_path: 
 
 
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="no readable") as refused:
+    with pytest.raises(SchemaMismatch, match="not a readable") as refused:
         read(tmp_path / "nowhere.npz")
 
     assert one_sentence(refused.value)

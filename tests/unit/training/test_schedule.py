@@ -97,7 +97,7 @@ def test_more_releases_than_steps_are_refused(steps: tuple[int, int, int]) -> No
 
 @pytest.mark.parametrize("releases", [0, -1])
 def test_no_release_is_refused(releases: int) -> None:
-    with pytest.raises(InvalidBound, match="plan one at least") as refused:
+    with pytest.raises(InvalidBound, match="plan at least one") as refused:
         Schedule(10, 10, releases)
 
     assert one_sentence(refused.value)
