@@ -187,6 +187,7 @@ _RULES: Mapping[str, Callable[[Entry, Curve], bool]] = {
     "SpanningTree": _chosen,
     "Exponential": _chosen,
     "Head": _trained,
+    "ModuleDescent": _trained,
     "sparse vector check": _asked_sparsely,
     **dict.fromkeys(_LOOKS, _asked),
 }

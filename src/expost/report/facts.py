@@ -21,6 +21,8 @@ from expost.search import Ended, Line
 from expost.step import Look
 
 PACKAGES = ("expost", "numpy", "scipy")
+ROUNDING = 1e-9
+"""Relative difference up to which two statements of one sum agree."""
 MOST_SUMS = 10**5
 """Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
 
@@ -45,9 +47,9 @@ class Rung:
         return None if self.line.verdict is None else self.line.verdict.passed
 
     @classmethod
-    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction, held: float | None) -> "Rung":
+    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Rung":
         """A line of the history, stated by the pledge."""
-        found = None if held is None else Shares(asked, held).answer(line.verdict)
+        found = None if held is None or asked is None else Shares(asked, held).answer(line.verdict)
         return cls(line, stated(line.spent, pledge), *((None, None) if found is None else found))
 
 
@@ -79,14 +81,15 @@ class Item:
 class Facts:
     """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
 
-    ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that of
-    a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
+    ``asked`` is the least mean score that was asked for, None where the check is a rule of the caller's or there was
+    none. ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that
+    of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
     """
 
     title: str
     job: Job
     measure: str
-    asked: Fraction
+    asked: Fraction | None
     confidence: Confidence | None
     looks: tuple[Look | None, ...]
     ended: Ended
@@ -127,9 +130,19 @@ class Facts:
         return max((place for place, rung in enumerate(self.rungs, start=1) if rung.passed is not None), default=None)
 
     @property
+    def ahead(self) -> tuple[PlannedStop, ...]:
+        """The planned stops that were not reached; none where a rung was dearer than the stop of its number.
+
+        Such a run left rungs out, or others before it took them, so that its rungs are not numbered as its stops are.
+        """
+        pairs = zip(self.rungs, self.stops, strict=False)
+        numbered = all(rung.epsilon <= stop.epsilon * (1 + ROUNDING) for rung, stop in pairs)
+        return self.stops[len(self.rungs) :] if numbered else ()
+
+    @property
     def scale(self) -> Scale:
         """What the answers of the check are told in."""
-        return Margins() if self.held is None else Shares(self.asked, self.held)
+        return Margins() if self.held is None or self.asked is None else Shares(self.asked, self.held)
 
     def answer(self, rung: Rung) -> Answer | None:
         """What the check revealed on a rung, on the scale."""
@@ -146,6 +159,8 @@ class Facts:
         """The least accuracy among those the held-out records were drawn from; None where nothing is known of it."""
         if not (self.reached and self.confidence is not None and self.held and self.measure == "accuracy"):
             return None
+        if self.asked is None:
+            return None
         return population_bound(self.asked, self.held, self.confidence.share)
 
     @property
@@ -157,8 +172,10 @@ class Facts:
     def blur(self) -> float | None:
         """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
         for known in (item.entry.facts for item in self.bill if item.entry.what == "sparse vector check"):
+            if self.held is None:
+                return None
             spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
-            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held or 0)
+            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held)
         return None
 
     @property

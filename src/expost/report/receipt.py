@@ -38,7 +38,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
         "asked": {
             "target": facts.job.target,
             "measure": facts.measure,
-            "threshold": str(facts.asked),
+            "threshold": None if facts.asked is None else str(facts.asked),
             "confidence": None if facts.confidence is None else str(facts.confidence.level),
             "looks": None if facts.confidence is None else facts.confidence.looks,
         },

@@ -2,7 +2,8 @@
 
 import math
 
-from expost.report.digits import least, plain, points, price, small
+from expost.report import unasked
+from expost.report.digits import least, plain, price, small
 from expost.report.facts import Facts
 from expost.search import Ended
 
@@ -13,6 +14,8 @@ STEPS = {
     "SpanningTree": "which pairs of columns to count",
     "Brownian": "noisy counts of the pairs, refined",
     "Head": "noisy training steps",
+    "ModuleDescent": "noisy training steps",
+    "Carried": "what earlier processes of the run spent",
     "balanced check": "a look at the held-out records",
     "Gaussian check": "a look at the held-out records",
     "sparse vector check": "a look at the held-out records",
@@ -36,6 +39,8 @@ def conclusion(facts: Facts) -> str:
 
 def headline(facts: Facts) -> str:
     """The result in one sentence."""
+    if facts.asked is None:
+        return unasked.headline(facts)
     asked, spent = plain(float(facts.asked)), f"ε = {price(facts.epsilon)}"
     if not facts.reached:
         return f"The {facts.measure} of {asked} that was asked for was not confirmed; {spent} was spent."
@@ -48,6 +53,8 @@ def headline(facts: Facts) -> str:
 
 def reached(facts: Facts) -> str:
     """What a pass says about the target, and the noisy answer that says so."""
+    if facts.asked is None:
+        return unasked.reached(facts, ending(facts), last_checked(facts))
     asked, job = plain(float(facts.asked)), facts.job
     if not facts.reached:
         return (
@@ -86,12 +93,12 @@ def beyond(facts: Facts) -> str:
 
 def ending(facts: Facts) -> str:
     """Why the climb ended."""
-    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
+    taken, ahead, terms = len(facts.rungs), facts.ahead, facts.job.terms
     if facts.ended is Ended.EXHAUSTED:
         return f"{terms.whole} ended with {terms.rung} {taken}"
-    if facts.ended is Ended.CAPPED and facts.cap is not None and taken < len(stops):
+    if facts.ended is Ended.CAPPED and facts.cap is not None and ahead:
         room = f"the cap of ε = {facts.cap:g} left no room for {terms.rung} {taken + 1}"
-        return f"{room}, which would have cost ε = {price(stops[taken].epsilon)}"
+        return f"{room}, which would have cost ε = {price(ahead[0].epsilon)}"
     return str(facts.ended.value)
 
 
@@ -149,54 +156,15 @@ def covered(facts: Facts) -> str:
 
 def elsewhere(facts: Facts) -> str:
     """What the run would have cost, had it stopped one rung earlier or climbed as far as it might."""
-    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
-    within = [stop for stop in stops if facts.allowed(stop.epsilon)]
-    limit = terms.top if len(within) == len(stops) else f"as far as the cap of ε = {facts.cap:g} allows"
+    taken, stops, ahead, terms = len(facts.rungs), facts.stops, facts.ahead, facts.job.terms
+    within = [stop for stop in ahead if facts.allowed(stop.epsilon)]
+    limit = terms.top if len(within) == len(ahead) else f"as far as the cap of ε = {facts.cap:g} allows"
     earlier = []
-    if taken > 1:
+    if 1 < taken == len(stops) - len(ahead):
         earlier = [f"stopping one {terms.rung} earlier would have cost {price(stops[taken - 2].epsilon)}"]
-    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if taken < len(within) else []
+    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if within else []
     sentence = "; ".join(earlier + top)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
-
-
-def reading(facts: Facts) -> str:
-    """How to read the ladder."""
-    terms = facts.job.terms
-    ahead = f"rungs that were not {terms.taken}".replace("rung", terms.rung)
-    if not facts.measured:
-        noise = "" if facts.blur is None else f", with a standard error of {points(facts.blur)}"
-        return (
-            f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "
-            f"{guarded(facts)}The prices of {ahead} were known beforehand."
-        )
-    about = "" if facts.held is None else f" (about {round(facts.held, -1):,.0f})"
-    margin = (
-        f"The margin is by how many records the head is right on more, or fewer, than {plain(float(facts.asked))} of "
-        "those held out, whose number stays private. "
-    )
-    return (
-        f"{margin if facts.held is None else ''}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for "
-        f"privacy, not that of which records were held out{about}. A filled mark passed, an empty one did not; marks "
-        f"on the axis are the prices of {ahead}, which were known beforehand."
-    )
-
-
-def guarded(facts: Facts) -> str:
-    """What it takes to pass."""
-    if facts.confidence is None:
-        return ""
-    looks = "the one look" if facts.confidence.looks == 1 else f"all {facts.confidence.looks} looks that were planned"
-    return (
-        f"A candidate passes when its noisy margin over the target is at least the guard, which was fixed beforehand "
-        f"so that, over {looks}, none that is below the target passes with {sure(facts)}. "
-    )
-
-
-def _ranges(facts: Facts) -> str:
-    if facts.confidence is None:
-        return "± is one standard error"
-    return f"± is the range, at {sure(facts)} for all looks together,"
 
 
 def pledged(facts: Facts) -> str:

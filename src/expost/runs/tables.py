@@ -71,7 +71,7 @@ class _Hidden:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Synthesized:
     """A finished run: the synthetic table with its bill, and everything a report tells."""
 
@@ -106,6 +106,9 @@ class Synthesized:
     def facts(self) -> Facts:
         """What a report tells, from releases only."""
         return collect(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
+
+    def __repr__(self) -> str:
+        return f"Synthesized({self.release.brief}, {self.synthesis.outcome.ended.name.lower()})"
 
     def _repr_html_(self) -> str:
         return fragment(self.facts)

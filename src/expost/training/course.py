@@ -98,11 +98,24 @@ class Course:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Announced:
+    """What was said of a run before data was read, for its report; ``target`` is None where the caller decides."""
+
+    course: Course
+    judge: Judge
+    target: Target | None
+    because: str
+    cap: AdpEpsilon | None
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
 class Stage:
-    """One release of a training run, and what everything up to it is stated as."""
+    """One release of a training run, and what everything up to it is stated as; ``history`` has a line a release."""
 
     release: Release[nn.Module]
+    history: tuple[Line, ...] = ()
 
     @property
     def module(self) -> nn.Module:
@@ -113,6 +126,9 @@ class Stage:
     def epsilon(self) -> AdpEpsilon:
         """The ε of (ε, δ) if training stops here; infinite if the run fits no planned stop any more."""
         return self.release.epsilon
+
+    def __repr__(self) -> str:
+        return f"Stage({self.release.brief})"
 
 
 @final
@@ -173,13 +189,15 @@ class Run:
         if (trained := self.trained()) is not None:
             yield Stage(trained)
         past: Past[Weights] = Past()
+        history: list[Line] = []
         for rung in self.rungs:
             try:
                 for _ in range(rung.times):
                     past = self.step(rung, past)
             except BudgetExceeded:
                 return
-            yield Stage(past.joint().map(self.descent.built))
+            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
+            yield Stage(past.joint().map(self.descent.built), tuple(history))
         finished()
 
 

@@ -1,0 +1,66 @@
+"""Reading: how the ladder of a report is to be read."""
+
+from expost.report.digits import plain, points
+from expost.report.facts import Facts
+from expost.report.words import sure
+
+
+def reading(facts: Facts) -> str:
+    """How to read the ladder."""
+    if not facts.measured:
+        return f"{_verdicts(facts)}{guarded(facts)}{_ahead(facts, 'The prices of', 'were')}"
+    margin = _margin(facts) if facts.held is None else ""
+    about = "" if facts.held is None else f" (about {round(facts.held, -1):,.0f})"
+    return (
+        f"{margin}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for privacy, not that of which "
+        f"records were held out{about}. A filled mark passed, an empty one did not"
+        f"{_ahead(facts, '; marks on the axis are the prices of', ', which were') or '.'}"
+    )
+
+
+def _verdicts(facts: Facts) -> str:
+    """What a check that tells no margin tells."""
+    if facts.judged is None and facts.asked is None:
+        return "No check was asked. "
+    noise = "" if facts.blur is None else f", with a standard error of {points(facts.blur)}"
+    return f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "
+
+
+def _ahead(facts: Facts, opening: str, closing: str) -> str:
+    """That the prices ahead were known, where they were planned."""
+    terms = facts.job.terms
+    told = f"{opening} {terms.rung}s that were not {terms.taken}{'' if closing[0] == ',' else ' '}{closing}"
+    return f"{told} known beforehand." if facts.stops else ""
+
+
+def _margin(facts: Facts) -> str:
+    """What the margin counts."""
+    if facts.asked is None:
+        return "The margin is how far the candidate lies above or below what the check asks for, in records. "
+    asked = plain(float(facts.asked))
+    if facts.measure != "accuracy":
+        return (
+            f"The margin is by how many records' worth the scores of those held out, whose number stays private, add "
+            f"up to more, or less, than {asked} of the most they could. "
+        )
+    return (
+        f"The margin is by how many records the candidate is right on more, or fewer, than {asked} of those held out, "
+        "whose number stays private. "
+    )
+
+
+def guarded(facts: Facts) -> str:
+    """What it takes to pass."""
+    if facts.confidence is None:
+        return ""
+    looks = "the one look" if facts.confidence.looks == 1 else f"all {facts.confidence.looks} looks that were planned"
+    return (
+        f"A candidate passes when its noisy margin over the target is at least the guard, which was fixed beforehand "
+        f"so that, over {looks}, none that is below the target passes with {sure(facts)}. "
+    )
+
+
+def _ranges(facts: Facts) -> str:
+    if facts.confidence is None:
+        return "± is one standard error"
+    return f"± is the range, at {sure(facts)} for all looks together,"
