@@ -15,6 +15,7 @@ from expost.accounting.statement import stated, stated_loss
 from expost.errors import ExpostError
 from expost.numerics import up
 from expost.record import Entry
+from expost.report import tuning
 from expost.report.facts import Item, by_part, total
 from expost.report.notation import Json, curve_in, item_in, items, number, pledge_in, table, tables
 from expost.report.receipt import FORMAT, NOTION
@@ -55,6 +56,8 @@ def check(found: Mapping[str, Json]) -> Audit:
     can tell: keep receipts where nobody replaces them.
     """
     try:
+        if found.get("format") == tuning.FORMAT:
+            return Audit(*tuning.recompute(found))
         bill = tuple(map(item_in, items(found["bill"])))
         pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
         differences = (

@@ -33,13 +33,15 @@ class Rung:
     """One rung of the history, its bill as ε, and the noisy accuracy where the check reveals one.
 
     ``error`` is the standard error of the noise alone, as a share of the held-out records. Both are None where about
-    how many were held out is not known; the verdict's margin is then all there is.
+    how many were held out is not known; the verdict's margin is then all there is. ``times`` is how often the budget
+    was spent.
     """
 
     line: Line
     epsilon: AdpEpsilon
     accuracy: float | None
     error: float | None
+    times: int = 1
 
     @property
     def passed(self) -> bool | None:
@@ -123,6 +125,21 @@ class Facts:
     def divided(self) -> bool:
         """Whether private records were held out; a check on public ones needs none."""
         return any("/" in item.entry.part for item in self.bill)
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether nothing was asked for and nothing was checked: whoever ran it chose what to keep."""
+        return self.asked is None and self.judged is None
+
+    @property
+    def on_public(self) -> bool:
+        """Whether a check read public records."""
+        return not self.divided and not self.unchecked
+
+    @property
+    def looked(self) -> bool:
+        """Whether something on the bill read held-out records."""
+        return any(item.entry.part.endswith("/held") for item in self.bill)
 
     @property
     def judged(self) -> int | None:

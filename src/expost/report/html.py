@@ -1,12 +1,13 @@
 """The page a data steward forwards: one file, no script, nothing fetched, every text quoted."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.record import Fact
-from expost.report import digits, svg, unasked, words
+from expost.report import digits, svg, tuning, unasked, words
 from expost.report.facts import Facts, Item, by_part, total
 from expost.report.page import (
     banners,
@@ -23,19 +24,22 @@ from expost.report.page import (
 )
 from expost.report.reading import reading
 from expost.report.svg import safe
+from expost.report.tuning import TuningFacts
 
 
-def render(facts: Facts) -> str:
+def render(facts: Facts | TuningFacts) -> str:
     """The whole page."""
     return document(facts.title, _article(facts))
 
 
-def fragment(facts: Facts) -> str:
+def fragment(facts: Facts | TuningFacts) -> str:
     """The same as a part of another page, such as a notebook."""
     return part_of_a_page(_article(facts))
 
 
-def _article(facts: Facts) -> str:
+def _article(facts: Facts | TuningFacts) -> str:
+    if isinstance(facts, TuningFacts):
+        return tuning.article(facts)
     told = "".join(part(facts) for part in (_header, _ladder, _meaning, _bill))
     job = f"{facts.job.exhibits()}{_method(facts)}{facts.job.appendix(facts)}"
     return f'<article class="expost">{told}{job}</article>'
@@ -51,7 +55,7 @@ def _header(facts: Facts) -> str:
 
 
 def _banners(facts: Facts) -> str:
-    missed = "" if facts.reached or (facts.asked is None and facts.judged is None) else f"{words.ending(facts)}."
+    missed = "" if facts.reached or facts.unchecked else f"{words.ending(facts)}."
     return banners(seeded=facts.seeded, missed=missed, floating=facts.floating)
 
 
@@ -109,7 +113,7 @@ def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
     rung = facts.rungs[place]
     found = facts.answer(rung)
     answer = "" if found is None else facts.scale.told(found)
-    added = digits.price(float(rung.line.budget.epsilon))
+    added = digits.price(float(rung.line.budget.epsilon * rung.times))
     verdict = svg.VERDICTS[rung.passed]
     return "here" if rung.passed else "", (name, added, digits.price(rung.epsilon), verdict, guard, answer)
 
@@ -122,7 +126,7 @@ def _meaning(facts: Facts) -> str:
 
 def _bill(facts: Facts) -> str:
     cost = partial(_cost, facts)
-    rows = [_item(item, cost(item.spent)) for item in facts.bill]
+    rows = [_item(item, cost(item.spent), {**words.LOOKS, **facts.job.lines}) for item in facts.bill]
     sums = by_part(facts.bill).items()
     rows += [row(f"all that read {words.part(part)}", "", "", cost(spent)) for part, spent in sums]
     rows.append(row("together", "", "", cost(total(facts.bill)), name="here"))
@@ -130,10 +134,10 @@ def _bill(facts: Facts) -> str:
     return section("The bill", pledge, table(("what", "read", "times", "cost of each"), rows))
 
 
-def _item(item: Item, cost: str) -> str:
+def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
     what, facts = item.entry.what, item.entry.facts.items()
     told = " · ".join([what, *(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts)])
-    name = f"{words.STEPS.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
+    name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
     read = (f"{safe(name)}<br/><small>{safe(told)}</small>", safe(words.part(item.entry.part)), str(item.count))
     return f"<tr>{cells((*read, prose(cost)))}</tr>"
 

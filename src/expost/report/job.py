@@ -40,8 +40,13 @@ class Job(Protocol):
         ...
 
     @property
+    def lines(self) -> Mapping[str, str]:
+        """What its lines of the bill are called, by the names of their mechanisms."""
+        ...
+
+    @property
     def target(self) -> str:
-        """What is predicted."""
+        """What is predicted; empty where nobody said."""
         ...
 
     @property

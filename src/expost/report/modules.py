@@ -51,6 +51,10 @@ class ModuleJob:
     product: ClassVar[str] = "The trained module"
     unseen: ClassVar[str] = "held-out records it was not trained on"
     first: ClassVar[str] = "every training step"
+    lines: ClassVar[Mapping[str, str]] = {
+        "ModuleDescent": "noisy training steps",
+        "Carried": "what earlier processes of the run spent",
+    }
     terms: ClassVar[Terms] = Terms(
         rung="release",
         title="The releases",
@@ -133,8 +137,15 @@ def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, titl
         because=announced.because,
         cap=announced.cap,
     )
-    planned = planned_looks(announced.course.descent, announced.course.releases, judge)
-    return replace(told, looks=planned, versions=versions("torch", "opacus"))
+    course = announced.course
+    resumed = course.descent.start.steps > 0  # its rungs are what was left of the planned ones
+    times = [1 if resumed else rung.times for rung in course.releases.rungs]
+    return replace(
+        told,
+        rungs=tuple(replace(rung, times=each) for rung, each in zip(told.rungs, times, strict=False)),
+        looks=planned_looks(course.descent, course.releases, judge),
+        versions=versions("torch", "opacus"),
+    )
 
 
 def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:

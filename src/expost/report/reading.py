@@ -20,7 +20,7 @@ def reading(facts: Facts) -> str:
 
 def _verdicts(facts: Facts) -> str:
     """What a check that tells no margin tells."""
-    if facts.judged is None and facts.asked is None:
+    if facts.unchecked:
         return "No check was asked. "
     noise = "" if facts.blur is None else f", with a standard error of {points(facts.blur)}"
     return f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "

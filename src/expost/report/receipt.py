@@ -3,8 +3,10 @@
 import json
 import re
 
+from expost.report import tuning
 from expost.report.facts import Facts, Rung
 from expost.report.notation import Json, curve_out, finite, item_out, pledge_out
+from expost.report.tuning import TuningFacts
 from expost.report.words import NOT_PRIVATE, ending
 from expost.step import Look
 
@@ -54,9 +56,10 @@ def receipt(facts: Facts) -> dict[str, Json]:
     }
 
 
-def written(facts: Facts) -> str:
+def written(facts: Facts | TuningFacts) -> str:
     """The receipt as the text of its file, a curve's numbers on one line."""
-    text = json.dumps(receipt(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    found = tuning.receipt(facts) if isinstance(facts, TuningFacts) else receipt(facts)
+    text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 

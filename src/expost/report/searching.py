@@ -27,6 +27,7 @@ from expost.step import Check, Look
 if TYPE_CHECKING:
     from expost.report.notation import Json
 
+APART = "the caller made the two parts"
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 OURS = (BalancedCheck, GaussianCheck, SparseVectorCheck)
 
@@ -41,6 +42,7 @@ COVERED = (
     "Covered: every step on the bill{looks} and the decision to stop. Everything that was released on the way may be "
     "seen by anybody."
 )
+OPEN = "A rule that reads nothing but releases and public records said when to stop; the held-out part was not read."
 FUNCTIONS = (
     "Not covered: functions that were given to the search and read records, such as a statistic or a score, where they "
     "move farther with one record than they declare. The bill takes their sensitivity at its word."
@@ -61,10 +63,11 @@ class SearchJob:
 
     value: str
     kind: ClassVar[str] = "An accuracy-first search"
-    target: ClassVar[str] = "what the check asks about"
+    target: ClassVar[str] = ""
     product: ClassVar[str] = "What was released"
     unseen: ClassVar[str] = "held-out records it was not made from"
     first: ClassVar[str] = "everything on the bill"
+    lines: ClassVar[Mapping[str, str]] = {}
     terms: ClassVar[Terms] = Terms(
         rung="rung",
         title="The rungs",
@@ -90,7 +93,7 @@ class SearchJob:
             "On each rung a mechanism released something about the records, within a budget that was fixed before it "
             "read them. The bill above names each of these steps.",
             "A candidate was made from what had been released by then, without another look at the records.",
-            words.tried(facts),
+            words.tried(facts) if facts.looked or not facts.divided else OPEN,
             "The candidate may be published and used without further cost.",
         )
 
@@ -112,7 +115,7 @@ def of_search(
     record: Memory,
     *,
     check: AnyCheck,
-    because: str = "the caller made the two parts",
+    because: str = APART,
     title: str = "Search",
     cap: AdpEpsilon | None = None,
 ) -> Facts:

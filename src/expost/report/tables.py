@@ -76,6 +76,11 @@ class TableJob:
     kind: ClassVar[str] = "Synthetic data"
     unseen: ClassVar[str] = "held-out records that were not used to make them"
     first: ClassVar[str] = "choosing what to measure"
+    lines: ClassVar[Mapping[str, str]] = {
+        "Gaussian": "noisy counts of each column",
+        "SpanningTree": "which pairs of columns to count",
+        "Brownian": "noisy counts of the pairs, refined",
+    }
     terms: ClassVar[Terms] = Terms(
         rung="rung",
         title="The ladder",

@@ -64,6 +64,7 @@ class HeadJob:
     product: ClassVar[str] = "The trained head"
     unseen: ClassVar[str] = "held-out records it was not trained on"
     first: ClassVar[str] = "every training step"
+    lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
     terms: ClassVar[Terms] = Terms(
         rung="release",
         title="The releases",

@@ -21,7 +21,7 @@ def reached(facts: Facts, ending: str, last: str) -> str:
         return f"{product} is {rung} {len(facts.rungs)}, which whoever ran the procedure chose to keep."
     if not facts.reached:
         return f"No candidate passed the check: {ending}. {last}"
-    on = "held-out records" if facts.divided else "what had been released before"
+    on = "held-out records" if facts.looked else "what had been released before"
     return (
         f"{product} passed the check, a rule on {on} that was given to the search. What passing it is worth, only "
         "whoever wrote the rule can say."
@@ -32,5 +32,5 @@ def figure(facts: Facts, last: str) -> tuple[str, str, str]:
     """The verdict as a figure: a title, a value, a remark."""
     if facts.judged is None:
         return "check", "none", "nothing was asked for"
-    on = "held-out records" if facts.divided else "releases only"
+    on = "held-out records" if facts.looked else "releases only"
     return "check", last, f"a rule of the caller's that read {on}"

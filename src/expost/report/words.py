@@ -9,17 +9,8 @@ from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
 
-STEPS = {
-    "Gaussian": "noisy counts of each column",
-    "SpanningTree": "which pairs of columns to count",
-    "Brownian": "noisy counts of the pairs, refined",
-    "Head": "noisy training steps",
-    "ModuleDescent": "noisy training steps",
-    "Carried": "what earlier processes of the run spent",
-    "balanced check": "a look at the held-out records",
-    "Gaussian check": "a look at the held-out records",
-    "sparse vector check": "a look at the held-out records",
-}
+LOOK = "a look at the held-out records"
+LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), LOOK)
 
 RELATIONS = {
     "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
@@ -58,21 +49,26 @@ def reached(facts: Facts) -> str:
     asked, job = plain(float(facts.asked)), facts.job
     if not facts.reached:
         return (
-            f"The {facts.measure} of {asked} that was asked for in predicting {job.target} was NOT confirmed: "
+            f"The {facts.measure} of {asked} that was asked for{predicting(facts)} was NOT confirmed: "
             f"{ending(facts)}. {last_checked(facts)}"
         )
     seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
     if facts.divided and facts.confidence is None:
         return (
-            f"{job.product} passed the check: its noisy {facts.measure} in predicting {job.target} came to {asked} or "
+            f"{job.product} passed the check: its noisy {facts.measure}{predicting(facts)} came to {asked} or "
             f"more on {judged_on(facts)}{seen}. This is the paper's check, which accepts whatever the noise lifts "
             f"above the target: it does NOT promise that the true {facts.measure} is {asked}."
         )
     certain = f", with {sure(facts)}" if facts.divided else ""
     return (
-        f"{job.product} passed the check: its {facts.measure} in predicting {job.target} is at least {asked} on "
+        f"{job.product} passed the check: its {facts.measure}{predicting(facts)} is at least {asked} on "
         f"{judged_on(facts)}{certain}{seen}. {beyond(facts)}"
     )
+
+
+def predicting(facts: Facts) -> str:
+    """What the candidate predicts, where the job says so."""
+    return f" in predicting {facts.job.target}" if facts.job.target else ""
 
 
 def sure(facts: Facts) -> str:
@@ -138,6 +134,8 @@ def judged_on(facts: Facts) -> str:
 
 def cost(facts: Facts) -> str:
     """The statement."""
+    if facts.pledge is None and not math.isfinite(facts.epsilon):
+        return "No (ε, δ) statement covers this run: no rule to state one by was pledged before it."
     if not math.isfinite(facts.epsilon):
         return "No (ε, δ) statement covers this run: its pledge makes no claim for what was spent."
     return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
@@ -149,7 +147,7 @@ def covered(facts: Facts) -> str:
     rungs = {1: f"the one {rung}", 2: f"both {rung}s"}.get(len(facts.rungs), f"all {len(facts.rungs)} {rung}s")
     looks = ", every look at held-out records" if facts.divided else ""
     covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
-    free = "" if facts.divided else " The check read public records only, which costs nothing."
+    free = "" if not facts.on_public else " The check read public records only, which costs nothing."
     several = " It is about one record: a person who has several is protected less."
     return f"{covers} and the decision to stop where it did.{several}{free}"
 
@@ -174,11 +172,10 @@ def pledged(facts: Facts) -> str:
     line = "Each line is a Rényi bound ξ + ρα at every order α"
     if facts.tabulated:
         line = f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders"
-    return (
-        f"{line}. What reads the same records adds up"
-        f"{parts if facts.divided else ''}. The rule that turns the sum into ε was pledged before any data was "
-        f"touched. {reason}."
-    )
+    sums = f"{line}. What reads the same records adds up{parts if facts.divided else ''}."
+    if facts.pledge is None:
+        return f"{sums} No rule that turns the sum into ε was pledged, so that none is stated."
+    return f"{sums} The rule that turns the sum into ε was pledged before any data was touched. {reason}."
 
 
 def part(label: str) -> str:
@@ -195,10 +192,8 @@ def divided(facts: Facts) -> tuple[str, str]:
             relation,
             f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
         )
-    return (
-        relation,
-        "All records were there to learn from; none was held out, because the check has records of its own.",
-    )
+    why = ", because the check has records of its own" if facts.on_public else ""
+    return relation, f"All records were there to learn from; none was held out{why}."
 
 
 def tried(facts: Facts) -> str:

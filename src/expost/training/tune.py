@@ -189,6 +189,7 @@ def tune(
             f"give each a δ of at most {delta / runs.mean:.4g}."
         )
     contest = selection.contest
+    contest.stated(None)  # a price that nothing states is refused while the data is closed
     release = odometer.spend(selection, data, UNREAD, Past(), noise)
     best, marks = release.value, (release.seeded, release.floating)
     if best is None:

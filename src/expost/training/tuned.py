@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @final
@@ -29,7 +29,7 @@ class Contest:
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class Tuned(Generic[T]):
+class Tuned(Generic[T_co]):
     """The best passing run, with name, value and score None where no run passed, and what all runs cost together.
 
     This (ε, δ) is the whole statement: the odometer that ran the selection claims nothing any more. ``seeded`` means
@@ -37,7 +37,7 @@ class Tuned(Generic[T]):
     """
 
     configuration: str | None
-    value: T | None
+    value: T_co | None
     score: float | None
     contest: Contest
     seeded: bool
