@@ -8,12 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 from benchmarks.harness import circumstances
 
+from mutants.kill import NOTHING
 from mutants.ledger import Verdict, equivalents, judged, record
 from mutants.suite import MODULES
 
@@ -28,15 +29,18 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"{', '.join(unknown)} is not a module that is mutated; see mutants/suite.py.", file=sys.stderr)
         return 2
-    listed, sound, commit = equivalents(), True, str(circumstances()["commit"])
+    chosen, listed, commit = arguments or MODULES, equivalents(), str(circumstances()["commit"])
     with TemporaryDirectory() as folder:
-        copy = _copied(Path(folder))
-        for module in arguments or MODULES:
-            start = perf_counter()
-            verdict = judged(module, _tried(copy, module), listed)
-            record(module, verdict, commit=commit, seconds=perf_counter() - start)
-            sound = sound and verdict.sound
-            _tell(module, verdict)
+        tried = _tried(_copied(Path(folder)), chosen)
+    if any(noticed for module, _, noticed, _ in tried if module == NOTHING.module):
+        sys.exit("tests fail when nothing is changed; mend that first.")
+    sound = True
+    for module in chosen:
+        fates = [(name, noticed, seconds) for each, name, noticed, seconds in tried if each == module]
+        verdict = judged(module, {name: noticed for name, noticed, _ in fates}, listed)
+        record(module, verdict, commit=commit, seconds=sum(seconds for _, _, seconds in fates))
+        _tell(module, verdict)
+        sound = sound and verdict.sound
     return 0 if sound else 1
 
 
@@ -47,17 +51,17 @@ def _copied(folder: Path) -> Path:
     return folder
 
 
-def _tried(copy: Path, module: str) -> dict[str, bool]:
-    """Whether each mutant of the module was noticed, by name."""
+def _tried(copy: Path, modules: Sequence[str]) -> list[tuple[str, str, bool, float]]:
+    """For each mutant its module and name, whether it was noticed, and how long that took."""
     out = copy / "out.jsonl"
     given = {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run(
-        [sys.executable, "-m", "mutants.worker", str(KEPT), str(out), module],
+        [sys.executable, "-m", "mutants.worker", str(KEPT), str(out), *modules],
         cwd=copy,
         env={**os.environ, **given},
         check=True,
     )
-    return dict(json.loads(line) for line in out.read_text(encoding="utf-8").splitlines())
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
 def _tell(module: str, verdict: Verdict) -> None:

@@ -17,11 +17,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import final
+from typing import TypeAlias, final
 
 import pytest
 
@@ -34,6 +34,8 @@ SLOWER = 20
 """How many times the processor's time of the right program a mutant gets before it counts as noticed."""
 LEAST, WAIT = 10, 30
 """Seconds of processor time that every mutant gets, and how many times as long it may take on a busy machine."""
+NOTHING = Mutant("", "", "", "nothing is changed", b"")
+"""A mutant that is none."""
 ROOM = 8 * 2**30
 """Bytes a mutant may ask for: some ask for all there are."""
 
@@ -48,41 +50,56 @@ class Trial:
     seconds: float
 
 
+Tell: TypeAlias = Callable[[Trial, int, float], None]
+"""Hears of a trial that has ended, how, and after how many seconds."""
+
+
 @final
 class Patched:
     """A pytest plugin that, once tests are collected, tries each mutant on its tests instead of running them all."""
 
-    def __init__(self, trials: Sequence[Trial], jobs: int, tell: Callable[[Trial, int], None]) -> None:
+    def __init__(self, trials: Sequence[Trial], jobs: int, tell: Tell) -> None:
         self._trials, self._jobs, self._tell = trials, jobs, tell
+        self._unfit = Path("unfit.txt")
+        self._trying = False
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of pytest's own loop."""
         items = {item.nodeid: item for item in session.items}
-        in_turn(self._trials, lambda trial: _patch_and_run(trial, items), self._jobs, self._tell)
+        tests = tuple(sorted({name for trial in self._trials for name in trial.tests}))
+        self._unfit.write_text("")
+        in_turn([Trial(NOTHING, tests, 60.0)], lambda trial: _run(trial, items), 1, lambda *ended: None)
+        unfit, self._trying = set(self._unfit.read_text().splitlines()), True
+        fit = [replace(trial, tests=tuple(each for each in trial.tests if each not in unfit)) for trial in self._trials]
+        in_turn(fit, lambda trial: _patch_and_run(trial, items), self._jobs, self._tell)
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """End the process that tries a mutant with the first test that fails, or cannot be set up."""
-        if report.failed:
+        """End the process with the first test that notices a mutant; a test that fails without one takes no part.
+
+        Some do in a forked process, for instance those that hold an odometer since they were collected.
+        """
+        if report.failed and self._trying:
             os._exit(KILLED)
+        if report.failed:
+            with self._unfit.open("a") as file:
+                file.write(report.nodeid + "\n")
 
 
-def in_turn(
-    trials: Sequence[Trial], run: Callable[[Trial], int], jobs: int, tell: Callable[[Trial, int], None]
-) -> None:
+def in_turn(trials: Sequence[Trial], run: Callable[[Trial], int], jobs: int, tell: Tell) -> None:
     """Each trial in a process of its own, some at a time, told of as it ends; one that takes too long is noticed."""
     running: dict[int, tuple[Trial, float]] = {}
     waiting = list(reversed(trials))
     while waiting or running:
         while waiting and len(running) < jobs:
             trial = waiting.pop()
-            running[_forked(trial, run)] = trial, time.monotonic() + WAIT * _limit(trial)
-        for process, (trial, deadline) in list(running.items()):
+            running[_forked(trial, run)] = trial, time.monotonic()
+        for process, (trial, begun) in list(running.items()):
             ended, status = os.waitpid(process, os.WNOHANG)
             if ended:
                 del running[process]
-                tell(trial, os.waitstatus_to_exitcode(status))
-            elif time.monotonic() > deadline:
+                tell(trial, os.waitstatus_to_exitcode(status), time.monotonic() - begun)
+            elif time.monotonic() - begun > WAIT * _limit(trial):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.005)
 
@@ -108,9 +125,14 @@ def _forked(trial: Trial, run: Callable[[Trial], int]) -> int:
 
 
 def _patch_and_run(trial: Trial, items: dict[str, pytest.Item]) -> int:
-    """Put the mutated function in place and run the tests up to the first that fails."""
+    """Put the mutated function in place and run the tests."""
     if not _put_in_place(trial.mutant):
         return UNTRIED
+    return _run(trial, items)
+
+
+def _run(trial: Trial, items: dict[str, pytest.Item]) -> int:
+    """Run the tests, with nothing remembered from collecting them."""
     for cached in (each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)):
         cached.cache_clear()
     for name in trial.tests:

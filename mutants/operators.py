@@ -150,6 +150,8 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
             yield from node.body
         case ast.AnnAssign():
             yield from [] if node.value is None else [node.value]
+        case ast.keyword(arg="strict"):  # of zip: what it would refuse does not happen
+            return
         case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Import() | ast.ImportFrom():
             return
         case ast.Call() if _named(node.func) in SILENT_CALLS:

@@ -22,7 +22,19 @@ CORE = (
     "tests/unit/test_step.py",
 )
 """What tests sealed data, releases, mechanisms, checks and the loop."""
+CLAIMS = (
+    *CORE,
+    "tests/unit/accounting/test_plan.py",
+    "tests/unit/accounting/test_pledge.py",
+    "tests/theorems/test_pledges.py",
+)
+"""The same, and what tests pledges and plans."""
 OF_PACKAGES = {
+    "accounting/claim.py": CLAIMS,
+    "accounting/curve.py": CLAIMS,
+    "accounting/plan.py": CLAIMS,
+    "accounting/pledge.py": CLAIMS,
+    "accounting/statement.py": CLAIMS,
     "accounting/": ("tests/unit/accounting", "tests/theorems"),
     "sampling/": (
         "tests/unit/sampling",
@@ -43,10 +55,10 @@ OF_PACKAGES = {
         "tests/unit/training/test_head.py",
     ),
 }
-"""What tests the modules of a package."""
+"""What tests a module, or the modules of a package."""
 
 
-def tests_of(module: str) -> tuple[str, ...]:
+def suite_of(module: str) -> tuple[str, ...]:
     """The tests that a module's mutants must die by: a fault that only a command or a figure would show is missed."""
     return next((tests for package, tests in OF_PACKAGES.items() if module.startswith(package)), CORE)
 
@@ -62,7 +74,9 @@ MODULES = (
     "ladder.py",
     "statistic.py",
     "noise.py",
+    "norms.py",
     "numerics.py",
+    "storage.py",
     "baselines.py",
     "mechanisms/brownian.py",
     "mechanisms/exponential.py",
@@ -84,6 +98,7 @@ MODULES = (
     "accounting/private_selection.py",
     "accounting/pure.py",
     "accounting/sparse_vector.py",
+    "accounting/statement.py",
     "accounting/subsampled.py",
     "sampling/bounds.py",
     "sampling/envelope.py",

@@ -1,6 +1,7 @@
-"""Tries the mutants of a module in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE``.
+"""Tries the mutants of modules in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE…``.
 
-One line of JSON for each mutant goes to OUT as soon as it is known: its name, and whether a test noticed it.
+One line of JSON for each goes to OUT as soon as it is known: module, name, whether a test noticed it, and seconds.
+A mutant that is none comes with them, which no test may notice.
 """
 
 import importlib
@@ -13,56 +14,60 @@ from pathlib import Path
 
 import pytest
 
-from mutants.kill import SURVIVED, UNTRIED, Patched, Trial, afresh, in_turn
-from mutants.operators import mutants_of
+from mutants.kill import NOTHING, SURVIVED, UNTRIED, Patched, Tell, Trial, afresh, in_turn
+from mutants.operators import Mutant, mutants_of
 from mutants.selection import traced
-from mutants.suite import tests_of
+from mutants.suite import suite_of
 
-QUICK, THOROUGH = 15.0, 60.0
+QUICK, THOROUGH = 3.0, 12.0
 """Seconds of tests that a mutant is tried on at first, and that one is tried on before it counts as a survivor."""
-HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath", "hypothesis", "torch", "opacus")
-"""Imported once, before processes are forked."""
+HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath", "torch", "opacus")
+"""Imported once, before processes are forked; not hypothesis, which pytest must import itself."""
 
 
-def main(kept: Path, out: Path, module: str) -> None:
-    """All mutants of a module."""
-    jobs, tests = os.cpu_count() or 1, tests_of(module)
-    calls = traced(tests, kept, jobs)
-    found = mutants_of(module, Path("src/expost", module).read_text(encoding="utf-8"))
-    noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs)
+def main(kept: Path, out: Path, modules: Sequence[str]) -> None:
+    """All mutants of these modules, those with the same tests together."""
+    jobs = os.cpu_count() or 1
     with out.open("w", buffering=1, encoding="utf-8") as log:
 
-        def tell(trial: Trial, code: int) -> None:
-            log.write(json.dumps([trial.mutant.name, code != SURVIVED]) + "\n")
+        def tell(trial: Trial, code: int, seconds: float) -> None:
+            log.write(json.dumps([trial.mutant.module, trial.mutant.name, code != SURVIVED, seconds]) + "\n")
 
-        for name in noticed:
-            log.write(json.dumps([name, True]) + "\n")
-        left = [calls.trial(each, THOROUGH) for each in found if each.name not in noticed]
-        for package in HEAVY:
-            importlib.import_module(package)
-        in_turn(left, lambda trial: afresh(trial) if trial.tests else SURVIVED, jobs, tell)
+        for tests in dict.fromkeys(map(suite_of, modules)):
+            calls = traced(tests, kept, jobs)
+            found = [mutant for module in modules if suite_of(module) == tests for mutant in _mutants(module)]
+            noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
+            for package in HEAVY:
+                importlib.import_module(package)
+            left = [calls.trial(each, THOROUGH) for each in found if each.name not in noticed]
+            every = Trial(NOTHING, tuple({test for trial in left for test in trial.tests}), THOROUGH)
+            in_turn([every, *left], lambda trial: afresh(trial) if trial.tests else SURVIVED, jobs, tell)
 
 
-def _quickly(trials: Sequence[Trial], tests: Sequence[str], jobs: int) -> set[str]:
+def _mutants(module: str) -> list[Mutant]:
+    return mutants_of(module, Path("src/expost", module).read_text(encoding="utf-8"))
+
+
+def _quickly(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tell) -> set[str]:
     """The mutants that are noticed with tests collected beforehand, in a process of its own: it imports the package."""
-    results = Path("quickly.jsonl")
-    results.write_text("")
-    process = Process(target=_patched, args=(trials, tests, jobs, results))
+    results = Path("quickly.txt")
+    results.write_text("", encoding="utf-8")
+    process = Process(target=_patched, args=(trials, tests, jobs, tell, results))
     process.start()
     process.join()
-    ended = (json.loads(line) for line in results.read_text(encoding="utf-8").splitlines())
-    return {name for name, code in ended if code not in (SURVIVED, UNTRIED)}
+    return set(results.read_text(encoding="utf-8").splitlines())
 
 
-def _patched(trials: Sequence[Trial], tests: Sequence[str], jobs: int, results: Path) -> None:
-    with results.open("a", buffering=1, encoding="utf-8") as log:
+def _patched(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tell, results: Path) -> None:
+    with results.open("a", buffering=1, encoding="utf-8") as names:
 
-        def tell(trial: Trial, code: int) -> None:
-            log.write(json.dumps([trial.mutant.name, code]) + "\n")
+        def keep(trial: Trial, code: int, seconds: float) -> None:
+            if code not in (SURVIVED, UNTRIED):
+                names.write(trial.mutant.name + "\n")
+                tell(trial, code, seconds)
 
-        quiet = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:terminal"]
-        pytest.main([*quiet, *tests], plugins=[Patched(trials, jobs, tell)])
+        pytest.main(["-q", "-s", "-p", "no:cacheprovider", *tests], plugins=[Patched(trials, jobs, keep)])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

@@ -3,11 +3,10 @@
 from paper.markdown import percent, prose, table
 from paper.search import confident
 from paper.show.finetuning_result import Case, Plan, Result
+from paper.show.finetuning_seen import BALANCED, CALIBRATED, PLAIN, seen
 from paper.show.spread import in_percent, of, plus_minus
 
 TITLE = "Fine-tuning until accurate enough"
-BALANCED, CALIBRATED = "private, balanced", "private, calibrated"
-PLAIN = {"public": "public", BALANCED: "private, balanced checks", CALIBRATED: "private, the paper's checks"}
 KINDS = PLAIN | {confident(kind): confident(PLAIN[kind]) for kind in (BALANCED, CALIBRATED)}
 
 
@@ -15,7 +14,7 @@ def text(result: Result) -> str:
     """What to see, how searches ended, what releases cost, and how this differs from the paper."""
     return "\n\n".join(
         [
-            prose(_seen(result)),
+            prose(seen(result)),
             prose(_setting(result)),
             _cases(result),
             prose("""The ε of every release by each rule. The paper takes the order that suits the stop best, once it is
@@ -24,35 +23,6 @@ def text(result: Result) -> str:
             prose(_differences(result)),
         ]
     )
-
-
-def _seen(result: Result) -> str:
-    thresholds = sorted({case["threshold"] for case in result["cases"]})
-    middle = thresholds[len(thresholds) // 2]
-    found = {case["kind"]: case for case in result["cases"] if case["threshold"] == middle}
-    public, balanced, calibrated = (found[kind] for kind in PLAIN)
-    return f"""At the threshold {middle:g} public validation makes {plus_minus(public["releases"], 1)} releases and ends
-    at ε = {plus_minus(public["stops"], 2)} by planned stops, where a fixed order says {plus_minus(public["fixed"], 2)}
-    and the paper's rule, the best order at the stop, {plus_minus(public["paper"], 2)}, which is smaller and not valid.
-    {_sure(result, balanced, found[confident(BALANCED)])} Passing on the validation records, however surely, is not
-    reaching the threshold on new ones: on test records {of(public["truly"])} accepted heads do with public validation,
-    {of(balanced["truly"])} with private balanced checks, {of(found[confident(BALANCED)]["truly"])} if these are
-    confident, and {of(calibrated["truly"])} with the paper's."""
-
-
-def _sure(result: Result, plain: Case, sure: Case) -> str:
-    """What a confidence gives, over all thresholds, and what it costs at one."""
-    held = [_held(result, kind) for kind in (BALANCED, CALIBRATED, confident(BALANCED), confident(CALIBRATED))]
-    return f"""Over all thresholds {held[0]} heads that private balanced checks accept reach it on the validation
-    records, and {held[1]} with the paper's; with {percent(result["confidence"], 0)} confidence {held[2]} and {held[3]}.
-    At {sure["threshold"]:g} the balanced checks end at ε = {plus_minus(sure["stops"], 2)} with the confidence and
-    {plus_minus(plain["stops"], 2)} without."""
-
-
-def _held(result: Result, kind: str) -> str:
-    """How many of the accepted heads reach their threshold on the validation records."""
-    truly = [case["truly_validation"] for case in result["cases"] if case["kind"] == kind]
-    return f"{sum(each['count'] for each in truly)} of {sum(each['of'] for each in truly)}"
 
 
 def _setting(result: Result) -> str:

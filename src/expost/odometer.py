@@ -13,7 +13,7 @@ from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table, exceeds
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
-from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
+from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
 from expost.noise import Noise
 from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
@@ -220,7 +220,17 @@ class Odometer:
             return Bill(self.spent, data.neighbours, self._pledge)
 
         with nullcontext() if bond is None else bond:
-            return run(till=Till(self, settle))
+            try:
+                return run(till=Till(self, settle))
+            except MechanismFailed as failed:
+                failure = MechanismFailed(f"{failed} {self._spending()}")
+            raise failure  # outside, so that it has no context
+
+    def _spending(self) -> str:
+        """What everything so far, pending steps in full, is stated as: nobody else will say it after a failure."""
+        if self._pledge is None:
+            return "Nothing was pledged, so that no ε is stated."
+        return f"With it, ε = {self.epsilon:.6g} at δ = {self._pledge.delta:g} is spent."
 
     def _account(self, part: Part) -> _Account:
         above = self._accounts if part.parent is None else self._account(part.parent)

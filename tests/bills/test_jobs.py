@@ -49,7 +49,7 @@ def test_a_split_holds_records_out_by_coins_of_the_share_asked_for() -> None:
 
 
 def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -> None:
-    """Accuracy 0.99 is out of reach, so every release is looked at but the last; the bill is the larger part's."""
+    """Accuracy 0.99 is out of reach, so every release is looked at; the bill is the larger part's."""
     noise, record = recorder(), Memory()
 
     done = finetune(
@@ -65,7 +65,7 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
     (rate,) = {Fraction(draw.parameter) for draw in coins}
     multiplier = mp.sqrt(int(variance - 3)) / Exact.reach
     assert held == Draw("coins", HELD, COUNT)
-    assert (steps, len(questions), rate) == (40, 2, Fraction(1, 10))
+    assert (steps, len(questions), rate) == (40, 3, Fraction(1, 10))
     for alpha in (2, 16):
         trained, asked = steps * sampled_cost(rate, multiplier, alpha), alpha * gaussian_rho(questions, 99**2)
         cost = max(trained, float(asked))
@@ -73,7 +73,7 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
         assert trained + float(asked) <= record.spent.at(alpha) * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("check", [BalancedCheck, lambda question: GaussianCheck(question, budget(1), 2, None)])
+@pytest.mark.parametrize("check", [BalancedCheck, lambda question, sure: GaussianCheck(question, budget(1), 3, sure)])
 def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMaker) -> None:
     """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
     noise, record, form = recorder(), Memory(), schema()
@@ -88,7 +88,7 @@ def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMake
     trained = gaussian_rho([alone], 4) + tree_rho(noise, record, draws=2) + gaussian_rho(rungs, 5)
     asked = gaussian_rho(questions, 99**2)
     assert of_kind(noise, "coins") == [Draw("coins", HELD, COUNT)]
-    assert (len(rungs), len(questions)) == (3, 2)
+    assert (len(rungs), len(questions)) == (3, 3)
     assert done.synthesis.outcome.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
     assert record.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
 

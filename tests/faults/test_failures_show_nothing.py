@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.pledge import FixedOrder
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum, PublicCount, Question
@@ -250,6 +251,33 @@ def test_a_search_that_fails_shows_nothing_of_the_data() -> None:
         )
 
     assert str(CANARY) not in shown(error.value)
+
+
+def test_a_failure_says_what_is_spent_with_the_failed_step_in_full() -> None:
+    pledge = FixedOrder.at(20, 1e-5)
+    odometer = Odometer(pledge=pledge)
+    odometer.spend(Says(0, len), DATA, budget(1), Past(), SYSTEM)
+    before = odometer.epsilon
+
+    error = failed(odometer, Says(0, raises), budget(1))
+
+    assert odometer.epsilon > before
+    assert f"With it, ε = {odometer.epsilon:.6g} at δ = 1e-05 is spent." in str(error)
+    assert error.__context__ is None
+
+
+def test_a_failed_question_says_it_too_and_without_a_pledge_there_is_nothing_to_say() -> None:
+    odometer = Odometer(pledge=FixedOrder.at(20, 1e-5))
+
+    assert f"ε = {failed_epsilon(odometer):.6g} at δ" in str(failed_check(odometer, next(checks(raises))))
+    assert str(failed_check(Odometer(), next(checks(raises)))).endswith("so that no ε is stated.")
+
+
+def failed_epsilon(odometer: Odometer) -> float:
+    """What another odometer with the same pledge states after the same question."""
+    other = Odometer(pledge=odometer.pledge)
+    failed_check(other, next(checks(raises)))
+    return other.epsilon
 
 
 def test_a_table_that_cannot_be_split_shows_nothing_of_its_records() -> None:

@@ -14,8 +14,8 @@ from torch.optim import Adam, Optimizer
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
 from expost.training.callback import Callback
-from expost.training.course import Run
 from expost.training.module import Trainer
+from expost.training.run import Run
 from expost.training.score import accuracy
 from tests.unit.training.modules import held, network, sgd, train
 

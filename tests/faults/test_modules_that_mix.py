@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training import probe
+from expost.training import mixing, probe
 from expost.training.clipping import Clipper, Ghost, PerRecord, attached
 from expost.training.mixing import Tolerance
 from expost.training.module import CROSS_ENTROPY, Trainer
@@ -38,6 +38,19 @@ class Before(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         output: Tensor = self.last(self.step(features, self.training))
+        return output
+
+
+class Looking(nn.Module):
+    """Takes its features for places in a table of eight rows, which fails on all other numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.table, self.last = nn.Embedding(8, 2), nn.Linear(128, 10)
+
+    def forward(self, features: Tensor) -> Tensor:
+        output: Tensor = self.last(self.table(features.long()).flatten(1))
         return output
 
 
@@ -104,6 +117,17 @@ STEPS: dict[str, Step] = {
     "that number, behind dropout": lambda features, training: dropout(features, 0.3, training) * len(features),
     "summed up along the batch": lambda features, _: features.cumsum(0),
     "shuffled and averaged": shuffled,
+    "scaled as bytes if any of them looks like bytes": lambda features, _: (
+        features / 255 if features.max() > 1 else features
+    ),
+    "shifted if any is negative": lambda features, _: (features + 1) / 2 if features.min() < 0 else features,
+    "gaps filled by the mean of the others": lambda features, _: torch.where(
+        features.isnan(), features.nanmean(0), features
+    ),
+    "all set to zero if one has a gap": lambda features, _: features * (not features.isnan().any()),
+    "those turned away for whom there is no room": lambda features, _: (
+        features * (torch.arange(len(features)) < 32)[:, None]
+    ),
 }
 
 MIXING: dict[str, Callable[[], nn.Module]] = {
@@ -124,6 +148,28 @@ def job(module: nn.Module, records: Pair | Dataset[Pair], kind: type[Clipper] = 
 def test_a_module_that_mixes_records_is_refused(make: Callable[[], nn.Module], kind: type[Clipper]) -> None:
     with pytest.raises(SchemaMismatch, match="a made-up record changes with the records beside it"):
         job(make(), train(), kind)
+
+
+@KINDS
+@pytest.mark.parametrize("hook", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_a_weight_with_a_hook_on_its_gradient_is_refused(hook: str, kind: type[Clipper]) -> None:
+    """The trial is made on copies, which have no such hooks: after the clip this one makes gradients larger."""
+    module = Before(lambda features, _: features)
+    getattr(module.last.weight, hook)(lambda found: None)
+
+    with pytest.raises(SchemaMismatch, match="has a hook"):
+        job(module, train(), kind)
+
+
+def test_such_a_hook_would_lift_one_record_above_the_clip() -> None:
+    """The twin: what the refusal is for."""
+    module = Before(lambda features, _: features)
+    features, labels = train(1)
+
+    module.last.weight.register_hook(lambda gradient: 1000 * gradient)  # type: ignore[no-untyped-call]  # torch's own
+
+    with attached(Ghost, module, CROSS_ENTROPY, 1e-3) as clipper:
+        assert float(flattened(clipper.sums(features, labels)).norm()) > 0.1
 
 
 def moved(module: nn.Module) -> float:
@@ -182,6 +228,8 @@ APART: dict[str, tuple[Callable[[], nn.Module], Pair]] = {
     "uniform numbers added": (lambda: Before(uniform), train()),
     "normal numbers added": (lambda: Before(normal), train()),
     "normalised within the record": (lambda: Before(lambda features, _: features - features.mean(1, True)), train()),
+    "gaps filled by zero": (lambda: Before(lambda features, _: features.nan_to_num()), train()),
+    "numbers looked up in a table": (Looking, train()),
 }
 
 
@@ -249,6 +297,7 @@ def test_a_tolerance_of_single_precision_would_let_weak_mixing_pass(
     loose: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probe, "DOUBLE", Tolerance(beside=loose, alone=1e-5))
+    monkeypatch.setattr(mixing, "ODD", ())  # a large number beside a record shows a small share of it as well
 
     job(MIXING["a millionth of the mean taken off"](), train())
 
@@ -264,7 +313,7 @@ class Hardwired(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         scaled = torch.matmul(features, torch.diag(self.scale))
-        output: Tensor = self.last(scaled - self.mixing * scaled.mean(0))
+        output: Tensor = self.last(scaled - scaled.mean(0) if self.mixing else scaled)
         return output
 
 

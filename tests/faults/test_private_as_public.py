@@ -169,7 +169,7 @@ HEADS: dict[str, Callable[[Path], object]] = {
 def test_labelled_records_are_not_their_own_public_check(disguise: Callable[[Path], object], tmp_path: Path) -> None:
     refusal = heads.refused(npz(tmp_path), validation=disguise(tmp_path))
 
-    assert "the same as the private ones" in str(refusal)
+    assert "the public records are those to train on" in str(refusal)
 
 
 def test_the_command_refuses_labelled_records_as_their_own_public_check(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_the_command_refuses_labelled_records_as_their_own_public_check(tmp_path
     result = run("finetune", path, "--accuracy", "0.8", "--out", str(tmp_path / "out"), "--validation", path)
 
     assert result.exit_code == 2, result.output
-    assert "the same as the private ones" in result.stderr
+    assert "the public records are those to train on" in result.stderr
     assert "spent" not in result.stderr
 
 

@@ -64,11 +64,26 @@ class Images(Dataset[Pair]):
         return torch.full((64,), place / 600), torch.tensor(self.samples[place][1])
 
 
+class Listed(Dataset[Pair]):
+    """Records as a list holds them, one by one."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, place: int) -> Pair:
+        features, label = self.items[place]
+        return torch.as_tensor(features), torch.as_tensor(label)
+
+
 def pair(features: Tensor) -> Pair:
     return features, LABELS[: len(features)].clone()
 
 
 ROWS = Rows(FEATURES, LABELS)
+ITEMS = [(features.clone(), np.int64(label)) for features, label in zip(FEATURES, LABELS.tolist(), strict=True)]
 FIRST, LAST = range(400), range(400, 600)
 
 SAME: dict[str, tuple[Any, Any]] = {
@@ -96,6 +111,11 @@ SAME: dict[str, tuple[Any, Any]] = {
     "changed on the way": (Subset(Changed(ROWS), FIRST), Changed(Subset(ROWS, [399]))),
     "the same files": (Subset(Images("a"), FIRST), Subset(Images("a"), [0])),
     "places that are not numbers": (ROWS, Subset(ROWS, ["first"])),  # type: ignore[list-item]  # as a mapping may have
+    "one list": (Listed(ITEMS), Listed(ITEMS)),
+    "lists of the same items": (Listed(ITEMS), Listed(list(ITEMS))),
+    "slices of a list that meet": (Listed(ITEMS[:400]), Listed(ITEMS[399:])),
+    "items of the same arrays": (Listed(ITEMS), Listed([(each.numpy(), label) for each, label in ITEMS[-9:]])),
+    "subsets of one list": (Subset(Listed(ITEMS), FIRST), Subset(Listed(ITEMS), [399])),
     "a copy held by a dataset": (Subset(ROWS, FIRST), Subset(Rows(FEATURES.clone(), LABELS), [0])),
 }
 
@@ -126,6 +146,9 @@ APART: dict[str, tuple[Any, Any]] = {
     ),
     "the same folder, other files": (Subset(Images("a"), FIRST), Subset(Images("a"), LAST)),
     "other folders": (Images("a"), Images("b")),
+    "slices of a list": (Listed(ITEMS[:400]), Listed(ITEMS[400:])),
+    "subsets of one list": (Subset(Listed(ITEMS), FIRST), Subset(Listed(ITEMS), LAST)),
+    "copies of each item": (Listed(ITEMS), Listed([(each.clone(), label) for each, label in ITEMS])),
 }
 
 

@@ -1,6 +1,6 @@
 """A training process that is killed in mid-epoch leaves a bill for every step that may have run."""
 
-import math
+import shutil
 import signal
 import subprocess
 import sys
@@ -72,6 +72,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         process.send_signal(signal.SIGKILL)
         _, errors = process.communicate()
     assert process.returncode == -signal.SIGKILL, errors.decode()
+    shutil.copy(here / "run.pt", here / "left.pt")
     return here
 
 
@@ -84,33 +85,33 @@ def resumed(killed: Path) -> tuple[Trainer, list[Stage]]:
 
 
 def test_the_epoch_under_way_is_on_disk_as_spent_and_its_weights_are_not(killed: Path) -> None:
-    stored = torch.load(killed / "run.pt", weights_only=True)
+    stored = torch.load(killed / "left.pt", weights_only=True)
 
-    assert sum(times for _, _, times in stored["bills"]) == 3
+    assert sum(times for _, _, _, times in stored["bills"]) == 3
     assert stored["steps"] == 20
 
 
-def test_the_resumed_run_is_billed_for_the_lost_epoch_and_for_its_repetition(
-    resumed: tuple[Trainer, list[Stage]],
+def test_the_resumed_run_is_billed_for_the_lost_epoch_and_trains_one_fewer(
+    killed: Path, resumed: tuple[Trainer, list[Stage]]
 ) -> None:
     step = Descent(Fraction(1, 10), Fraction(1)).step
 
     spent = [stage.release.spent.at(8) for stage in resumed[1]]
 
-    assert spent == pytest.approx([step.times(50).at(8), step.times(70).at(8)], rel=1e-12)
+    assert spent == pytest.approx([step.times(40).at(8), step.times(60).at(8)], rel=1e-12)
+    assert torch.load(killed / "run.pt", weights_only=True)["steps"] == 50
 
 
-def test_the_statement_falls_to_the_next_stop_that_covers_it_and_then_to_none(
+def test_every_statement_is_the_one_that_was_planned_for_its_release(
     killed: Path, resumed: tuple[Trainer, list[Stage]]
 ) -> None:
     trainer, stages = resumed
     pledge = trainer.record.pledged
     assert isinstance(pledge, PlannedStops)
 
-    first, _, last = (stop.epsilon for stop in pledge.table)
+    seen = float((killed / "SEEN").read_text())
 
-    assert float((killed / "SEEN").read_text()) == first
-    assert [stage.epsilon for stage in stages] == [last, math.inf]
+    assert [seen, *(stage.epsilon for stage in stages)] == [stop.epsilon for stop in pledge.table]
 
 
 def test_the_resumed_run_is_as_private_as_any(resumed: tuple[Trainer, list[Stage]]) -> None:

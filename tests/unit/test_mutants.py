@@ -6,7 +6,7 @@ import pytest
 from mutants.kill import KILLED, SURVIVED, Trial, in_turn
 from mutants.ledger import equivalents, judged
 from mutants.operators import Mutant, mutants_of
-from mutants.suite import MODULES, tests_of
+from mutants.suite import MODULES, suite_of
 
 from tests.architecture.test_size import PACKAGE, TRUSTED
 
@@ -90,7 +90,7 @@ def test_the_whole_trusted_base_is_mutated() -> None:
 
 
 def test_every_test_that_mutants_are_tried_on_is_there() -> None:
-    assert all((PACKAGE.parents[1] / path).exists() for module in MODULES for path in tests_of(module))
+    assert all((PACKAGE.parents[1] / path).exists() for module in MODULES for path in suite_of(module))
 
 
 def test_a_trial_that_never_ends_counts_as_noticed() -> None:
@@ -102,7 +102,7 @@ def test_a_trial_that_never_ends_counts_as_noticed() -> None:
             pass
         return SURVIVED if trial.mutant.change == "ends" else KILLED
 
-    in_turn(trials, run, 2, lambda trial, code: codes.update({trial.mutant.change: code}))
+    in_turn(trials, run, 2, lambda trial, code, seconds: codes.update({trial.mutant.change: code}))
 
     assert codes["ends"] == SURVIVED
     assert codes["fails"] == KILLED

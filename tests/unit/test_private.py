@@ -240,3 +240,30 @@ def test_a_relation_in_words_is_refused(relation: object) -> None:
     """Compared by identity, it would be taken for the other relation, with half the noise."""
     with pytest.raises(InvalidBound, match=r"must be Neighbours\.ADD_REMOVE or Neighbours\.REPLACE_ONE"):
         Private(0, relation)  # type: ignore[arg-type] # the misuse under test
+
+
+def test_a_part_is_made_by_the_holder_of_the_seal_alone() -> None:
+    """Whoever could call data a part of something would choose how it is billed."""
+    with pytest.raises(ForgedRelease, match="only a mechanism run through an odometer"):
+        Private.of_part(RECORDS, people(1).neighbours, people(1).part, Seal())
+
+
+@pytest.mark.parametrize(
+    ("use", "says"), [(len, "release a noisy count"), (bool, "no truth value"), (list, "cannot be looped over")]
+)
+def test_sealed_data_says_what_to_do_instead(use: Callable[[object], object], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        use(people(1, 2, 3))
+
+
+@pytest.mark.parametrize(("train", "held"), [(True, False), (False, True), (False, False)])
+def test_two_sources_are_as_little_private_as_either(train: bool, held: bool) -> None:
+    """The parts of a split that was made on the caller's word remember who chose them."""
+    one, other = (
+        split(people(1, 2, 3), 0.5, SeededNoise(1) if seeded else SystemNoise()).train for seeded in (train, held)
+    )
+
+    parts = Split.from_parts(one, other, because=BECAUSE)
+
+    assert parts.held is not None
+    assert (parts.train.seeded, parts.held.seeded) == (train or held, train or held)

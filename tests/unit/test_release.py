@@ -179,3 +179,8 @@ def spent(odometer: Odometer, epsilon: int) -> Release[int]:
 def private() -> Release[int]:
     """A release with noise that nobody can repeat."""
     return Odometer().spend(Says(0), people(0), budget(1), Past(), SystemNoise())
+
+
+def test_the_bills_of_a_release_are_shown_to_the_holder_of_the_seal_alone() -> None:
+    with pytest.raises(ForgedRelease, match="only a mechanism run through an odometer"):
+        released(3, 1).bills(Seal())

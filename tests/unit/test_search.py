@@ -1,7 +1,7 @@
 """The search: stop at the first candidate that passes, pay for the rungs taken, lose nothing when capped."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 import pytest
 
-from expost.accounting.claim import NOTHING, Budget, Promise
+from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.plan import plan
 from expost.accounting.pledge import PlannedStops
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
@@ -25,12 +25,12 @@ from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.odometer import Filter, Odometer
-from expost.private import Split
-from expost.record import Memory
+from expost.private import Neighbours, Split
+from expost.record import Fact, Memory
 from expost.release import Past
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.statistic import Statistic
-from expost.step import Check, Inquiry, Verdict
+from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import (
     ADD,
     NONE,
@@ -550,3 +550,52 @@ def test_planned_stops_add_what_reads_both_parts() -> None:
     stops = planned_stops(Says(1), LADDER, CHECK, whole=Promise(line(0, 1)))
 
     assert [stop.at(20) for stop in stops] == [21.0, 22.0, 24.0, 28.0]
+
+
+def test_a_stop_is_planned_at_the_price_of_a_pass_after_fails() -> None:
+    """Training is cheap here: a threshold counts once, and a pass where the search stops."""
+    check = SparseVectorCheck(QUESTION, Fraction(1), Fraction(1), None)
+
+    stops = planned_stops(Says(0), Ladder.of([1, 2, 4], alpha=20), check)
+
+    assert stops == (
+        Promise(line(2, Fraction(1, 2))),
+        Promise(line(2, Fraction(1, 2))),
+        Promise(line(0, Fraction(1, 2))),
+    )
+
+
+def test_strides_are_planned_at_the_levels_of_their_ladder() -> None:
+    """However many rungs are left out, the total at a level is that level, and not twice it."""
+    stops = planned_stops(Says(0), Strides(LADDER), PublicCheck[int](bool))
+
+    assert stops == tuple(Promise(line(0, level / 20)) for level in LADDER.levels)
+
+
+@dataclass(frozen=True)
+class Dear:
+    """A check whose first question costs 9 if it passes, later ones 2; a fail costs 1."""
+
+    relation: Neighbours = ADD
+    name: str = "dear"
+
+    def price(self, index: int, trained: Spent, asked: Spent) -> Price:
+        return Price(Promise(line(2 if index else 9, 0)), Promise(line(1, 0)))
+
+    def begin(self) -> "Dear":
+        return self
+
+    def answer(self, index: int, price: Price, held: Integers, candidate: int, noise: Noise) -> Verdict:
+        return Verdict(False)
+
+    def facts(self) -> Mapping[str, Fact]:
+        return {}
+
+
+def test_with_strides_the_first_question_may_come_at_any_rung() -> None:
+    """A plain ladder asks its second question for 2, after a fail for 1."""
+    ladder = Ladder.of([1, 2, 4], alpha=20)
+
+    plain, strided = (planned_stops(Says(0), each, Dear()) for each in (ladder, Strides(ladder)))
+    assert [float(stop.at(2)) for stop in plain] == [9.0, 3.0, 2.0]
+    assert [float(stop.at(2)) for stop in strided] == [9.0, 9.0, 2.0]

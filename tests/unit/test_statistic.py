@@ -14,7 +14,7 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum, histogram
-from tests.unit.examples import ADD, REPLACE, counts, distances, l1, l2_squared, largest
+from tests.unit.examples import ADD, REPLACE, as_is, counts, distances, l1, l2_squared, largest
 
 CODES = (-1, 0, 1, 2, 3)
 GRID = [(x / 2, y / 2) for x, y in product(range(-9, 10, 3), repeat=2)]
@@ -252,3 +252,22 @@ def test_the_sensitivity_of_a_sum_does_not_wrap_around(kind: type[np.integer[Any
     wide = bounded_sum(table, kind(3), ADD, clip=70_000, spacing=1)  # type: ignore[arg-type] # a numpy integer
 
     assert wide.l1 == bounded_sum(table, 3, ADD, clip=70_000, spacing=1).l1
+
+
+def test_a_statistic_under_a_relation_in_words_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="neighbour relation"):
+        Statistic(as_is, (1,), Fraction(1), Fraction(1), "replace one record")  # type: ignore[arg-type] # untyped caller
+
+
+@pytest.mark.parametrize(("clip", "allowed"), [(Fraction(1, 2), False), (1, True), (2**20, True), (2**20 + 1, False)])
+def test_a_clip_is_one_to_a_million_grid_units(clip: Fraction, allowed: bool) -> None:
+    """Less than a unit would leave nothing of any record, and the square of more would not be exact."""
+
+    def made() -> Statistic[Floats]:
+        return bounded_sum(lambda data: data, 1, ADD, clip=clip, spacing=1)
+
+    if allowed:
+        assert made().l2_squared == clip**2
+    else:
+        with pytest.raises(InvalidBound, match="choose a spacing"):
+            made()

@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Promise, Spent
-from expost.errors import SpentCheck
+from expost.errors import MechanismFailed, SchemaMismatch, SpentCheck
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
-from expost.record import Fact
+from expost.record import Fact, Memory
 from expost.release import Past, Release
 from expost.step import Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
@@ -27,16 +27,20 @@ class Echo:
     relation: Neighbours = ADD
     name: str = "echo"
     asked: list[int] = field(default_factory=list)
+    failed: Promise = FAIL
+    breaks: bool = False
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         self.asked.append(index)
-        return Price(PASS, FAIL)
+        return Price(PASS, self.failed)
 
     def begin(self) -> "Echo":
         return self
 
     def answer(self, index: int, price: Price, held: Integers, candidate: bool, noise: Noise) -> Verdict:
         self.asked.append(index)
+        if self.breaks:
+            raise ValueError("whatever happens with data open")
         return Verdict(candidate)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -138,3 +142,31 @@ def test_questions_are_counted_from_zero_up_to_the_first_pass() -> None:
     assert check.asked == [0, 0, 1, 1, 2, 2]
     with pytest.raises(SpentCheck, match="has passed a candidate"):
         odometer.ask(inquiry, data, candidate(), trained=NONE, noise=SYSTEM)
+
+
+def test_a_run_of_a_check_stays_with_its_owner() -> None:
+    inquiry = Inquiry(Echo())
+    inquiry.bond.bind("this odometer")
+
+    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+        inquiry.bond.bind("another one")
+
+
+@pytest.mark.parametrize("failed", [FAIL, Promise(line(9, 0))])
+def test_a_question_that_breaks_costs_the_dearer_answer_at_every_order(failed: Promise) -> None:
+    """Nobody knows which answer it would have been; the second fail is the dearer answer at low orders only."""
+    odometer = Odometer()
+
+    with pytest.raises(MechanismFailed):
+        odometer.ask(Inquiry(Echo(failed=failed, breaks=True)), people(0), candidate(), trained=NONE, noise=SYSTEM)
+
+    assert odometer.spent == PASS.beside(failed).as_spent()
+
+
+def test_a_question_goes_on_record_as_drawn_exactly() -> None:
+    memory = Memory()
+
+    Odometer(recorder=memory).ask(Inquiry(Echo()), people(0), candidate(), trained=NONE, noise=SYSTEM)
+
+    ((entry, spent, times),) = memory.lines
+    assert (entry.what, entry.floating, entry.seeded, spent, times) == ("echo", False, False, PASS.as_spent(), 1)

@@ -216,8 +216,12 @@ def lambert_tuning(delta: float) -> float:
 
 
 def zcdp_epsilon(rho: Real, delta: float) -> float:
-    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ."""
-    return best_linear_tail(0, rho, delta)[0]
+    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ.
+
+    Uses: Lemma 7 conversion.
+    """
+    cost = up(non_negative(rho, "rho"))
+    return raised(cost + 2 * math.sqrt(cost * -math.log(probability(delta, "delta"))))
 
 
 def _claim(value: float, name: str) -> float:

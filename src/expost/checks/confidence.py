@@ -15,6 +15,9 @@ from expost.errors import InvalidBound, SpentCheck
 from expost.numerics import Real, up
 from expost.record import Fact
 
+FARTHEST = 2**16
+"""Standard errors at which a guard is given up: no tail is lighter there, only lost in rounding."""
+
 NARROW = 0.01
 """A guard of at most one percentage point is always worth a look."""
 
@@ -130,12 +133,18 @@ def worth_asking(
 
 
 def _least(holds: Callable[[int], bool], step: float) -> int:
-    """The least number from 0 on for which ``holds``, which stays true once it is."""
+    """The least number from 0 on for which ``holds``, which stays true once it is; refused if it is never."""
     if holds(0):
         return 0
     low, high = 0, max(1, math.ceil(step))
+    farthest = FARTHEST * high
     while not holds(high):
         low, high = high, 2 * high
+        if high > farthest:
+            raise InvalidBound(
+                "no guard gives this confidence over this many looks in floating point; ask for less confidence, or "
+                "plan fewer looks."
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

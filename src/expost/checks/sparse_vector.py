@@ -46,6 +46,7 @@ class SparseVectorCheck(Generic[D, U]):
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
         limits.variance(self.variance * reach**2)
         limits.scale(self.scale * reach)
+        _ = self.guard  # refused now if there is none, not with data open
 
     @classmethod
     def calibrated(

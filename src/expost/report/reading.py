@@ -53,10 +53,12 @@ def guarded(facts: Facts) -> str:
     """What it takes to pass."""
     if facts.confidence is None:
         return ""
-    looks = "the one look" if facts.confidence.looks == 1 else f"all {facts.confidence.looks} looks that were planned"
+    looks = (
+        "at the one look" if facts.confidence.looks == 1 else f"at any of the {facts.confidence.looks} looks planned"
+    )
     return (
-        f"A candidate passes when its noisy margin over the target is at least the guard, which was fixed beforehand "
-        f"so that, over {looks}, none that is below the target passes with {sure(facts)}. "
+        "A candidate passes when its noisy margin over the target is at least the guard. The guard was fixed "
+        f"beforehand: with {sure(facts)} no candidate below the target passes {looks}. "
     )
 
 

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from expost.checks.gaussian import BalancedCheck
-from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, SchemaMismatch, SpentCheck
 from expost.ladder import Rung
 from expost.numerics import Real
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome
-from expost.step import Inquiry, Verdict
 from expost.training.module import APART, CONFIDENCE, Trainer
 
 if TYPE_CHECKING:
@@ -70,8 +68,7 @@ class Callback:
             because=because,
             max_epsilon=max_epsilon,
         )
-        judge = self._run.judge
-        self._inquiry = None if isinstance(judge, PublicCheck) else Inquiry(judge)
+        self._inquiry = self._run.inquiry()
         self._candidate: Release[nn.Module] | None = None
         self._history: list[Line] = []
         self._outcome: Outcome[nn.Module] | None = None
@@ -115,9 +112,12 @@ class Callback:
 
     def _train(self) -> Iterator[None]:
         """Every epoch of the run, until there is an outcome."""
-        if (trained := self._run.trained()) is not None:
-            self._finish(trained, Ended.EXHAUSTED)
-            return
+        before = self._run.reopened(self._inquiry)
+        if before is not None:
+            self._candidate, self._history = before.release, [*before.history]
+            if before.ended is not Ended.EXHAUSTED or not self._run.rungs:
+                self._finish(before.release, before.ended)
+                return
         for rung in self._run.rungs:
             for time in range(1, rung.times + 1):
                 try:
@@ -142,23 +142,11 @@ class Callback:
         """Why the run stops at this release, if it does."""
         run = self._run
         self._candidate = past.joint().map(run.descent.built)
-        verdict = self._ask(self._candidate, rung)
+        verdict = run.ask(self._inquiry, self._candidate, rung)
         self._history.append(Line(rung.budget, run.odometer.spent, verdict, run.odometer.epsilon))
         if verdict is not None and verdict.passed:
             return Ended.HALTED
         return Ended.EXHAUSTED if rung is run.rungs[-1] else None
-
-    def _ask(self, candidate: "Release[nn.Module]", rung: Rung) -> Verdict | None:
-        run = self._run
-        if isinstance(run.judge, PublicCheck):
-            return run.judge.verdict(candidate.value)
-        if not rung.asked:
-            return None
-        held = run.parts.held
-        assert self._inquiry is not None  # a check that reads data has a run, and a part to read
-        assert held is not None
-        trained = run.odometer.spent_on(run.parts.train)
-        return run.odometer.ask(self._inquiry, held, candidate, trained=trained, noise=run.noise).value
 
     def _finish(self, candidate: "Release[nn.Module]", ended: Ended) -> None:
         self._outcome = Outcome(candidate.at_least(self._run.odometer.spent), ended, tuple(self._history))

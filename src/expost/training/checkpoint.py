@@ -1,30 +1,28 @@
 """Checkpoints: the weights and the bill of a training run in one file, on disk before the steps they pay for."""
 
-import os
-import pickle
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, final
 
-import numpy as np
-import torch
+from torch import Tensor
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.curve import Curve, Highest, Linear, Table
-from expost.accounting.pledge import Pledge
+from expost.accounting.pledge import PlannedStops, Pledge
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.noise import Noise
 from expost.private import Neighbours
 from expost.record import Entry, Fact, Hold, Memory
 from expost.release import Past
+from expost.training.archive import identity, read, write
+from expost.training.paid import MOST, Paid, count, fraction
+from expost.training.resumption import Prospect, Standing
 from expost.training.weights import Weights
 
 Facts: TypeAlias = Mapping[str, Fact]
 
-FORMAT = 1
+FORMAT = 2
 """The version of the file's layout."""
 
 
@@ -55,17 +53,20 @@ class Carried:
 class Checkpoint:
     """A recorder that survives its process: what is about to be spent is on disk before data is opened.
 
-    Steps that were on their way when a process was killed stay on the bill for good, as they may have been seen;
-    those who resume run them again and pay again. Every file is whole: it is written aside, then renamed.
+    Steps that were on their way when a process was killed stay on the bill for good, as they may have been seen, and
+    those who resume take as many fewer. Every file is whole: it is written aside, then renamed, and one of which a bit
+    has changed is refused.
     """
 
     def __init__(self, path: Path, settings: Facts, weights: Weights) -> None:
         self._path, self._settings, self._weights = path, settings, weights
         self._plan: Facts = {}
-        self._bills: list[tuple[str, Promise, int]] = []
+        self._schedule: Sequence[int] = ()
+        self._planned: list[tuple[int, float]] = []
+        self._bills: list[Paid] = []
         self._kept: Weights | None = None
-        self._over = False
-        self._written = _identity(path)
+        self._judged, self._over = 0, False
+        self._written = identity(path)
         self.record = Memory()
 
     @classmethod
@@ -78,11 +79,17 @@ class Checkpoint:
     @classmethod
     def load(cls, path: Path) -> "Checkpoint":
         """A run that was begun earlier."""
-        stored = _read(path)
-        loaded = cls(path, stored["settings"], Weights(stored["parameters"], stored["optimizer"], stored["steps"]))
-        loaded._plan, loaded._over = stored["plan"], stored["over"]
-        loaded._bills = [(part, Promise(_decoded(curve)), times) for part, curve, times in stored["bills"]]
-        return loaded
+        stored = read(path)
+        if not isinstance(stored, dict) or "format" not in stored:
+            raise SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
+        if stored["format"] != FORMAT:
+            raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
+        try:
+            return cls._decoded(path, stored)
+        except (ValueError, TypeError, KeyError):
+            raise SchemaMismatch(
+                f"the bill in {path} is not one that expost writes; restore the file from a copy."
+            ) from None
 
     @property
     def settings(self) -> Facts:
@@ -99,35 +106,60 @@ class Checkpoint:
         """Whether the run has ended, and its outcome was stated."""
         return self._over
 
-    def begin(self, plan: Facts) -> None:
-        """Plan the run, or go on with the plan that is on file and no other: the pledge rests on it."""
+    @property
+    def standing(self) -> Standing:
+        """How many steps are billed and kept, and how many questions were asked."""
+        billed = sum(paid.steps * paid.times for paid in self._bills)
+        looks = sum(paid.times for paid in self._bills if not paid.steps)
+        return Standing(billed, self._weights.steps, self._judged, looks)
+
+    @property
+    def prospect(self) -> Prospect:
+        """What can still be stated of the run."""
+        return Prospect.of(self.standing, self._planned, str(self._plan.get("delta")))
+
+    def begin(self, plan: Facts, schedule: Sequence[int]) -> None:
+        """Plan the run, or go on with the plan that is on file and no other: the pledge rests on it.
+
+        ``schedule`` are the steps that will be billed at each release.
+        """
         if self._over:
             raise LedgerConflict(f"the run in {self._path} is over, its weights are in the module; begin a new one.")
         if self._plan and self._plan != plan:
-            changed = next(name for name in plan if self._plan.get(name) != plan[name])
+            changed = next(name for name in (*plan, *self._plan) if self._plan.get(name) != plan.get(name))
             raise LedgerConflict(
                 f"the run in {self._path} was pledged with {changed} = {self._plan.get(changed)}; resume it with that."
             )
-        self._plan = plan
+        self._plan, self._schedule = plan, schedule
 
     def carried(self, part: str) -> Promise:
         """What is on file for a part, added up as an odometer does, to the last bit."""
-        steps = [promise for label, promise, times in self._bills if label == part for _ in range(times)]
+        steps = [paid.promise for paid in self._bills if paid.part == part for _ in range(paid.times)]
         return reduce(Promise.__add__, steps, NOTHING)
 
     def keep(self, weights: Weights) -> None:
         """Put weights aside until their steps are billed."""
         self._kept = weights
 
+    def show(self) -> None:
+        """Put on disk that the newest weights are about to be shown as a release."""
+        self._judged = self._weights.steps
+        self._write()
+
     def pledge(self, pledge: Pledge) -> None:
         """Put on record, before anything else, how the total will be stated."""
         self.record.pledge(pledge)
+        stops = pledge.table if isinstance(pledge, PlannedStops) else ()
+        self._planned = [(steps, stop.epsilon) for steps, stop in zip(self._schedule, stops, strict=True)]
         self._write()
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
-        """Put on disk that at most this promise is about to be spent."""
+        """Put on disk that at most this promise is about to be spent, on steps or on a question about the weights."""
         if entry.what != Carried.__name__:  # that is on disk already
-            self._bill(entry.part, promise)
+            steps = int(entry.facts.get("steps", 0))
+            self._bill(Paid(entry.part, promise, steps, 1))
+            if not steps:
+                self._judged = self._weights.steps
             self._write()
         return self.record.hold(entry, promise)
 
@@ -143,91 +175,59 @@ class Checkpoint:
         self._over = True
         self._write()
 
-    def _bill(self, part: str, promise: Promise) -> None:
-        if self._bills and self._bills[-1][0] == part and _same(self._bills[-1][1].curve, promise.curve):
-            self._bills[-1] = (part, promise, self._bills[-1][2] + 1)
-        else:
-            self._bills.append((part, promise, 1))
+    def _bill(self, paid: Paid) -> None:
+        if self._bills and self._bills[-1].again(paid):
+            paid = replace(paid, times=self._bills.pop().times + 1)
+        self._bills.append(paid)
 
     def _write(self) -> None:
-        if _identity(self._path) != self._written:
+        if identity(self._path) != self._written:
             raise LedgerConflict(f"another process has written {self._path}; let one run at a time have a checkpoint.")
         stored = {
             "format": FORMAT,
             "settings": dict(self._settings),
             "plan": dict(self._plan),
-            "bills": [(part, _encoded(promise.curve), times) for part, promise, times in self._bills],
+            "planned": [list(each) for each in self._planned],
+            "bills": [paid.encoded() for paid in self._bills],
             "parameters": dict(self._weights.parameters),
             "optimizer": dict(self._weights.optimizer),
             "steps": self._weights.steps,
+            "judged": self._judged,
             "over": self._over,
         }
         try:
-            _replace(self._path, stored)
+            write(self._path, stored)
         except OSError as error:
             raise LedgerConflict(
                 f"the checkpoint {self._path} cannot be written ({error.strerror}); make room, or name another file."
             ) from None
-        self._written = _identity(self._path)
+        self._written = identity(self._path)
+
+    @classmethod
+    def _decoded(cls, path: Path, stored: dict[str, Any]) -> "Checkpoint":
+        """What ``_write`` stored; ValueError, TypeError or KeyError for what it never stores."""
+        weights = Weights(stored["parameters"], stored["optimizer"], count(stored["steps"], 0))
+        loaded = cls(path, _settings(stored["settings"]), weights)
+        loaded._plan, loaded._over = stored["plan"], stored["over"]
+        loaded._planned = [(count(steps, 1), float(epsilon)) for steps, epsilon in stored["planned"]]
+        loaded._bills = [Paid.decoded(each) for each in stored["bills"]]
+        loaded._judged = count(stored["judged"], 0, weights.steps)
+        if type(stored["plan"]) is not dict or type(stored["over"]) is not bool or loaded.standing.lost < 0:
+            raise ValueError("weights are never ahead of their bill.")
+        if sum(paid.times for paid in loaded._bills) > MOST:
+            raise ValueError("no run has as many lines.")
+        groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
+        if not groups or not all(isinstance(each, Tensor) for each in dict(weights.parameters).values()):
+            raise ValueError("weights are tensors, and an optimiser has groups of them.")
+        return loaded
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        stored = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise SchemaMismatch(f"there is no checkpoint {path}; begin with Trainer(..., checkpoint=...).") from None
-    except (OSError, RuntimeError, pickle.UnpicklingError, EOFError):
-        stored = None
-    if not isinstance(stored, dict) or "format" not in stored:
-        raise SchemaMismatch(f"{path} is no checkpoint of expost; name the file that Trainer wrote.")
-    if stored["format"] != FORMAT:
-        raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
-    return stored
-
-
-def _replace(path: Path, stored: dict[str, Any]) -> None:
-    """Write aside, flush to the disk, rename, and flush the name."""
-    aside = path.with_name(f"{path.name}.new")
-    with aside.open("wb") as file:
-        torch.save(stored, file)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    """What changes when anybody writes the file anew; None while there is no file."""
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _same(one: Curve, other: Curve) -> bool:
-    if isinstance(one, Table) and isinstance(other, Table):
-        return one.orders == other.orders and np.array_equal(one.values, other.values)
-    return one == other
-
-
-def _encoded(curve: Curve) -> Any:
-    """A curve in what a file of weights may hold; fractions as text, which is exact."""
-    if isinstance(curve, Table):
-        return torch.tensor([curve.orders, curve.values.tolist()], dtype=torch.float64)
-    return [[str(line.xi), str(line.rho), str(line.gaussian)] for line in curve.lines]
-
-
-def _decoded(stored: Any) -> Curve:
-    if isinstance(stored, torch.Tensor):
-        orders, values = stored.tolist()
-        return Table.of(orders, values)
-    lines = tuple(
-        Linear(Fraction(xi), Fraction(rho), None if gaussian == str(None) else Fraction(gaussian))
-        for xi, rho, gaussian in stored
-    )
-    return lines[0] if len(lines) == 1 else Highest(lines)
+def _settings(stored: Any) -> Facts:
+    """The settings of a trainer, or ValueError, TypeError or KeyError."""
+    for name in ("batch", "records"):
+        count(stored[name], 1)
+    for name in ("clip", "noise_multiplier"):
+        fraction(stored[name])
+    if type(stored["seeded"]) is not bool or not isinstance(stored["optimizer"], str):
+        raise ValueError("settings say the kind of noise and of optimiser.")
+    return dict(stored)

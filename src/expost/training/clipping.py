@@ -126,6 +126,8 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
         raise SchemaMismatch("the module has no trainable parameters; set requires_grad on those to be trained.")
     if any(each.dtype not in (torch.float32, torch.float64) for each in trainable(model)):
         raise SchemaMismatch("gradients in half precision round above the clip; call float() on the module first.")
+    if any(each._backward_hooks or each._post_accumulate_grad_hooks for each in trainable(model)):
+        raise SchemaMismatch("a weight has a hook that changes its gradient after the clip; remove the hook's handle.")
     if isinstance(optimizer, LBFGS):
         raise SchemaMismatch("LBFGS looks at the records several times a step; use an optimiser that looks once.")
     if device is not None:

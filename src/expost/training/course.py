@@ -1,33 +1,27 @@
-"""The course of a training run: when it releases, what that will have cost, and the odometer it runs under."""
+"""The course of a training run: when it releases, and what it asks about each release."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from torch import nn
 
-from expost.accounting.claim import NOTHING, Budget
+from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import BudgetExceeded, InvalidBound
-from expost.ladder import Rung
-from expost.noise import Noise
+from expost.errors import InvalidBound
 from expost.numerics import Real
-from expost.odometer import Odometer, PledgedFilter
-from expost.private import Neighbours, Split
-from expost.record import Fact, Memory
-from expost.release import Past, Release
-from expost.search import Ended, Line, Outcome, planned_stops, search
-from expost.step import Check, Verdict
-from expost.training.checkpoint import Carried, Checkpoint
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.release import Release
+from expost.search import Line
+from expost.step import Check
 from expost.training.records import Records
 from expost.training.schedule import Releases, Schedule, best_order, epoch
 from expost.training.score import Target
-from expost.training.weights import ModuleDescent, Weights
+from expost.training.weights import ModuleDescent
 
 Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
 CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCheck[Records, nn.Module]]
@@ -124,137 +118,11 @@ class Stage:
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε of (ε, δ) if training stops here; infinite if the run fits no planned stop any more."""
+        """The ε of (ε, δ) if training stops here."""
         return self.release.epsilon
 
     def __repr__(self) -> str:
         return f"Stage({self.release.brief})"
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
-    """A training run that is pledged; ``rungs`` are those still to be climbed, and as a selector it hands them out.
-
-    ``carried`` is what earlier processes released and paid for, if they did.
-    """
-
-    descent: ModuleDescent
-    parts: Split[Records]
-    judge: Judge
-    odometer: Odometer
-    pledge: PlannedStops
-    noise: Noise
-    rungs: tuple[Rung, ...]
-    carried: Release[Weights] | None
-
-    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
-        """The next release, from a module that nobody else has changed."""
-        self.require_untouched(past)
-        taken = len(past.steps)
-        return self.rungs[taken] if taken < len(self.rungs) else None
-
-    def step(self, rung: Rung, past: Past[Weights]) -> Past[Weights]:
-        """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
-        self.require_untouched(past)
-        return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
-
-    def require_untouched(self, past: Past[Weights]) -> None:
-        """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
-        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
-
-    def trained(self) -> Release[nn.Module] | None:
-        """The module of a run of which earlier processes took every step, with their bill; None if steps remain."""
-        if self.rungs or self.carried is None:
-            return None
-        return Past(self.carried).joint().map(self.descent.built).at_least(self.odometer.spent)
-
-    def outcome(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
-        """What the search on the remaining rungs comes to."""
-        if (trained := self.trained()) is not None:
-            return Outcome(trained, Ended.EXHAUSTED, ())
-        return search(
-            self.parts,
-            self.descent,
-            self,
-            self.descent.built,
-            self.judge,
-            noise=self.noise,
-            odometer=self.odometer,
-            on_step=on_step,
-        )
-
-    def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
-        """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
-        if (trained := self.trained()) is not None:
-            yield Stage(trained)
-        past: Past[Weights] = Past()
-        history: list[Line] = []
-        for rung in self.rungs:
-            try:
-                for _ in range(rung.times):
-                    past = self.step(rung, past)
-            except BudgetExceeded:
-                return
-            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
-            yield Stage(past.joint().map(self.descent.built), tuple(history))
-        finished()
-
-
-def begin(
-    course: Course,
-    parts: Split[Records],
-    judge: Judge,
-    *,
-    recorder: Memory | Checkpoint,
-    max_epsilon: float | None,
-    noise: Noise,
-    ready: Callable[[], None],
-) -> Run:
-    """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
-
-    ``ready`` is called, and may refuse, before anything is on record.
-    """
-    pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
-    first = pledge.table[0].epsilon
-    if max_epsilon is not None and max_epsilon < first:
-        raise BudgetExceeded(
-            f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
-        )
-    rungs = _remaining(course)
-    ready()
-    if isinstance(recorder, Checkpoint):
-        recorder.begin(course.facts(judge))
-    cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
-    odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
-    release: Release[Weights] | None = None
-    if isinstance(recorder, Checkpoint):
-        for part in (parts.train, parts.held):
-            if part is not None and (spent := recorder.carried(part.part.label)) != NOTHING:
-                budget = course.releases.rungs[0].budget
-                release = odometer.spend(Carried(spent, recorder.weights), part, budget, Past(), noise)
-    return Run(
-        descent=course.descent,
-        parts=parts,
-        judge=judge,
-        odometer=odometer,
-        pledge=pledge,
-        noise=noise,
-        rungs=rungs,
-        carried=release,
-    )
-
-
-def _remaining(course: Course) -> tuple[Rung, ...]:
-    """The rungs less the steps that the weights at the start have taken."""
-    taken, left = course.descent.start.steps, []
-    for rung in course.releases.rungs:
-        size = course.descent.descent.steps(rung.budget)
-        done = min(taken // size, rung.times)
-        taken -= done * size
-        if done < rung.times:
-            left.append(replace(rung, times=rung.times - done))
-    return tuple(left)
 
 
 def _stretch(every: str) -> tuple[int, bool]:

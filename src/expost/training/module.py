@@ -30,8 +30,10 @@ from expost.record import Memory
 from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.course import Announced, CheckKind, Course, Judge, Run, Stage, begin
+from expost.training.course import Announced, CheckKind, Course, Judge, Stage
 from expost.training.records import Given, Public, Records
+from expost.training.resumption import Prospect
+from expost.training.run import Run, begin
 from expost.training.score import Target
 from expost.training.weights import ModuleDescent, Weights
 
@@ -53,8 +55,8 @@ class Trainer:
     that come back, not the one given: its layers have seen records, and a trial does not find everything.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
-    Steps that were on their way when a process was killed are billed, and billed again when they are repeated: the
-    total then fits a later planned stop and is stated as that one, or it fits none and there is no claim (infinity).
+    Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
+    that every later release is stated as the stop that was planned for it.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Trainer:
         self._checkpoint: Checkpoint | None = None
         self._record = Memory()
         self._announced: Announced | None = None
+        self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
             optimizer=optimizer,
@@ -125,8 +128,8 @@ class Trainer:
         They are private unless wrapped in Public, and nobody may be both in them and in the training records:
         ``because`` is the caller's word for it. A release passes when its noisy margin is so far above 0 that, with
         this ``confidence``, none of the run passes that is below the target on these records; None is the paper's
-        check, which promises nothing and is not asked about the last release. A run that was killed before a question
-        was answered goes on without it.
+        check, which promises nothing and is not asked about the last release. The looks of all processes of a run
+        count, and a question that was being answered when one was killed is over.
         """
         run = self.begin(
             target,
@@ -194,6 +197,11 @@ class Trainer:
             raise LedgerConflict("this trainer has not begun a run; train first, then report on it.")
         return self._announced
 
+    @property
+    def prospect(self) -> Prospect | None:
+        """What can still be stated of a run that was resumed; None for one that begins here."""
+        return self._prospect
+
     @classmethod
     def resume(
         cls,
@@ -210,8 +218,8 @@ class Trainer:
     ) -> "Trainer":
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
 
-        Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it. If every step had been
-        taken, they return the last release with its bill.
+        Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it, and ``prospect`` says
+        which of its statements are still to come. If no step remains, they return the last release with its bill.
         """
         checkpoint = Checkpoint.load(Path(path))
         settings = checkpoint.settings
@@ -239,6 +247,7 @@ class Trainer:
         descent.require_fitting(weights, checkpoint.settings["optimizer"])
         descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
+        self._prospect = checkpoint.prospect
         if checkpoint.over:  # else the weights come with their bill, when a run begins
             descent.load(weights)
 

@@ -54,8 +54,9 @@ class Records:
     def require_apart(self, held: "Records") -> None:
         """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.
 
-        Looked through are subsets, concatenations, and datasets that hold another one, tensors, arrays or names, an
-        item of them per record. Records that happen to be equal are not the same; whole tensors of them are.
+        Looked through are subsets, concatenations, and datasets that hold another one, tensors, arrays or lists, an
+        item of them per record. Records that happen to be equal are not the same; whole tensors of them are, and lists
+        of names.
         """
         mine, others = (list(_origins(each.source, np.arange(each.size))) for each in (self, held))
         if any(one.meets(another) for one in mine for another in others):
@@ -103,9 +104,17 @@ class _Origin:
 
     def meets(self, other: "_Origin") -> bool:
         shifts = self._shifts(other)
-        if shifts is None:
+        if shifts is None or not self._pieces().isdisjoint(other._pieces()):
             return True
         return any(len(np.intersect1d(self.places, other.places + shift)) for shift in shifts)
+
+    def _pieces(self) -> set[int]:
+        """Where the features of each record lie, if they are in a list: other lists may hold the same ones."""
+        if not isinstance(self.holder, list | tuple):
+            return set()
+        items = (self.holder[place] for place in self.places.tolist())
+        features = [item[0] if isinstance(item, list | tuple) and item else item for item in items]
+        return {_address(each) for each in features} - {0}
 
     def _shifts(self, other: "_Origin") -> tuple[int, ...] | None:
         """What to add to places of the other to have them here; none if it holds other things, None if unknown."""
@@ -135,7 +144,9 @@ def _origins(source: Any, places: Integers, within: tuple[object, ...] = ()) -> 
         held = source.tensors if isinstance(source, TensorDataset) else tuple(getattr(source, "__dict__", {}).values())
         for each in held:
             nested = isinstance(each, Dataset) and isinstance(each, Sized)
-            if (nested or _names(each) or (is_array(each) and each.ndim)) and len(each) == len(source):
+            if (nested or isinstance(each, list | tuple) or (is_array(each) and each.ndim)) and len(each) == len(
+                source
+            ):
                 yield from _origins(each, places, within) if nested else (_Origin(each, places),)
 
 
@@ -146,6 +157,14 @@ def _chosen(subset: Subset[Any], places: Integers) -> Integers:
         return np.asarray(subset.indices, np.int64)[places] % size
     except (TypeError, ValueError, OverflowError):
         return np.arange(size)
+
+
+def _address(value: Any) -> int:
+    """Where the numbers of an array, an image or a dictionary lie; 0 for others, which different people may share."""
+    if is_array(value):
+        return int(value.ctypes.data if isinstance(value, np.ndarray) else value.data_ptr()) if value.ndim else 0
+    image = hasattr(type(value), "__array_interface__") and not isinstance(value, np.generic)
+    return id(value) if image or isinstance(value, dict) else 0
 
 
 def _names(value: object) -> bool:

@@ -1,5 +1,6 @@
 """Made-up records for a module to be tried on, and what it answers to them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,11 +38,21 @@ class Batch:
         """The records at these places, in this order."""
         return Batch(self.features[list(places)], self.labels[list(places)])
 
-    def with_one(self, place: int, value: int) -> "Batch":
+    def with_one(self, place: int, value: float, label: int) -> "Batch":
         """The same but for one record, all whose numbers are the value."""
         features, labels = self.features.clone(), self.labels.clone()
-        features[place], labels[place] = value, value
+        features[place], labels[place] = value, label
         return Batch(features, labels)
+
+    def with_gap(self, place: int) -> "Batch":
+        """The same but for one record, whose first number is missing."""
+        features = self.features.clone()
+        features[place].view(-1)[0] = math.nan
+        return Batch(features, self.labels)
+
+    def on(self, device: torch.device) -> "Batch":
+        """The same on another device."""
+        return Batch(self.features.to(device), self.labels.to(device))
 
 
 @final

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -20,9 +19,6 @@ ORDERS = (1.5, 2.0, 5.0, 20.0, 64.0)
 PROBES = (1.01, 1.5, 1.7, 2.0, 3.0, 20.0, 63.0, 64.0)
 ULPS = 4
 """A law up to rounding: a few roundings of one ulp each."""
-
-MILLION_SECONDS = 60.0
-"""A generous ceiling for a million sums; numbers that grew would take hours."""
 
 
 def combined(combine: Callable[[Curve, Curve], Curve], curves: Sequence[Curve]) -> Curve:
@@ -246,14 +242,13 @@ def test_a_table_without_a_finite_value_leaves_no_rho() -> None:
     assert largest_rho(Table.of([2], [math.inf])) == 0
 
 
-def test_a_million_sums_take_seconds_and_their_numbers_stay_small() -> None:
-    step, began = Linear(Fraction(0), Fraction(1, 3 * 10**6)), perf_counter()
+def test_the_numbers_of_many_sums_stay_small() -> None:
+    step = Linear(Fraction(0), Fraction(1, 3 * 10**4))
     curve = line(0, 0)
 
-    for _ in range(10**6):
+    for _ in range(10**4):
         curve = total(curve, step)  # type: ignore[assignment] # two lines make a line
 
-    assert perf_counter() - began < MILLION_SECONDS
     assert curve.rho == Fraction(1, 3)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from expost.checks.gaussian import GaussianCheck
-from expost.checks.question import CentredSum, PublicCount, as_typed
+from expost.checks.question import FINEST, CentredSum, PublicCount, accuracy_threshold, as_typed
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Floats, Integers, ScriptedNoise
 from expost.numerics import Real
@@ -201,3 +201,38 @@ def test_the_resolution_of_an_array_gets_the_noise_of_the_same_number(make: Make
 
     with np.errstate(all="ignore"):
         assert std(np.int32(70_000)) == std(70_000)  # type: ignore[arg-type] # a numpy integer
+
+
+@pytest.mark.parametrize(("asked", "share"), [(0.825, Fraction(33, 40)), (Fraction(1, 3), Fraction(1, 3))])
+def test_an_accuracy_is_read_as_it_was_typed(asked: Real, share: Fraction) -> None:
+    assert accuracy_threshold(asked) == share
+
+
+@pytest.mark.parametrize("asked", [0, 1, -0.1, 1.5])
+def test_an_accuracy_that_no_share_of_records_reaches_is_refused(asked: Real) -> None:
+    with pytest.raises(InvalidBound, match="strictly between 0 and 1"):
+        accuracy_threshold(asked)
+
+
+def test_a_threshold_is_kept_as_it_was_typed() -> None:
+    question = CentredSum(own, 0.825, ADD)  # type: ignore[arg-type] # a caller without a type checker
+
+    assert question.threshold == Fraction(33, 40)
+
+
+def test_the_finest_units_are_allowed_and_no_finer() -> None:
+    assert CentredSum(own, Fraction(1, FINEST), ADD).unit == FINEST
+    with pytest.raises(InvalidBound, match="units a record"):
+        CentredSum(own, Fraction(1, FINEST + 1), ADD)
+
+
+def test_a_public_number_of_records_is_one_of_pythons_own_and_may_be_one() -> None:
+    """NumPy's small integers would wrap around."""
+    question = PublicCount(own, Fraction(1, 2), np.int8(1), ADD)  # type: ignore[arg-type] # as above
+
+    assert (type(question.count), question.count) == (int, 1)
+
+
+def test_a_question_under_a_relation_in_words_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="neighbour relation"):
+        CentredSum(own, Fraction(1, 2), "add or remove one record")  # type: ignore[arg-type] # as above

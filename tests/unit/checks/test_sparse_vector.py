@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import NOTHING, Promise
+from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound, SpentCheck
@@ -131,3 +132,23 @@ def test_the_record_holds_what_it_takes_to_recompute_the_cost() -> None:
 def test_the_secret_threshold_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="secret noise"):
         pickle.dumps(CHECK.begin())
+
+
+def test_a_scale_too_wide_for_64_bits_is_refused_in_units_of_the_sensitivity() -> None:
+    """A sensitivity of 3 brings the widest scale down to a third."""
+    widest = Fraction(2**51, 3)
+
+    assert SparseVectorCheck(CENTRED, Fraction(1), widest, None).scale == widest
+    with pytest.raises(InvalidBound, match="64-bit noise"):
+        SparseVectorCheck(CENTRED, Fraction(1), widest + 1, None)
+
+
+def test_a_confidence_that_no_guard_gives_is_refused_before_data_is_opened() -> None:
+    with pytest.raises(InvalidBound, match="ask for less confidence, or plan fewer looks"):
+        SparseVectorCheck(CENTRED, Fraction(10), Fraction(8), Confidence(1 - Fraction(1, 10**17), 7))
+
+
+def test_a_confidence_close_to_certainty_still_has_a_guard() -> None:
+    check = SparseVectorCheck(CENTRED, Fraction(10), Fraction(8), Confidence(1 - Fraction(1, 10**11), 7))
+
+    assert check.guard > 24 * 26  # scales of the Laplace noise: e^26 is 2e11

@@ -10,7 +10,7 @@ from expost.accounting.claim import NOTHING
 from expost.errors import InvalidBound, MechanismFailed, SchemaMismatch
 from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
-from expost.mechanisms.gaussian import Gaussian, Measurement
+from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
 from expost.noise import Floats, Integers, Noise, ScriptedNoise
 from expost.numerics import up
 from expost.odometer import Odometer
@@ -175,3 +175,20 @@ def test_an_estimate_has_some_precision() -> None:
 
 def test_the_promise_is_that_of_the_increment() -> None:
     assert STEP.promise(budget(1)) == Gaussian(ONE_CELL).promise(budget(1)) != NOTHING
+
+
+def test_an_estimate_with_one_value_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="not finite"):
+        Estimate(np.array([0.0, math.nan]), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("measure", "floating"),
+    [(FloatGaussian[Integers](lambda data: np.zeros(3), (3,), 1, ADD), True), (Gaussian(counts()), False)],
+)
+def test_an_estimate_is_floating_if_its_measurements_are(
+    measure: Gaussian[Integers] | FloatGaussian[Integers], floating: bool
+) -> None:
+    released = rehearsal().spend(Brownian(measure), people(0), budget(1), Past(), silence())
+
+    assert released.floating is floating

@@ -11,7 +11,7 @@ from expost.errors import InvalidBound, MechanismFailed
 from expost.mechanisms.exponential import Exponential
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.release import Past
-from tests.unit.examples import ADD, as_is, budget, line, people, rehearsal, silence
+from tests.unit.examples import ADD, as_is, budget, line, people, rehearsal
 
 
 def choice(*scores: int, sensitivity: int = 1, dtype: type[np.integer] = np.int64) -> Exponential[Integers]:
@@ -70,10 +70,11 @@ def test_scores_far_apart_in_a_small_type_do_not_wrap(dtype: type[np.integer]) -
 
 @pytest.mark.parametrize("scores", [np.zeros(2), np.zeros(3, dtype=np.int64), np.zeros((2, 1), dtype=np.int64)])
 def test_scores_of_another_shape_or_type_fail_the_step(scores: Integers) -> None:
+    """With noise that lets a choice end, so that nothing but the refusal can fail it."""
     broken: Exponential[Integers] = Exponential(lambda data: scores, 2, Fraction(1), ADD)
 
     with pytest.raises(MechanismFailed):
-        rehearsal().spend(broken, people(0), budget(1), Past(), silence())
+        rehearsal().spend(broken, people(0), budget(1), Past(), SeededNoise(1))
 
 
 def test_there_must_be_something_to_choose() -> None:

@@ -127,3 +127,11 @@ def test_a_real_statistic_that_breaks_its_word_fails_the_step(values: Floats) ->
 def test_a_real_statistic_needs_a_sensitivity(l2: float) -> None:
     with pytest.raises(InvalidBound, match="l2 is"):
         FloatGaussian(halves, (1,), l2, ADD)
+
+
+def test_one_value_that_is_not_finite_is_refused() -> None:
+    """Its noise would not hide it."""
+    mechanism = FloatGaussian[Integers](lambda data: np.array([0.0, math.nan]), (2,), 1, ADD)
+
+    with pytest.raises(MechanismFailed):
+        rehearsal().spend(mechanism, people(0), budget(1), Past(), silence())

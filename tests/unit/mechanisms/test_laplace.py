@@ -104,3 +104,9 @@ def test_a_real_statistic_that_breaks_its_word_fails_the_step(values: Floats) ->
 def test_a_real_statistic_needs_a_sensitivity(l1: float) -> None:
     with pytest.raises(InvalidBound, match="l1 is"):
         FloatLaplace(halves, (1,), l1, ADD)
+
+
+def test_a_budget_that_calls_for_noise_too_wide_is_refused_by_the_promise() -> None:
+    """Before data is opened: the draw would refuse it too, but then it is too late."""
+    with pytest.raises(InvalidBound, match="64-bit noise"):
+        Laplace(counts()).promise(budget(Fraction(1, 2**60)))

@@ -1,32 +1,49 @@
 """Checkpoints: weights and bill go on together, and nothing that may have been seen is forgotten."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch.optim import SGD, Adam
 
-from expost.accounting.claim import Promise
+from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Highest, Linear, Table
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
-from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch
+from expost.checks.confidence import Confidence
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.question import CentredSum
+from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch, SpentCheck
 from expost.noise import SeededNoise, SystemNoise
+from expost.private import Neighbours
 from expost.record import Entry
+from expost.release import Past
 from expost.search import Ended
+from expost.training.archive import write
 from expost.training.callback import Callback
 from expost.training.checkpoint import Checkpoint
 from expost.training.module import Trainer
 from expost.training.records import Public
+from expost.training.resumption import Continued, Remaining, Standing, remaining
 from expost.training.score import accuracy
 from expost.training.weights import Weights
 from tests.unit.training.modules import flat, held, network, sgd, train, trainer
 
+SETTINGS: dict[str, Any] = {
+    "optimizer": "SGD",
+    "batch": 1,
+    "clip": "1",
+    "noise_multiplier": "3/2",
+    "records": 2,
+    "seeded": True,
+}
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}
 
 
@@ -168,7 +185,7 @@ def test_resuming_draws_the_same_weights_as_not_stopping(path: Path) -> None:
     assert torch.equal(flat(last.module), flat(undisturbed.module))
 
 
-def test_an_epoch_that_was_broken_off_is_billed_and_billed_again_when_repeated(path: Path) -> None:
+def test_an_epoch_that_was_broken_off_is_billed_and_the_rest_of_the_run_is_shorter_by_as_much(path: Path) -> None:
     broken_off(path, 14)  # in the second epoch
     job = resumed(path)
 
@@ -176,37 +193,78 @@ def test_an_epoch_that_was_broken_off_is_billed_and_billed_again_when_repeated(p
 
     step = Descent(Fraction(1, 10), Fraction(1)).step
     assert [stage.release.spent.at(8) for stage in stages] == pytest.approx(
-        [step.times(steps).at(8) for steps in (30, 50, 70)], rel=1e-12
+        [step.times(steps).at(8) for steps in (20, 40, 60)], rel=1e-12
     )
+    assert torch.load(path, weights_only=True)["steps"] == 50
 
 
-def test_after_a_crash_a_release_is_stated_as_the_next_stop_that_covers_it_or_not_at_all(path: Path) -> None:
+def test_after_a_crash_every_release_is_stated_as_the_stop_that_was_planned_for_it(path: Path) -> None:
     broken_off(path, 14)
     job = resumed(path)
 
     stages = list(job.releases(**PLAN))
 
+    assert [stage.epsilon for stage in stages] == planned(job)
+
+
+def test_a_run_that_repeated_what_was_lost_would_come_to_no_claim(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative twin: the plan less what was kept, not less what was billed."""
+    broken_off(path, 14)
+    job = resumed(path)
+
+    def as_kept(rungs: Any, descent: Any, standing: Standing) -> Remaining:
+        return remaining(rungs, descent, replace(standing, billed=standing.kept))
+
+    monkeypatch.setattr("expost.training.run.remaining", as_kept)
+    stages = list(job.releases(**PLAN))
+
     assert [stage.epsilon for stage in stages] == [*planned(job)[1:], math.inf]
 
 
-def test_a_cap_ends_a_resumed_run_before_its_claim_is_lost(path: Path) -> None:
+def test_a_stretch_that_is_lost_to_its_end_leaves_a_release_of_fewer_steps(path: Path) -> None:
+    broken_off(path, 14)  # one epoch of two is kept, and none is left to be billed before the first release
+    list(islice(resumed(path, noise=Fails(0)).releases(**PLAN), 1))
+
+    stored = torch.load(path, weights_only=True)
+
+    assert (stored["steps"], stored["judged"]) == (10, 10)
+    assert [stage.epsilon for stage in resumed(path).releases(**PLAN)] == planned(trained_whole())[1:]
+
+
+def trained_whole() -> Trainer:
+    job = trainer()
+    list(job.releases(**PLAN))
+    return job
+
+
+def test_resuming_says_what_can_still_be_stated(path: Path) -> None:
+    broken_off(path, 24)
+    job = resumed(path)
+    prospect = job.prospect
+    assert prospect is not None
+
+    stages = list(job.releases(**PLAN))
+
+    assert [each.epsilon for each in prospect.releases] == [stage.epsilon for stage in stages]
+    assert [each.steps for each in prospect.releases] == [30, 50]
+    assert str(prospect).startswith("30 steps are billed and 20 of them are in the weights. What can still be stated")
+    assert trainer().prospect is None
+
+
+def test_a_resumed_run_ends_below_its_cap(path: Path) -> None:
     broken_off(path, 14)
-    clean = trainer()
-    list(clean.releases(**PLAN))
-    last = planned(clean)[-1]
+    second = planned(trained_whole())[1]
 
-    stages = list(resumed(path).releases(**PLAN, max_epsilon=last))
+    stages = list(resumed(path).releases(**PLAN, max_epsilon=second))
 
-    assert [stage.epsilon for stage in stages] == planned(clean)[1:]
+    assert [stage.epsilon for stage in stages] == planned(trained_whole())[:2]
 
 
 def test_a_bill_that_passes_the_cap_already_is_refused(path: Path) -> None:
     broken_off(path, 54)
-    clean = trainer()
-    list(clean.releases(**PLAN))
 
     with pytest.raises(BudgetExceeded, match="would be stated as"):
-        resumed(path).releases(**PLAN, max_epsilon=planned(clean)[0])
+        resumed(path).releases(**PLAN, max_epsilon=planned(trained_whole())[0])
 
 
 def test_questions_asked_by_an_earlier_process_stay_on_the_bill_of_the_held_out_part(path: Path) -> None:
@@ -228,13 +286,90 @@ def test_questions_asked_by_an_earlier_process_stay_on_the_bill_of_the_held_out_
     assert outcome.epsilon == planned(job)[-1]
 
 
+def looks_on_file(path: Path) -> int:
+    return sum(times for _, _, steps, times in torch.load(path, weights_only=True)["bills"] if not steps)
+
+
+class Interrupted:
+    """Seeded noise that ends the process when a question is answered."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(SeededNoise(3), name)
+
+    def discrete_gaussian(self, variance: Fraction, shape: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("check", [BalancedCheck, GaussianCheck])
+def test_a_question_that_was_being_answered_is_over_and_counts_as_a_look(path: Path, check: Any) -> None:
+    goal: dict[str, Any] = {"on": held(), "check": check, **PLAN}
+    with pytest.raises(KeyboardInterrupt):
+        trainer(checkpoint=path, noise=Interrupted()).until(accuracy(0.99), **goal)
+    assert looks_on_file(path) == 1
+
+    job = resumed(path)
+    outcome = job.until(accuracy(0.99), **goal)
+
+    assert [line.verdict is None for line in outcome.history] == [False, False]
+    assert looks_on_file(path) == PLAN["releases"]
+    assert outcome.epsilon == planned(job)[-1]
+
+
+def test_no_more_looks_are_taken_than_were_planned_over_all_processes(path: Path) -> None:
+    """A check whose plan is used up refuses, which a run of the check that begins anew in each process would not."""
+    check: BalancedCheck[Any, Any] = BalancedCheck(
+        CentredSum(lambda module, held: np.ones(len(held)), Fraction(1, 2), Neighbours.ADD_REMOVE),
+        Confidence.of(0.95, looks=2),
+    )
+    trained, asked = Promise(Linear(Fraction(0), Fraction(1))).as_spent(), NOTHING.as_spent()
+
+    check.price(1, trained, asked)
+    Continued(check, 1).price(0, trained, asked)
+
+    with pytest.raises(SpentCheck, match="for 2 looks"):
+        Continued(check, 2).price(0, trained, asked)
+
+
+def test_a_release_that_nobody_had_judged_is_judged_by_the_next_process(path: Path) -> None:
+    job = trainer(checkpoint=path)
+    run = job.begin(accuracy(0.05), on=held(), **PLAN)
+    past: Past[Weights] = Past()
+    for _ in range(2):
+        past = run.step(run.rungs[0], past)  # and then the process is gone, before it asks
+    before = looks_on_file(path)
+
+    outcome = resumed(path).until(accuracy(0.05), on=held(), **PLAN)
+
+    assert (before, looks_on_file(path)) == (0, 1)
+    assert outcome.ended is Ended.HALTED
+    assert outcome.epsilon == planned(job)[0]
+    assert [line.verdict is not None and line.verdict.passed for line in outcome.history] == [True]
+
+
+@GOALS
+def test_a_callback_judges_it_as_well(path: Path, on: Any) -> None:
+    job = trainer(checkpoint=path)
+    run = job.begin(accuracy(0.05), on=on, **PLAN)
+    past: Past[Weights] = Past()
+    for _ in range(2):
+        past = run.step(run.rungs[0], past)
+    callback = Callback(resumed(path), accuracy(0.05), on=on, **PLAN)
+    host = SimpleNamespace(should_stop=False)
+
+    callback.on_train_epoch_end(host, None)
+
+    assert host.should_stop
+    assert callback.outcome is not None
+    assert callback.outcome.ended is Ended.HALTED
+
+
 def test_what_is_about_to_be_spent_is_on_disk_before_it_is_and_the_weights_after(path: Path) -> None:
     broken_off(path, 14)
 
     stored = torch.load(path, weights_only=True)
 
-    ((part, _, times),) = stored["bills"]
-    assert (part, times, stored["steps"]) == ("data", 2, 10)
+    ((part, _, steps, times),) = stored["bills"]
+    assert (part, steps, times, stored["steps"]) == ("data", 10, 2, 10)
 
 
 def test_the_file_is_always_whole_and_alone(path: Path) -> None:
@@ -321,7 +456,7 @@ def test_a_module_or_an_optimiser_of_another_shape_is_refused(path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(None, "there is no checkpoint"), (b"", "is no checkpoint of"), (b"PK", "is no checkpoint")],
+    [(None, "there is no checkpoint"), (b"", "is not a checkpoint of"), (b"PK", "is not a checkpoint")],
 )
 def test_a_file_that_is_no_checkpoint_is_said_to_be_none(path: Path, content: bytes | None, sentence: str) -> None:
     if content is not None:
@@ -334,13 +469,13 @@ def test_a_file_that_is_no_checkpoint_is_said_to_be_none(path: Path, content: by
 def test_other_weights_are_no_checkpoint(path: Path) -> None:
     torch.save(network().state_dict(), path)
 
-    with pytest.raises(SchemaMismatch, match="is no checkpoint of expost"):
+    with pytest.raises(SchemaMismatch, match="is not a checkpoint of"):
         resumed(path)
 
 
 def test_a_checkpoint_of_another_version_is_said_to_be_one(path: Path) -> None:
     broken_off(path, 3)
-    torch.save({**torch.load(path, weights_only=True), "format": 0}, path)
+    write(path, {**torch.load(path, weights_only=True), "format": 0})
 
     with pytest.raises(SchemaMismatch, match="was written by another version of expost"):
         resumed(path)
@@ -364,7 +499,7 @@ def test_a_folder_that_is_not_there_is_said_before_a_record_is_read(tmp_path: Pa
 )
 def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curve: Any) -> None:
     module = network()
-    kept = Checkpoint.new(path, {}, Weights.of(module, sgd(module), 0))
+    kept = Checkpoint.new(path, SETTINGS, Weights.of(module, sgd(module), 0))
     kept.hold(Entry("a step", "data", "add or remove one record", True, True), Promise(curve))
 
     back = Checkpoint.load(path).carried("data").curve

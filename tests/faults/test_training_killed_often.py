@@ -1,0 +1,126 @@
+"""A trainer that is killed at random points, again and again, comes to a finite statement that its plan announced.
+
+Each process is a real one, ended by SIGKILL at a line of code that a seeded draw has chosen.
+"""
+
+import math
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim import SGD
+
+from expost.accounting.pledge import PlannedStops
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.noise import SeededNoise
+from expost.training.archive import read
+from expost.training.module import Trainer
+from expost.training.score import accuracy
+
+PLAN: dict[str, Any] = {"every": "3 epochs", "releases": 3, "delta": 1e-5}
+KILLS = 17
+"""In each of the three ways to run: 51 in all."""
+LINES = 2500
+"""A process that lives through so many lines of ours takes two or three epochs of the nine."""
+TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/step.py")
+
+
+def records(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    features = torch.from_numpy(SeededNoise(seed).gaussian(1.0, (count, 3))).float()
+    return features, (features[:, 0] > 0).long()
+
+
+def made(path: Path) -> Trainer:
+    """The run on file, or a new one."""
+    torch.manual_seed(1)
+    module = nn.Linear(3, 2)
+    optimizer = SGD(module.parameters(), lr=0.5)
+    if path.exists():
+        return Trainer.resume(path, module, optimizer, records(40, 1))
+    return Trainer(module, optimizer, records(40, 1), batch=10, clip=1.0, noise_multiplier=1.0, checkpoint=path)
+
+
+def release_all(job: Trainer) -> float:
+    return [stage.epsilon for stage in job.releases(**PLAN)][-1]
+
+
+def until_with(check: Any) -> Callable[[Trainer], float]:
+    return lambda job: job.until(accuracy(0.99), on=records(30, 2), check=check, **PLAN).epsilon
+
+
+WAYS = {"releases": release_all, "balanced": until_with(BalancedCheck), "gaussian": until_with(GaussianCheck)}
+
+
+def kill_after(lines: int) -> None:
+    """From now on, end this process for good at the line of ours with this number."""
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal lines
+        if not any(each in frame.f_code.co_filename for each in TRACED):
+            return None
+        lines -= 1
+        if lines < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+
+
+def killed(run: Callable[[Trainer], float], path: Path, lines: int) -> bool:
+    """Whether a process of its own was killed in that line, or had come to its end before."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            job = made(path)
+            kill_after(lines)
+            path.with_suffix(".epsilon").write_text(repr(float(run(job))))
+            status = 0
+        except BaseException:  # noqa: BLE001  nothing of the tests goes on in this process
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+def planned(run: Callable[[Trainer], float], path: Path) -> list[float]:
+    """What a run that nobody kills announces."""
+    job = made(path)
+    run(job)
+    pledge = job.record.pledged
+    assert isinstance(pledge, PlannedStops)
+    return [stop.epsilon for stop in pledge.table]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_is_killed_again_and_again_ends_with_a_statement_of_its_plan(way: str, tmp_path: Path) -> None:
+    announced, draw = planned(WAYS[way], tmp_path / "clean.pt"), SeededNoise(len(way))
+    kills = runs = lost = 0
+    while kills < KILLS:
+        runs += 1
+        path = tmp_path / f"{runs}.pt"
+        while killed(WAYS[way], path, int(abs(draw.gaussian(LINES / 2, ())))):
+            kills += 1
+        stored = read(path)
+
+        billed = sum(steps * times for _, _, steps, times in stored["bills"])
+        looks = sum(times for _, _, steps, times in stored["bills"] if not steps)
+        stated = float(path.with_suffix(".epsilon").read_text())
+
+        assert math.isfinite(stated)
+        assert stated in announced
+        assert stored["steps"] <= billed <= 36  # nine epochs of four steps
+        assert looks <= PLAN["releases"]
+        lost += billed - stored["steps"]
+    assert runs < kills  # else nothing was resumed
+    assert lost  # else every kill fell between two epochs
