@@ -2,24 +2,30 @@
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import final
+from typing import TypeVar, final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
-from expost.record import Entry, Memory
+from expost.checks.public import PublicCheck
+from expost.ladder import Rung as PlannedRung
+from expost.record import Entry, Fact, Memory
 from expost.report.job import Job
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
-from expost.step import Look
+from expost.step import Check, Look
 
+D = TypeVar("D")
+U = TypeVar("U")
+
+PUBLIC_CHECK = "public check"
 PACKAGES = ("expost", "numpy", "scipy")
 MOST_SUMS = 10**5
 """Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
@@ -54,10 +60,28 @@ class Rung:
 @final
 @dataclass(frozen=True, slots=True)
 class PlannedStop:
-    """What stopping at one rung costs, known before any data was touched."""
+    """What stopping at one rung costs, and what the rung spends; known before any data was touched.
+
+    Without a ``rung`` nobody can work the promise out again, and an audit takes it at its word.
+    """
 
     promise: Promise
     epsilon: AdpEpsilon
+    rung: PlannedRung | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CheckOnRecord:
+    """How candidates are judged: the name of the check, and the facts that each of its looks goes on record with."""
+
+    name: str
+    facts: Mapping[str, Fact]
+
+    @classmethod
+    def of(cls, judge: Check[D, U] | PublicCheck[U]) -> "CheckOnRecord":
+        """What goes on record of the check; one on public records reads nothing that would."""
+        return cls(PUBLIC_CHECK, {}) if isinstance(judge, PublicCheck) else cls(judge.name, judge.facts())
 
 
 @final
@@ -80,7 +104,8 @@ class Facts:
     """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
 
     ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that of
-    a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
+    a pass, None for the paper's check or one on public records; ``looks`` are those that were planned. ``check`` is
+    what goes on record of the check; without it an audit takes its prices at their word.
     """
 
     title: str
@@ -105,6 +130,7 @@ class Facts:
     stops: tuple[PlannedStop, ...]
     bill: tuple[Item, ...]
     versions: tuple[tuple[str, str], ...]
+    check: CheckOnRecord | None = None
 
     @property
     def reached(self) -> bool:
@@ -200,11 +226,15 @@ def _one_by_one(item: Item) -> Sequence[Spent]:
 
 
 def total(bill: Sequence[Item]) -> Spent:
-    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into.
+    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into."""
+    return joined(by_part(bill))
+
+
+def joined(parts: Mapping[str, Spent]) -> Spent:
+    """What was spent on each part as one bill, by the labels of the parts.
 
     Uses: parallel odometer.
     """
-    parts = by_part(bill)
     paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
 
     def subtotal(above: tuple[str, ...]) -> Spent:

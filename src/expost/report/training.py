@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.record import Memory
 from expost.report import words
+from expost.report.commitment import Commitment
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import CheckOnRecord, Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.svg import safe
 from expost.search import Outcome
@@ -173,9 +174,34 @@ def collect(
         because=because,
         held=held,
         rungs=tuple(Rung.of(line, pledge, asked=asked, held=held) for line in outcome.history),
-        stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in pledge.table),
+        stops=stops(recipe, plan),
         bill=billed(record),
         versions=versions(*(() if isinstance(recipe.arrays, InNumpy) else ("torch",))),
+        check=CheckOnRecord.of(recipe.judge()),
+    )
+
+
+def stops(recipe: Recipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
+    """What stopping at each release costs, and what is spent up to it."""
+    rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
+    return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
+
+
+def commitment(recipe: Recipe, plan: TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
+    """What a run fixes before it reads the records."""
+    return Commitment(
+        kind=HeadJob.kind,
+        target=HeadJob.target,
+        measure="accuracy",
+        asked=recipe.target.threshold,
+        confidence=recipe.assurance if recipe.held else None,
+        check=CheckOnRecord.of(recipe.judge()),
+        relation=recipe.head().relation.value,
+        cap=cap,
+        pledge=plan.pledge,
+        reason=plan.reason,
+        stops=stops(recipe, plan),
+        looks=recipe.looks(),
     )
 
 
