@@ -10,8 +10,9 @@ from typing import final
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
-from expost.report.facts import CheckOnRecord, Facts, PlannedStop
+from expost.report.facts import Facts, PlannedStop
 from expost.report.notation import Json, budget_out, curve_out, finite, pledge_out
+from expost.report.on_record import CheckOnRecord
 from expost.step import Look
 
 FIXED = ("made", "neighbours", "asked", "cap", "pledge", "plan")

@@ -7,25 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import TypeVar, final
+from typing import final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
-from expost.checks.public import PublicCheck
 from expost.ladder import Rung as PlannedRung
-from expost.record import Entry, Fact, Memory
+from expost.record import Entry, Memory
 from expost.report.job import Job
+from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
-from expost.step import Check, Look
+from expost.step import Look
 
-D = TypeVar("D")
-U = TypeVar("U")
-
-PUBLIC_CHECK = "public check"
 PACKAGES = ("expost", "numpy", "scipy")
 MOST_SUMS = 10**5
 """Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
@@ -68,20 +64,6 @@ class PlannedStop:
     promise: Promise
     epsilon: AdpEpsilon
     rung: PlannedRung | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CheckOnRecord:
-    """How candidates are judged: the name of the check, and the facts that each of its looks goes on record with."""
-
-    name: str
-    facts: Mapping[str, Fact]
-
-    @classmethod
-    def of(cls, judge: Check[D, U] | PublicCheck[U]) -> "CheckOnRecord":
-        """What goes on record of the check; one on public records reads nothing that would."""
-        return cls(PUBLIC_CHECK, {}) if isinstance(judge, PublicCheck) else cls(judge.name, judge.facts())
 
 
 @final

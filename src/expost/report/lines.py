@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from expost.accounting.claim import NOTHING
+from expost.accounting.claim import NOTHING, Spent
 from expost.accounting.curve import Curve, Linear, Table, largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
@@ -54,13 +54,18 @@ def _unbalanced(bill: Sequence[Item]) -> Iterator[str]:
 
     Uses: balanced checks.
     """
-    for place, item in enumerate(bill):
+    before: dict[str, Spent] = {}
+    for place, item in enumerate(bill, start=1):
+        part = item.entry.part
         if item.entry.what == "balanced check":
-            before, held = by_part(bill[:place]), item.entry.part
-            sibling = f"{held.rpartition('/')[0]}/train"
-            trained, asked = (before.get(part, NOTHING.as_spent()) for part in (sibling, held))
+            trained, asked = (before.get(side, NOTHING.as_spent()) for side in (_sibling(part), part))
             if not same(up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))):
-                yield f"line {place + 1}, {item.entry.what}, does not balance what the lines before it spent."
+                yield f"line {place}, {item.entry.what}, does not balance what the lines before it spent."
+        before[part] = before.get(part, NOTHING.as_spent()) + by_part([item])[part]
+
+
+def _sibling(held: str) -> str:
+    return f"{held.rpartition('/')[0]}/train"
 
 
 def same(one: float, other: float) -> bool:

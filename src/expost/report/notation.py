@@ -27,7 +27,9 @@ MOST_COUNT = 10**7
 """Equal steps on one line: more than any run of ours takes."""
 MOST_ORDERS = 1000
 """Orders of one table; ours have fewer than two hundred."""
-MOST_LINES = 32
+MOST_MIXED = 32
+"""Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
+MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
 Json: TypeAlias = Union[str, int, float, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007  recursive
@@ -105,6 +107,8 @@ def pledge_in(found: Json) -> Pledge:
             return FixedOrder(fraction(fields["alpha"]), delta)
         case "mixture of orders":
             orders, weights = (tuple(map(number, items(fields[name]))) for name in ("orders", "weights"))
+            if len(orders) > MOST_MIXED:
+                raise SchemaMismatch(f"the receipt mixes more than {MOST_MIXED} orders; it was changed.")
             return Mixture(orders, weights, delta)
         case "half-normal mixture":
             return HalfNormal(number(fields["v"]), delta)

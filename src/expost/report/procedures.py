@@ -19,8 +19,8 @@ from expost.errors import SchemaMismatch
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.record import Fact
-from expost.report.facts import PUBLIC_CHECK
 from expost.report.notation import budget_in, fraction, items, table, text, whole
+from expost.report.on_record import PUBLIC_CHECK
 from expost.report.tables import TableJob
 from expost.report.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.report.training import HeadJob

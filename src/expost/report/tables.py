@@ -11,12 +11,12 @@ from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
 from expost.record import Memory
 from expost.report import svg, words
-from expost.report.commitment import Commitment
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import CheckOnRecord, Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.notation import budget_out
+from expost.report.on_record import CheckOnRecord
 from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
@@ -164,7 +164,7 @@ def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, c
     return Facts(
         title=title,
         job=_job(synthesis),
-        measure=_measure(recipe),
+        measure=measure(recipe),
         asked=recipe.accuracy,
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
@@ -196,25 +196,8 @@ def stops(recipe: Recipe, plan: Plan) -> tuple[PlannedStop, ...]:
     return tuple(PlannedStop(stop, plan.pledge.epsilon(stop), rung) for stop, rung in rungs)
 
 
-def commitment(recipe: Recipe, plan: Plan, *, cap: AdpEpsilon | None) -> Commitment:
-    """What a run fixes before it reads the table."""
-    return Commitment(
-        kind=TableJob.kind,
-        target=recipe.target,
-        measure=_measure(recipe),
-        asked=recipe.accuracy,
-        confidence=recipe.assurance if recipe.held else None,
-        check=CheckOnRecord.of(recipe.judge()),
-        relation=recipe.schema.neighbours.value,
-        cap=cap,
-        pledge=plan.pledge,
-        reason=plan.reason,
-        stops=stops(recipe, plan),
-        looks=recipe.looks(),
-    )
-
-
-def _measure(recipe: Recipe) -> str:
+def measure(recipe: Recipe) -> str:
+    """What the check measures: a score of the caller's own is not an accuracy."""
     return "accuracy" if recipe.score is None else "mean score"
 
 

@@ -11,7 +11,7 @@ from expost.checks.confidence import Confidence
 from expost.errors import SchemaMismatch
 from expost.ladder import Rung
 from expost.private import Neighbours
-from expost.report.facts import CheckOnRecord, Item
+from expost.report.facts import Item
 from expost.report.notation import (
     Json,
     budget_in,
@@ -27,6 +27,7 @@ from expost.report.notation import (
     truth,
     whole,
 )
+from expost.report.on_record import CheckOnRecord
 from expost.search import Ended
 from expost.step import Verdict
 
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 MOST_ENTRIES = 1000
 """Lines of a bill, and columns of a schema: pairs of columns are listed, and each line is added up."""
-MOST_STOPS = 128
+MOST_STOPS = 100
 """Planned stops: stating a table of costs takes ten milliseconds for each, and δ is divided by their number."""
 SUREST = 1 - Fraction(1, 10**12)
 """The largest confidence whose guard is computed: nearer to 1 the tails of the noise end below the floats."""

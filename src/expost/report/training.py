@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.record import Memory
 from expost.report import words
-from expost.report.commitment import Commitment
 from expost.report.coverage import coverage, looks
-from expost.report.facts import CheckOnRecord, Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
+from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
@@ -185,24 +185,6 @@ def stops(recipe: Recipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
     """What stopping at each release costs, and what is spent up to it."""
     rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
     return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
-
-
-def commitment(recipe: Recipe, plan: TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
-    """What a run fixes before it reads the records."""
-    return Commitment(
-        kind=HeadJob.kind,
-        target=HeadJob.target,
-        measure="accuracy",
-        asked=recipe.target.threshold,
-        confidence=recipe.assurance if recipe.held else None,
-        check=CheckOnRecord.of(recipe.judge()),
-        relation=recipe.head().relation.value,
-        cap=cap,
-        pledge=plan.pledge,
-        reason=plan.reason,
-        stops=stops(recipe, plan),
-        looks=recipe.looks(),
-    )
 
 
 def _job(recipe: Recipe, *, counted: bool) -> HeadJob:

@@ -33,8 +33,7 @@ def receipt_from(path: Path) -> Json:
 
 def quoted(text: str) -> str:
     """A text of the receipt for a message: plain ASCII, so that nothing in it can draw on a terminal, and not long."""
-    shown = ascii(text[: MOST_SHOWN + 1])
-    return shown if len(text) <= MOST_SHOWN else f"{shown[:-1]}…'"
+    return ascii(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
 
 
 def _content(path: Path) -> str:

@@ -22,7 +22,8 @@ from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
 from expost.report.facts import Rung
-from expost.report.tables import collect, commitment
+from expost.report.pledging import table_commitment
+from expost.report.tables import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
@@ -203,7 +204,7 @@ def synthesize_recipe(
         rehearse(schema, recipe.target, recipe.learner, recipe.question().score)
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if on_pledge is not None:
-        on_pledge(commitment(recipe, chosen, cap=cap).digest)
+        on_pledge(table_commitment(recipe, chosen, cap=cap).digest)
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")

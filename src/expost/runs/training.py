@@ -19,7 +19,8 @@ from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
 from expost.report.facts import Rung
-from expost.report.training import collect, commitment
+from expost.report.pledging import head_commitment
+from expost.report.training import collect
 from expost.runs.budget import capped
 from expost.runs.folder import deliver
 from expost.runs.records import SAME, Hidden
@@ -195,7 +196,7 @@ def finetune_recipe(
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="release")
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if on_pledge is not None:
-        on_pledge(commitment(recipe, plan, cap=cap).digest)
+        on_pledge(head_commitment(recipe, plan, cap=cap).digest)
     data, found = hidden.read(classes)
     sized = _sized(recipe, data, found)
     sealed = Private(data)
