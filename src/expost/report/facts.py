@@ -2,7 +2,7 @@
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -14,8 +14,10 @@ from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
+from expost.ladder import Rung as PlannedRung
 from expost.record import Entry, Memory
 from expost.report.job import Job
+from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
 from expost.step import Look
@@ -58,10 +60,14 @@ class Rung:
 @final
 @dataclass(frozen=True, slots=True)
 class PlannedStop:
-    """What stopping at one rung costs, known before any data was touched."""
+    """What stopping at one rung costs, and what the rung spends; known before any data was touched.
+
+    Without a ``rung`` nobody can work the promise out again, and an audit takes it at its word.
+    """
 
     promise: Promise
     epsilon: AdpEpsilon
+    rung: PlannedRung | None = None
 
 
 @final
@@ -85,7 +91,8 @@ class Facts:
 
     ``asked`` is the least mean score that was asked for, None where the check is a rule of the caller's or there was
     none. ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that
-    of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
+    of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned. ``check`` is
+    what goes on record of the check; without it an audit takes its prices at their word.
     """
 
     title: str
@@ -110,6 +117,7 @@ class Facts:
     stops: tuple[PlannedStop, ...]
     bill: tuple[Item, ...]
     versions: tuple[tuple[str, str], ...]
+    check: CheckOnRecord | None = None
 
     @property
     def reached(self) -> bool:
@@ -234,11 +242,15 @@ def _one_by_one(item: Item) -> Sequence[Spent]:
 
 
 def total(bill: Sequence[Item]) -> Spent:
-    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into.
+    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into."""
+    return joined(by_part(bill))
+
+
+def joined(parts: Mapping[str, Spent]) -> Spent:
+    """What was spent on each part as one bill, by the labels of the parts.
 
     Uses: parallel odometer.
     """
-    parts = by_part(bill)
     paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
 
     def subtotal(above: tuple[str, ...]) -> Spent:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
-from expost.checks.public import PublicCheck
 from expost.looks import planned_looks
 from expost.report import words
-from expost.report.coverage import coverage, looks
+from expost.report.coverage import coverage
+from expost.report.coverage import looks as looks_covered
 from expost.report.facts import Facts, versions
 from expost.report.job import Terms
 from expost.report.searching import computed_with, searched
@@ -100,7 +100,7 @@ class ModuleJob:
             f"Taken to be public: the number of {self.records:,} records that the sampling rate rests on, and the "
             "shape and type of a record."
         )
-        told = coverage(facts, COVERED.format(looks=looks(facts)), FROZEN, LAYERS, SETTINGS, public)
+        told = coverage(facts, COVERED.format(looks=looks_covered(facts)), FROZEN, LAYERS, SETTINGS, public)
         return f"{told}{computed_with(facts)}"
 
     def receipt(self) -> "Mapping[str, Json]":
@@ -133,19 +133,19 @@ def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, titl
         measure="accuracy",
         asked=None if target is None else target.threshold,
         held=None,
-        confidence=None if isinstance(judge, PublicCheck) else announced.course.confidence,
+        check=judge,
         because=announced.because,
         cap=announced.cap,
     )
-    course = announced.course
-    resumed = course.descent.start.steps > 0  # its rungs are what was left of the planned ones
-    times = [1 if resumed else rung.times for rung in course.releases.rungs]
-    return replace(
-        told,
-        rungs=tuple(replace(rung, times=each) for rung, each in zip(told.rungs, times, strict=False)),
-        looks=planned_looks(course.descent, course.releases, judge),
-        versions=versions("torch", "opacus"),
-    )
+    course, planned = announced.course, announced.course.releases.rungs
+    if course.descent.start.steps == 0:  # a resumed run takes what was left of the planned rungs, and is not replayed
+        told = replace(
+            told,
+            rungs=tuple(replace(each, times=rung.times) for each, rung in zip(told.rungs, planned, strict=False)),
+            stops=tuple(replace(stop, rung=rung) for stop, rung in zip(told.stops, planned, strict=True)),
+        )
+    looks = planned_looks(course.descent, course.releases, judge)
+    return replace(told, looks=looks, versions=versions("torch", "opacus"))
 
 
 def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:

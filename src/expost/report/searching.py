@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
-from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
@@ -20,6 +19,7 @@ from expost.report import words
 from expost.report.coverage import coverage, looks
 from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Rung, billed, total, versions
 from expost.report.job import Job, Terms
+from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe
 from expost.search import Line, Outcome
 from expost.step import Check, Look
@@ -133,7 +133,7 @@ def of_search(
         measure="score" if asked is None else "mean score",
         asked=asked,
         held=held,
-        confidence=check.confidence if isinstance(check, OURS) else None,
+        check=check,
         because=because,
         cap=cap,
     )
@@ -148,7 +148,7 @@ def searched(
     measure: str,
     asked: Fraction | None,
     held: float | None,
-    confidence: Confidence | None,
+    check: AnyCheck,
     because: str,
     cap: AdpEpsilon | None,
 ) -> Facts:
@@ -161,7 +161,7 @@ def searched(
         job=job,
         measure=measure,
         asked=asked,
-        confidence=confidence,
+        confidence=check.confidence if isinstance(check, OURS) else None,
         looks=_looks(outcome.history, len(stops)),
         ended=outcome.ended,
         cap=cap,
@@ -179,6 +179,7 @@ def searched(
         stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in stops),
         bill=bill,
         versions=versions(),
+        check=CheckOnRecord.of(check),
     )
 
 

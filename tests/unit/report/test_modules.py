@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from expost.errors import LedgerConflict
+from expost.noise import SeededNoise
 from expost.report import check as audited
 from expost.report import of_training, render, written
 from expost.report.facts import Facts
@@ -124,22 +125,32 @@ def test_a_trainer_that_has_not_begun_has_nothing_to_report() -> None:
         _ = made.announced
 
 
+def resumed(folder: Path) -> Facts:
+    """A run of three releases whose first process ended with the first of them."""
+    path = folder / "run.pt"
+    next(trainer(checkpoint=path).releases(every="10 steps", releases=3))
+    module = network()
+    made = Trainer.resume(path, module, sgd(module), train(), noise=SeededNoise(4))
+    *_, last = made.releases(every="10 steps", releases=3)
+    return of_training(made, last)
+
+
 def test_a_resumed_run_is_told_as_one(tmp_path: Path) -> None:
     """What earlier processes spent is on the bill as one line, and its releases are not numbered as planned."""
-    path = tmp_path / "run.pt"
-    for _ in islice(trainer(checkpoint=path).releases(every="10 steps", releases=3), 1):
-        pass
-    module = network()
-    made = Trainer.resume(path, module, sgd(module), train(), noise=trainer()._noise)
-    *_, last = made.releases(every="10 steps", releases=3)
-
-    told = of_training(made, last)
+    told = resumed(tmp_path)
 
     assert isinstance(told.job, ModuleJob)
     assert told.job.steps == ()
     assert "what earlier processes of the run spent" in said(render(told))
     assert (len(told.rungs), told.ahead) == (2, ())
     assert told.bill[0].entry.what == "Carried"
+
+
+def test_what_earlier_processes_spent_is_taken_at_its_word(tmp_path: Path) -> None:
+    audit = audited(read_back(resumed(tmp_path)))
+
+    assert audit.differences == ()
+    assert any("'Carried', is taken at its word" in each for each in audit.believed)
 
 
 def line(found: Receipt) -> Receipt:
