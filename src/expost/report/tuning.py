@@ -18,7 +18,7 @@ from expost.report.svg import safe
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.training.tuned import Contest, Tuned
 
-FORMAT = "expost selection receipt 1"
+FORMAT = "expost receipt of private selection 1"
 NOTION = "approximate ex-post, by private selection; no Rényi bound is claimed"
 MOST_CONFIGURATIONS = 10**4
 
