@@ -27,7 +27,7 @@ from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import check, conclusion, receipt, render
 from expost.report.digits import points, price
-from expost.report.words import reading
+from expost.report.reading import reading
 from expost.runs import Synthesized, save, spent_so_far, synthesize
 from expost.search import Ended, Line
 from expost.tabular.binned import Closed, Dates, Numeric

@@ -1,6 +1,5 @@
 """The command line: parse, call one function in runs, print."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import click
 
 from expost.cli import tables, training
 from expost.cli.options import NOT_REACHED, plainly
-from expost.errors import InvalidBound
 from expost.report import check as audited
 from expost.report import explain as explained
+from expost.report.untrusted import receipt_from
 from expost.tabular.schema import RELATIONS
 
 
@@ -27,14 +26,12 @@ tables.plan.add_command(training.plan)
 
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--pledge", "pledged", default=None, metavar="DIGEST",
+              help="The SHA-256 that the run showed before it read any data.")  # fmt: skip
 @plainly
-def audit(path: Path) -> None:
+def audit(path: Path, pledged: str | None) -> None:
     """Recompute the bill of a receipt and say whether it adds up."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise InvalidBound(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
-    result = audited(found)
+    result = audited(receipt_from(path), pledged=pledged)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)
 

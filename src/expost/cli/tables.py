@@ -143,6 +143,7 @@ def synthesize(load: Callable[[], object], recipe: Recipe, title: str, out: Path
             record=record,
             max_epsilon=settings["max_epsilon"],
             title=title,
+            on_pledge=screen.pledge,
             on_step=lambda line, held, plan: screen.add(*tables.cells(recipe, line, held)),
             on_progress=screen.tell,
         )

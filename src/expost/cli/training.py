@@ -75,6 +75,7 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
             record=record,
             max_epsilon=settings["max_epsilon"],
             title=source.stem,
+            on_pledge=screen.pledge,
             on_step=told,
             on_progress=screen.advance,
         )

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from expost.errors import InvalidBound, SchemaMismatch
-from expost.report import Facts, render, written
+from expost.report import Facts, TuningFacts, render, written
 
 
-def deliver(folder: Path, facts: Facts, put: Callable[[Path], None], *, overwrite: bool) -> None:
+def deliver(folder: Path, facts: Facts | TuningFacts, put: Callable[[Path], None], *, overwrite: bool) -> None:
     """Make a new folder of what ``put`` writes into it, the report and the receipt."""
     refuse_existing(folder, overwrite=overwrite)
     folder.parent.mkdir(parents=True, exist_ok=True)

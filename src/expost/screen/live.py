@@ -49,6 +49,11 @@ class Screen:
             self._live.stop()
             self._console.print(self._table())
 
+    def pledge(self, digest: str) -> None:
+        """What was fixed before data is read; on the error stream where the receipt is all that is printed."""
+        console = Console(highlight=False, stderr=True) if self._quiet else self._console
+        console.print(f"pledged: sha256 {digest}", markup=False, soft_wrap=True)
+
     def tell(self, text: str) -> None:
         """What is being done now."""
         self._below = _spinner(text)

@@ -16,6 +16,7 @@ from expost.numerics import Real
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Release
+from expost.search import Line
 from expost.step import Check
 from expost.training.records import Records
 from expost.training.schedule import Releases, Schedule, best_order, epoch
@@ -91,11 +92,24 @@ class Course:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Announced:
+    """What was said of a run before data was read, for its report; ``target`` is None where the caller decides."""
+
+    course: Course
+    judge: Judge
+    target: Target | None
+    because: str
+    cap: AdpEpsilon | None
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
 class Stage:
-    """One release of a training run, and what everything up to it is stated as."""
+    """One release of a training run, and what everything up to it is stated as; ``history`` has a line a release."""
 
     release: Release[nn.Module]
+    history: tuple[Line, ...] = ()
 
     @property
     def module(self) -> nn.Module:
@@ -106,6 +120,9 @@ class Stage:
     def epsilon(self) -> AdpEpsilon:
         """The ε of (ε, δ) if training stops here."""
         return self.release.epsilon
+
+    def __repr__(self) -> str:
+        return f"Stage({self.release.brief})"
 
 
 def _stretch(every: str) -> tuple[int, bool]:

@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:
         f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
     ) from None
 
+from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
@@ -29,7 +30,7 @@ from expost.record import Memory
 from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.course import CheckKind, Course, Judge, Stage
+from expost.training.course import Announced, CheckKind, Course, Judge, Stage
 from expost.training.records import Given, Public, Records
 from expost.training.resumption import Prospect
 from expost.training.run import Run, begin
@@ -86,7 +87,8 @@ class Trainer:
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
-        self._record, self._begun = Memory(), False
+        self._record = Memory()
+        self._announced: Announced | None = None
         self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
@@ -152,7 +154,7 @@ class Trainer:
         What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
         """
         course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        run = self._run(course, Split.whole(self._data), PublicCheck(lambda module: False), max_epsilon)
+        run = self._run(course, Split.whole(self._data), PublicCheck(lambda module: False), None, max_epsilon)
         return run.stages(self.end)
 
     def begin(
@@ -174,9 +176,9 @@ class Trainer:
         del on
         self._given.require_apart(held)
         if public:
-            return self._run(course, Split.whole(self._data), course.public(target, held), max_epsilon)
+            return self._run(course, Split.whole(self._data), course.public(target, held), target, max_epsilon)
         parts = Split.from_parts(self._data, Private(held), because=because)
-        return self._run(course, parts, course.private(target, check), max_epsilon)
+        return self._run(course, parts, course.private(target, check), target, max_epsilon)
 
     def end(self) -> None:
         """Put on record that the run is over."""
@@ -187,6 +189,13 @@ class Trainer:
     def record(self) -> Memory:
         """What this process has spent, step by step."""
         return self._record if self._checkpoint is None else self._checkpoint.record
+
+    @property
+    def announced(self) -> Announced:
+        """What was said of the run before data was read."""
+        if self._announced is None:
+            raise LedgerConflict("this trainer has not begun a run; train first, then report on it.")
+        return self._announced
 
     @property
     def prospect(self) -> Prospect | None:
@@ -242,12 +251,15 @@ class Trainer:
         if checkpoint.over:  # else the weights come with their bill, when a run begins
             descent.load(weights)
 
-    def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
-        if self._begun:
+    def _run(
+        self, course: Course, parts: Split[Records], judge: Judge, target: Target | None, max_epsilon: float | None
+    ) -> Run:
+        if self._announced is not None:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
         recorder, noise = self._checkpoint or self._record, self._noise
         run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=self._probe)
-        self._begun = True
+        cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+        self._announced = Announced(course=course, judge=judge, target=target, because=parts.because, cap=cap)
         self._descent.load(self._descent.start)
         return run
 

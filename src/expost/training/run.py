@@ -137,6 +137,7 @@ class Run:
             self.show()
             yield Stage(trained)
         past: Past[Weights] = Past()
+        history: list[Line] = []
         for rung in self.rungs:
             try:
                 for _ in range(rung.times):
@@ -144,7 +145,8 @@ class Run:
             except BudgetExceeded:
                 return
             self.show()
-            yield Stage(past.joint().map(self.descent.built))
+            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
+            yield Stage(past.joint().map(self.descent.built), tuple(history))
         finished()
 
 

@@ -24,6 +24,7 @@ from expost.training.clipping import Clipper, Loss, attached, trainable
 from expost.training.memory import same
 from expost.training.probe import require_separable
 from expost.training.records import Records
+from expost.training.steps import ModuleSteps
 
 
 @final
@@ -91,20 +92,18 @@ class ModuleDescent:
             "records": self.records,
         }
 
+    @property
+    def public(self) -> ModuleSteps:
+        """What goes on record of the steps."""
+        return ModuleSteps(self.descent, self.clip, self.records)
+
     def promise(self, budget: Budget) -> Promise:
         """What the steps cost that the budget pays for."""
-        return self.descent.promise(self.descent.steps(budget))
+        return self.public.promise(budget)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """Steps, rate and noise: enough to recompute the cost; the rate rests on a public number of records."""
-        return {
-            "steps": self.descent.steps(budget),
-            "rate": str(self.descent.rate),
-            "noise multiplier": str(self.descent.noise_multiplier),
-            "clip": str(self.clip),
-            "public number of records": self.records,
-            "noise": "floating-point Gaussian",
-        }
+        """Steps, rate, noise, clip and the public number of records."""
+        return self.public.facts(budget)
 
     def sample(self, data: Records, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
         """Go on from the last release for as many steps as the budget pays for."""
