@@ -20,6 +20,7 @@ from expost.tabular import engine
 from expost.training.finetune import Recipe, planned
 from expost.training.schedule import Epsilon, Schedule
 from expost.training.score import accuracy
+from tests.unit.commands import PLEDGED
 from tests.unit.report.examples import blobs, customers
 from tests.unit.test_runs import SCHEMA, csv, made
 
@@ -145,7 +146,7 @@ def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Ca
     ended = stopped(*INTERRUPTED)
 
     assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {price(first)} is spent."
-    assert ended.output == ""
+    assert PLEDGED.fullmatch(ended.output)
 
 
 def test_a_process_that_is_killed_leaves_nothing(stopped: Callable[..., Ended]) -> None:
@@ -167,7 +168,7 @@ def test_an_interrupt_while_the_table_is_read_says_in_one_sentence_that_nothing_
     ended = stopped(*READING)
 
     assert ended.errors.strip() == "expost: interrupted; nothing was written, and ε = 0 is spent."
-    assert ended.output == ""
+    assert PLEDGED.fullmatch(ended.output)
 
 
 def tuned(here: Path, number: int) -> Ended:
@@ -184,13 +185,15 @@ def tuned(here: Path, number: int) -> Ended:
     )
     assert process.stdout is not None
     try:
-        first = process.stdout.readline()
+        pledged, first = process.stdout.readline(), process.stdout.readline()
         time.sleep(MOMENT)
         output, errors = _signalled(process, number)
     finally:
         process.kill()  # whatever came of the test, nothing of it runs on
         process.wait()
-    return Ended(process.returncode, first + output, errors, {path.name for path in here.iterdir()} - {"records.npz"})
+    return Ended(
+        process.returncode, pledged + first + output, errors, {path.name for path in here.iterdir()} - {"records.npz"}
+    )
 
 
 def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_nothing(tmp_path: Path) -> None:
@@ -208,8 +211,9 @@ def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_nothing(tmp
     spent = price(planned(recipe).epsilons[1])
     assert (ended.status, ended.left) == (130, set())
     assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent."
-    assert ended.output.startswith("release: 1  steps: 10  ε so far: 0.100")
-    assert ended.output.count("\n") == 1
+    pledged, told = ended.output.splitlines(keepends=True)
+    assert PLEDGED.fullmatch(pledged)
+    assert told.startswith("release: 1  steps: 10  ε so far: 0.100")
 
 
 def test_a_training_process_that_is_killed_leaves_nothing(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from expost.tabular.apart import TAUGHT
 from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
-from tests.unit.commands import kept, refused, run, said
+from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.test_runs import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
@@ -577,6 +577,31 @@ def test_a_receipt_that_was_changed_is_audited_with_three(here: Path) -> None:
     assert "its lines lead to" in result.stdout
 
 
+def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(here: Path) -> None:
+    before = synth("--seed", "1", source="nowhere.csv").stdout
+    shown = PLEDGED.match(synth("--seed", "1").stdout)
+
+    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert shown is not None
+    assert shown[0] == before
+
+
+def test_as_json_the_pledge_is_shown_beside_the_receipt(here: Path) -> None:
+    result = synth("--seed", "1", "--json")
+
+    assert result.stderr == f"pledged: sha256 {json.loads(result.stdout)['pledged']}\n"
+
+
+def test_a_receipt_is_compared_with_the_pledge_that_was_shown(here: Path) -> None:
+    synth("--seed", "1")
+    shown = kept(here)["pledged"]
+
+    assert run("audit", "out/receipt.json", "--pledge", shown).exit_code == 0
+    other = run("audit", "out/receipt.json", "--pledge", "0" * 64)
+    assert other.exit_code == 3
+    assert "not that of the run whose pledge was shown" in other.stdout
+
+
 @pytest.mark.parametrize("path", ["nowhere.json", "customers.csv", "."])
 def test_what_is_no_receipt_is_not_audited(path: str, here: Path) -> None:
     refused(run("audit", path), here)
@@ -636,6 +661,10 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
         "threshold": "4/5",
         "confidence": "19/20",
         "looks": 7,
+        "check": {
+            "name": "balanced check",
+            "facts": {"confidence": "19/20", "looks": 7, "sensitivity": 4, "unit": 5},
+        },
     }
 
 

@@ -201,6 +201,14 @@ def test_a_receipt_is_audited_whatever_was_asked(words: tuple[str, ...], here: P
     assert "lead to what it states" in audited.stdout
 
 
+def test_the_pledge_is_shown_before_the_records_are_read_and_kept_in_the_receipt(here: Path) -> None:
+    before = tuned("--seed", "1", source="nowhere.npz").stdout
+    after = tuned("--seed", "1").stdout
+
+    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert after.startswith(before)
+
+
 def test_a_receipt_that_was_changed_is_audited_with_three(here: Path) -> None:
     tuned("--seed", "1")
     changed = kept(here)
