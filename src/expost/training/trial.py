@@ -1,6 +1,6 @@
 """Made-up records for a module to be tried on, and what it answers to them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import final
@@ -11,37 +11,54 @@ from torch.autograd import grad
 from torch.random import fork_rng
 
 from expost.training.clipping import Loss, losses_of, trainable
+from expost.training.inputs import Inputs, transform
 
 RECORDS = 5
 """Made-up records: labels and tokens that a loss or a layer ignores do not fill them all."""
 
-FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError)
+FAILURES = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    ArithmeticError,
+)
 """What a module raises on records that do not suit it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some records, along the first axis of both tensors."""
+    """Some records, along the first axis of every tensor."""
 
-    features: Tensor
+    inputs: Inputs
     labels: Tensor
 
     @classmethod
-    def made_up(cls, shaped: tuple[Tensor, Tensor], device: torch.device) -> "Batch":
+    def made_up(cls, shaped: "Batch", device: torch.device) -> "Batch":
         """Records of the shape and the type of ``shaped``, itself a batch of one."""
-        features, labels = (_numbers(each).to(device) for each in shaped)
-        return cls(features, labels)
+        return shaped.transform(lambda each: _numbers(each).to(device))
+
+    def transform(self, f: Callable[[Tensor], Tensor]) -> "Batch":
+        """The same with each tensor changed."""
+        return Batch(transform(self.inputs, f), f(self.labels))
 
     def at(self, places: Sequence[int]) -> "Batch":
         """The records at these places, in this order."""
-        return Batch(self.features[list(places)], self.labels[list(places)])
+        return self.transform(lambda each: each[list(places)])
 
     def with_one(self, place: int, value: int) -> "Batch":
         """The same but for one record, all whose numbers are the value."""
-        features, labels = self.features.clone(), self.labels.clone()
-        features[place], labels[place] = value, value
-        return Batch(features, labels)
+
+        def replaced(each: Tensor) -> Tensor:
+            each = each.clone()
+            each[place] = value
+            return each
+
+        return self.transform(replaced)
 
 
 @final
@@ -71,7 +88,7 @@ def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
         return loss(outputs, labels)
 
     with torch.no_grad():
-        losses = losses_of(module, listening, batch.features, batch.labels)
+        losses = losses_of(module, listening, batch.inputs, batch.labels)
     outputs, records = kept[0], len(losses)
     if isinstance(outputs, Tensor) and outputs.shape[:1] == losses.shape:
         return Answers(outputs.reshape(records, -1), losses)
@@ -81,7 +98,7 @@ def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
 def plain_gradient(module: nn.Module, loss: Loss, batch: Batch) -> Tensor:
     """The gradient of the summed losses by torch itself, over all trainable parameters in a row."""
     parameters = trainable(module)
-    found = grad(losses_of(module, loss, batch.features, batch.labels).sum(), parameters, allow_unused=True)
+    found = grad(losses_of(module, loss, batch.inputs, batch.labels).sum(), parameters, allow_unused=True)
     used: list[Tensor | None] = list(found)
     pairs = zip(parameters, used, strict=True)
     return flat([torch.zeros_like(parameter) if each is None else each for parameter, each in pairs])
