@@ -35,7 +35,10 @@ LAYERS = (
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleJob:
-    """A torch module, and how it was trained; ``steps`` are those by each release, none where a run was resumed."""
+    """A torch module, and how it was trained; ``steps`` are those by each release, none where a run was resumed.
+
+    ``resolution`` is how many steps to 1 the score has that releases were judged by.
+    """
 
     module: str
     parameters: int
@@ -46,6 +49,7 @@ class ModuleJob:
     batch: int
     records: int
     optimizer: str
+    resolution: int
     kind: ClassVar[str] = "A trained module"
     target: ClassVar[str] = "the label"
     product: ClassVar[str] = "The trained module"
@@ -116,6 +120,7 @@ class ModuleJob:
                 "batch": self.batch,
                 "public number of records": self.records,
                 "optimizer": self.optimizer,
+                "resolution": self.resolution,
             }
         }
 
@@ -123,15 +128,15 @@ class ModuleJob:
 def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, title: str = "Module") -> Facts:
     """What a report tells of a trainer's run: ``found`` is what ``until`` or a callback came to, or the last stage."""
     announced = trainer.announced
-    judge, target = announced.judge, announced.target
+    judge, goal = announced.judge, announced.goal
     outcome = found if isinstance(found, Outcome) else Outcome(found.release, Ended.EXHAUSTED, found.history)
     told = searched(
         outcome,
         trainer.record,
         job=_job(trainer, outcome.release.value),
         title=title,
-        measure="accuracy",
-        asked=None if target is None else target.threshold,
+        measure="score" if goal is None else goal.score.name,
+        asked=None if goal is None else goal.target.threshold,
         held=None,
         check=judge,
         because=announced.because,
@@ -149,7 +154,7 @@ def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, titl
 
 
 def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:
-    course = trainer.announced.course
+    course, goal = trainer.announced.course, trainer.announced.goal
     descent, settings = course.descent.descent, course.descent.settings
     return ModuleJob(
         module=type(module).__name__,
@@ -161,4 +166,5 @@ def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:
         batch=course.descent.batch,
         records=course.descent.records,
         optimizer=str(settings["optimizer"]),
+        resolution=1 if goal is None else goal.score.resolution,
     )

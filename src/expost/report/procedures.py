@@ -40,7 +40,7 @@ Judge = Check[Any, Any] | PublicCheck[Any]
 MODULE = "ModuleDescent"
 """The name that the steps of a torch module go on record with; the class itself needs torch."""
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
-"""Steps to 1 of a record's score, by what is measured."""
+"""Steps to 1 of a record's score, by what is measured of a table or a head; a module has a score of its own."""
 
 
 @final
@@ -82,11 +82,17 @@ def check_of(told: Testimony) -> Judge:
     assert asked.check is not None  # asked for where there is one
     if asked.threshold is None:
         return PublicCheck(lambda candidate: False)
-    question = Question(_without_data, asked.threshold, told.relation, RESOLUTIONS[asked.measure])
+    question = Question(_without_data, asked.threshold, told.relation, _resolution(told))
     made = CHECKS[asked.check.name](question, asked.confidence, asked.check.facts)
     if asked.check.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
         raise SchemaMismatch("the facts of the check are not those of what was asked; the receipt was changed.")
     return made
+
+
+def _resolution(told: Testimony) -> int:
+    if told.made == ModuleJob.kind:
+        return whole(table(told.found["training"])["resolution"])
+    return RESOLUTIONS[told.asked.measure]
 
 
 def _table(told: Testimony) -> tuple[tuple[Step, ...], Mechanism[Any, Any]]:

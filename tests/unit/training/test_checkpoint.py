@@ -397,12 +397,12 @@ def test_another_plan_than_the_pledged_one_is_refused(path: Path, changed: dict[
         resumed(path).releases(**{**PLAN, **changed})
 
 
-def test_another_accuracy_than_the_pledged_one_is_refused_as_its_check_has_another_sensitivity(path: Path) -> None:
+def test_another_accuracy_than_the_pledged_one_is_refused(path: Path) -> None:
     job = trainer(checkpoint=path, noise=Fails(25))
     with pytest.raises(MechanismFailed):
         job.until(accuracy(0.99), on=held(), **PLAN)
 
-    with pytest.raises(LedgerConflict, match="was pledged with sensitivity = 99"):
+    with pytest.raises(LedgerConflict, match="was pledged with threshold = 99/100"):
         resumed(path).until(accuracy(0.9), on=held(), **PLAN)
 
 
