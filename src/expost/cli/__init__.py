@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from expost.cli import tables, training
-from expost.cli.options import NOT_REACHED, plainly
+from expost.cli.ending import NOT_REACHED, Program, plainly
 from expost.errors import InvalidBound
 from expost.report import check as audited
 from expost.report import explain as explained
+from expost.report.journal import is_journal, read_journal
 from expost.tabular.schema import RELATIONS
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="expost")
 def main() -> None:
     """Accuracy-first differential privacy: say how accurate, pay only for that."""
@@ -29,11 +30,17 @@ tables.plan.add_command(training.plan)
 @click.argument("path", type=click.Path(path_type=Path))
 @plainly
 def audit(path: Path) -> None:
-    """Recompute the bill of a receipt and say whether it adds up."""
+    """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        journal, found = is_journal(text), None if is_journal(text) else json.loads(text)
     except (OSError, ValueError):
-        raise InvalidBound(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
+        raise InvalidBound(
+            f"{path} is not a readable receipt; name the receipt.json of a release, or the journal of a run."
+        ) from None
+    if journal:
+        click.echo(str(read_journal(text)))
+        return
     result = audited(found)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import LedgerConflict
-from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
@@ -144,7 +143,7 @@ class TableJob:
         return {"rows": self.rows, "schema": {"sha256": self.schema_digest, "columns": columns}}
 
 
-def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
+def collect(synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:
