@@ -33,7 +33,7 @@ def audit(path: Path) -> None:
     """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
     try:
         text = path.read_text(encoding="utf-8")
-        journal, found = is_journal(text), None if is_journal(text) else json.loads(text)
+        found = {} if (journal := is_journal(text)) else json.loads(text)
     except (OSError, ValueError):
         raise InvalidBound(
             f"{path} is not a readable receipt; name the receipt.json of a release, or the journal of a run."
