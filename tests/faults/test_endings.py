@@ -52,8 +52,8 @@ def open_data(run):
     return guarded(lambda: halt(run) if next(calls) == opened.get(phase) else run())
 
 
-def memory_runs_out(*words):
-    raise MemoryError
+def fails(*words):
+    raise MemoryError if phase == "fitting" else RuntimeError("a fault of ours")
 
 
 expost.step.guarded = open_data
@@ -61,8 +61,8 @@ if phase == "reading":
     expost.runs.tables.read = lambda *words: halt(lambda: read(*words))
 if phase == "writing":
     expost.runs.tables.write = lambda *words: halt(lambda: write(*words))
-if phase == "fitting":
-    expost.tabular.synthesis.fit = memory_runs_out
+if phase in ("fitting", "failing"):
+    expost.tabular.synthesis.fit = fails
 if weakened == "deaf":
     expost.cli.signals.ENDINGS.clear()
 if weakened == "forgetful":
@@ -288,6 +288,15 @@ def test_a_run_whose_output_goes_nowhere_keeps_its_release(
     assert left(here) == set()
 
 
+def test_a_run_whose_streams_are_closed_from_the_start_keeps_its_release(here: Path) -> None:
+    end = ended(here, begun(here, wrapped=("sh", "-c", 'exec "$@" >&- 2>&-', "sh")))
+
+    assert end.status == 0
+    assert (here / "out/synthetic.csv").read_text(encoding="utf-8") != "old"
+    end.require_nothing_lost()
+    assert left(here) == set()
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_a_terminal_without_greek_is_told_in_letters_that_it_has(encoding: str, here: Path) -> None:
     end = ended(here, begun(here, PYTHONIOENCODING=encoding), encoding)
@@ -304,6 +313,15 @@ def test_memory_that_runs_out_in_the_fit_is_told_with_what_was_spent(here: Path)
     told = f"nothing was written, and ε = {first()} is spent, as out.journal says."
     assert end.sentence == f"expost: memory ran out; {told}"
     assert (end.status, end.journal) == (4, first())
+    end.require_nothing_lost()
+
+
+def test_a_fault_of_ours_is_told_with_what_was_spent_and_keeps_its_traceback(here: Path) -> None:
+    end = ended(here, begun(here, phase="failing"))
+
+    told = f"nothing was written, and ε = {first()} is spent, as out.journal says."
+    assert (end.status, end.journal) == (1, first())
+    assert end.errors.startswith(f"expost: the run failed; {told}\nTraceback")
     end.require_nothing_lost()
 
 

@@ -12,7 +12,8 @@ from click.testing import Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost import runs
-from expost.cli import main, tables
+from expost.cli import ending, main, tables
+from expost.cli.signals import ENDINGS
 from expost.noise import Integers
 from expost.report import check
 from expost.report.digits import price
@@ -426,6 +427,16 @@ def test_an_interrupt_elsewhere_claims_nothing(
     result = run(*words)
 
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "\nexpost: interrupted.\n")
+
+
+def test_every_exit_status_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs/data-steward.md").read_text(encoding="utf-8")
+    statuses = re.findall(r"^\| ([\d, ]+) \|", page.partition("| exit status |")[2].partition("\n\n")[0], re.MULTILINE)
+
+    signals = [ending.BY_SIGNAL + number for number in ENDINGS]
+    others = [ending.REACHED, ending.NOT_SHOWN, ending.REFUSED, ending.NOT_REACHED, ending.FAILED]
+
+    assert sorted(int(each) for each in ",".join(statuses).split(",")) == sorted([*others, *signals])
 
 
 def test_a_cap_below_the_first_rung_is_refused(here: Path) -> None:

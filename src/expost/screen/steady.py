@@ -36,8 +36,8 @@ codecs.register_error(SPELL, _spell)
 class Steady:
     """A stream that swallows what its device does not take; from the first failure on it shows nothing more."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self.lost = stream, False
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream, self.lost = stream or _nowhere(), stream is None
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors=SPELL)
 
@@ -74,6 +74,11 @@ class Steady:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nowhere, self._stream.fileno())
                 os.close(nowhere)
+
+
+def _nowhere() -> TextIO:
+    """In place of a stream that was closed from the start: no file of ours may take its number."""
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 @contextmanager
