@@ -96,8 +96,8 @@ class Claim:
         """Let the folder go; the journal stays if it holds what no receipt does."""
         spent = self._journal is not None and (self._journal.lines or self._journal.held)
         if self._file is not None:
-            if not spent or self.delivered is not None:
-                with suppress(OSError):  # a folder that vanished took it along, one that is read-only keeps it
+            if (not spent or self.delivered is not None) and _still(self.place.journal, self._file):
+                with suppress(OSError):  # a folder that is read-only by now keeps it
                     self.place.journal.unlink()
             os.close(self._file)
             self._file = None
@@ -162,7 +162,7 @@ def _still(path: Path, file: int) -> bool:
     """Whether the name is still that of the open file."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(file))
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

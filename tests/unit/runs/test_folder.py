@@ -181,6 +181,15 @@ def test_a_folder_is_claimed_by_one_at_a_time(tmp_path: Path) -> None:
     assert found(tmp_path) == []
 
 
+def test_a_claim_whose_folder_vanished_does_not_take_away_that_of_another_run(tmp_path: Path) -> None:
+    with Claim(tmp_path / "inner/out"):
+        shutil.rmtree(tmp_path / "inner")
+        other = Claim(tmp_path / "inner/out").__enter__()
+
+    assert found(tmp_path) == ["inner", "inner/out.journal"]
+    other.__exit__(None, None, None)
+
+
 def test_a_claim_that_is_refused_leaves_no_folder_behind(tmp_path: Path) -> None:
     with Claim(tmp_path / "a/b/out"):
         assert (tmp_path / "a/b").is_dir()
