@@ -228,10 +228,10 @@ def test_the_slowest_receipts_end_soon(tmp_path: Path) -> None:
     program = (
         "import resource, sys\n"
         "from expost.report.audit import check\n"
-        "from expost.report.untrusted import receipt_from\n"
+        "from expost.report.untrusted import receipt_in, text_from\n"
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
-        "print(any(check(receipt_from(Path(path))).matches for path in sys.argv[1:]))\n"
+        "print(any(check(receipt_in(text_from(Path(path)), Path(path))).matches for path in sys.argv[1:]))\n"
     )
 
     paths = map(str, sorted(tmp_path.iterdir()))

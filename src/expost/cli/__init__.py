@@ -6,14 +6,16 @@ from pathlib import Path
 import click
 
 from expost.cli import tables, training
-from expost.cli.options import NOT_REACHED, plainly
+from expost.cli.ending import NOT_REACHED, Program, plainly
+from expost.errors import InvalidBound
 from expost.report import check as audited
 from expost.report import explain as explained
-from expost.report.untrusted import receipt_from
+from expost.report.journal import is_journal, read_journal
+from expost.report.untrusted import receipt_in, text_from
 from expost.tabular.schema import RELATIONS
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="expost")
 def main() -> None:
     """Accuracy-first differential privacy: say how accurate, pay only for that."""
@@ -30,8 +32,14 @@ tables.plan.add_command(training.plan)
               help="The SHA-256 that the run showed before it read any data.")  # fmt: skip
 @plainly
 def audit(path: Path, pledged: str | None) -> None:
-    """Recompute the bill of a receipt and say whether it adds up."""
-    result = audited(receipt_from(path), pledged=pledged)
+    """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
+    text = text_from(path)
+    if is_journal(text):
+        if pledged is not None:
+            raise InvalidBound("a journal holds no digest of what was pledged; give --pledge with a receipt.")
+        click.echo(str(read_journal(text)))
+        return
+    result = audited(receipt_in(text, path), pledged=pledged)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import final
+from typing import Protocol, final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
@@ -15,7 +15,7 @@ from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
-from expost.record import Entry, Memory
+from expost.record import Entry, Hold, Recorder
 from expost.report.job import Job
 from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
@@ -218,7 +218,26 @@ class Facts:
         return self.cap is None or epsilon <= self.cap
 
 
-def billed(record: Memory) -> tuple[Item, ...]:
+class Record(Recorder, Protocol):
+    """A recorder that can be read. Implemented by Memory, and by the journal of a run."""
+
+    @property
+    def pledged(self) -> Pledge | None:
+        """The pledge of the run, if it has one."""
+        ...
+
+    @property
+    def lines(self) -> tuple[tuple[Entry, Spent, int], ...]:
+        """What was captured: entry, bill of one step, and how many equal steps in a row."""
+        ...
+
+    @property
+    def held(self) -> tuple[Hold, ...]:
+        """Holds that were never captured: steps that failed or are under way."""
+        ...
+
+
+def billed(record: Record) -> tuple[Item, ...]:
     """Everything on record, steps that never finished in full."""
     finished = (Item(entry, spent, count) for entry, spent, count in record.lines)
     failed = (Item(hold.entry, hold.promise.as_spent(), finished=False) for hold in record.held)

@@ -9,11 +9,10 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
-from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.notation import budget_out
 from expost.report.on_record import CheckOnRecord
@@ -161,7 +160,7 @@ class TableJob:
         }
 
 
-def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
+def collect(synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:

@@ -16,18 +16,26 @@ MOST_SHOWN = 40
 """Characters of a text of the receipt that a message shows."""
 
 
-def receipt_from(path: Path) -> Json:
-    """The JSON of the file, refused if it is too large, too deep, ambiguous or holds what JSON does not know."""
+def text_from(path: Path) -> str:
+    """The text of the file, of which no more is read than a receipt or a journal may have."""
+    try:
+        return _content(path)
+    except (OSError, ValueError):
+        raise _unreadable(path) from None
+
+
+def receipt_in(text: str, path: Path) -> Json:
+    """The JSON of the text in a file, refused if it is too deep, ambiguous or holds what JSON does not know."""
     try:
         found: Json = json.loads(
-            _content(path),
+            text,
             object_pairs_hook=_unambiguous,
             parse_int=_whole,
             parse_float=_finite,
             parse_constant=_unknown,
         )
-    except (OSError, ValueError, RecursionError):
-        raise SchemaMismatch(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
+    except (ValueError, RecursionError):
+        raise _unreadable(path) from None
     return found
 
 
@@ -36,8 +44,13 @@ def quoted(text: str) -> str:
     return ascii(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
 
 
+def _unreadable(path: Path) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"{path} is not a readable receipt; name the receipt.json of a release, or the journal of a run."
+    )
+
+
 def _content(path: Path) -> str:
-    """The text of the file, of which no more is read than a receipt may have."""
     if not path.is_file():  # a pipe or a device might never end
         raise ValueError("not a file")
     with path.open("rb") as file:

@@ -21,10 +21,11 @@ from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Record, Rung
 from expost.report.pledging import table_commitment
 from expost.report.tables import collect
 from expost.runs.budget import capped
+from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
 from expost.tabular.apart import rehearse
@@ -78,7 +79,7 @@ class Synthesized:
 
     release: Release[Any]
     synthesis: Synthesis
-    record: Memory
+    record: Record
     title: str
     because: str
     cap: AdpEpsilon | None = None
@@ -133,7 +134,7 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     noise: Noise | None = None,
-    record: Memory | None = None,
+    record: Record | None = None,
     title: str = "table",
     on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Line, float, Plan], None] | None = None,
@@ -186,7 +187,7 @@ def synthesize_recipe(
     recipe: Recipe,
     *,
     noise: Noise,
-    record: Memory | None = None,
+    record: Record | None = None,
     max_epsilon: float | None = None,
     title: str = "table",
     on_pledge: Callable[[str], None] | None = None,
@@ -228,8 +229,8 @@ def synthesize_recipe(
     return Synthesized(native, done, kept, title, parts.because, cap)
 
 
-def save(run: Synthesized, folder: Path, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
-    """Write the table, the report and the receipt into a new folder, all or nothing."""
+def save(run: Synthesized, folder: Path | Claim, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
+    """Write the receipt, the report and the table into a new folder, all or nothing."""
 
     def put(fresh: Path) -> None:
         write(fresh / f"synthetic.{format.value}", run.release.value, format)

@@ -18,10 +18,11 @@ from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Record, Rung
 from expost.report.pledging import head_commitment
 from expost.report.training import collect
 from expost.runs.budget import capped
+from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.runs.records import SAME, Hidden
 from expost.search import Line, Outcome
@@ -110,7 +111,7 @@ def finetune(
     summation: Summation | None = None,
     records: int | None = None,
     noise: Noise | None = None,
-    record: Memory | None = None,
+    record: Record | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Rung], None] | None = None,
@@ -182,7 +183,7 @@ def finetune_recipe(
     *,
     classes: int | None,
     noise: Noise,
-    record: Memory | None = None,
+    record: Record | None = None,
     max_epsilon: float | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
@@ -221,8 +222,8 @@ def finetune_recipe(
     return Finetuned(outcome, facts)
 
 
-def save_model(run: Finetuned, folder: Path, *, overwrite: bool = False) -> None:
-    """Write the head, the report and the receipt into a new folder, all or nothing."""
+def save_model(run: Finetuned, folder: Path | Claim, *, overwrite: bool = False) -> None:
+    """Write the receipt, the report and the head into a new folder, all or nothing."""
     deliver(folder, run.facts, lambda fresh: run.release.value.save(fresh / "model.npz"), overwrite=overwrite)
 
 

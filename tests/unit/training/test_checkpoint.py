@@ -418,8 +418,11 @@ def test_a_run_that_is_over_is_not_gone_on_with(path: Path) -> None:
 
 
 def test_a_run_that_halted_is_not_gone_on_with(path: Path) -> None:
-    trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
+    outcome = trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
 
+    prospect = resumed(path).prospect
+    assert prospect is not None
+    assert [each.epsilon for each in prospect.releases] == [outcome.epsilon]
     with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
         resumed(path).until(accuracy(0.05), on=held(), **PLAN)
 
