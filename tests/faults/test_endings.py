@@ -37,12 +37,14 @@ import expost.runs.journal
 from expost.cli import main
 
 phase, weakened, *words = sys.argv[1:]
-opened = {"selecting": 1, "rung 1": 3, "checking": 4}
+opened = {"selecting": 1, "rung 1": 3, "checking": 4, "breaking": 3}
 guarded, read, write = expost.step.guarded, expost.runs.tables.read, expost.runs.tables.write
 calls = iter(range(1, 1000))
 
 
 def halt(run):
+    if phase == "breaking":
+        raise RuntimeError("a private value")
     Path("REACHED").touch()
     while not Path("GO").exists():
         time.sleep(0.01)
@@ -316,6 +318,16 @@ def test_memory_that_runs_out_in_the_fit_is_told_with_what_was_spent(here: Path)
     told = f"nothing was written, and ε = {first()} is spent, as out.journal says."
     assert end.sentence == f"expost: memory ran out; {told}"
     assert (end.status, end.journal) == (4, first())
+    end.require_nothing_lost()
+
+
+def test_a_step_that_fails_with_data_open_is_told_with_what_was_spent_once(here: Path) -> None:
+    end = ended(here, begun(here, phase="breaking"))
+
+    assert (end.status, end.journal) == (2, first())
+    assert "a private value" not in end.errors
+    assert end.sentence.count("ε = ") == 1
+    assert end.sentence.endswith(" is spent. The journal out.journal says so too.")
     end.require_nothing_lost()
 
 

@@ -367,6 +367,7 @@ def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) ->
     assert "fails on values that no synthetic row has" in result.stderr
     assert 0.1 < spent < 0.6
     assert f"ε = {spent:.3f}" in run("audit", "out.journal").stdout
+    assert "a journal holds no digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
 
 
 def interrupt(*words: object, **settings: object) -> NoReturn:

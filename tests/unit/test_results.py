@@ -142,6 +142,16 @@ def test_a_module_that_cannot_be_written_leaves_nothing(tmp_path: Path, monkeypa
     assert not (tmp_path / "out").exists()
 
 
+def test_a_module_replaces_another_and_keeps_its_receipt(tmp_path: Path) -> None:
+    for overwrite in (False, True):
+        made_by = trainer()
+        stage = next(made_by.releases(every="5 steps", releases=2))
+        save_module(made_by, stage, tmp_path / "out", overwrite=overwrite)
+
+    assert names(tmp_path / "out") == ["earlier", "model.pt", "receipt.json", "report.html"]
+    assert names(tmp_path / "out" / "earlier") == ["receipt-1.json"]
+
+
 LARGE = np.arange(10**5)
 
 
