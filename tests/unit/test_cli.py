@@ -359,6 +359,23 @@ class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-le
         return np.zeros(len(features), dtype=np.int64)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["accuracy = " + "[" * 10**5, "accuracy = 1" + "0" * 10**5, "#" * (2**20 + 1)],
+    ids=["deep", "long", "large"],
+)
+def test_hostile_options_and_schemas_are_refused_in_one_sentence(text: str, here: Path) -> None:
+    (here / "job.toml").write_text(text, encoding="utf-8")
+
+    options = run("plan", "--schema", "schema.toml", "--config", "job.toml")
+    schema = run("plan", "--schema", "job.toml")
+
+    assert (options.exit_code, schema.exit_code) == (2, 2)
+    assert options.stderr.endswith("job.toml is not a readable TOML file.\n")
+    assert schema.stderr.startswith("expost: the schema ")
+    assert schema.stderr.count("\n") == 1
+
+
 def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) -> None:
     result = synth("--seed", "1", "--estimator", f"{__name__}.Failing")
 

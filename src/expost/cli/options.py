@@ -14,6 +14,8 @@ from expost.errors import InvalidBound
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
+MOST_BYTES = 2**20
+"""Of a file of options, which has a line for each."""
 CONFIG = f"{__name__}.config"
 """Where a context keeps the file of options."""
 
@@ -64,8 +66,8 @@ def config(family: Sequence[str]) -> Option:
         if value is None:
             return
         try:
-            settings = tomllib.loads(value.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            settings = tomllib.loads(_content(value))
+        except (OSError, ValueError, RecursionError):  # not TOML, or a number too long or lists too deep to be read
             raise click.BadParameter(f"{value} is not a readable TOML file.") from None
         context.meta[CONFIG] = value
         everyone = {word for name in family for word in _words(_named(context, name))}
@@ -96,6 +98,15 @@ def _named(context: click.Context, name: str) -> click.Command:
 def _words(command: click.Command) -> dict[str, str]:
     """The options of a command as they are typed, and what they are called inside."""
     return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
+
+
+def _content(path: Path) -> str:
+    """The text of a file of options, of which no more is read than it may have; OSError or ValueError for others."""
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError("too large")
+    return content.decode("utf-8")
 
 
 def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> runs.Claim:
