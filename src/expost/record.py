@@ -38,7 +38,7 @@ class Recorder(Protocol):
     """Keeps what was spent.
 
     ``hold`` must be durable before it returns, for data is opened next; ``capture`` before it returns, for the
-    value leaves next. A hold never captured counts in full. Implemented by Memory.
+    value leaves next. A hold never captured counts in full. Implemented by Memory, and by the journal of a run.
     """
 
     def pledge(self, pledge: Pledge) -> None:

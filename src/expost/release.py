@@ -88,6 +88,12 @@ class Release(Generic[T_co]):
         """True when floating-point noise took part."""
         return self._floating
 
+    @property
+    def brief(self) -> str:
+        """The kind of value and its statement in a few words, whatever the size of the value."""
+        told = "no pledge" if self.pledge is None else f"ε = {self.epsilon:.4g}, δ = {self.pledge.delta:g}"
+        return f"{type(self._value).__name__[:80]}, {told}{', NOT PRIVATE' if self._seeded else ''}"
+
     def bills(self, seal: Seal) -> Mapping[object, Bill]:
         """What each odometer had spent by then, for the holder of the seal."""
         require(seal)

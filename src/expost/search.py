@@ -43,7 +43,7 @@ class Line:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome(Generic[U_co]):
     """What a search returns; the release carries the bill of the whole procedure, checks included."""
 
@@ -60,6 +60,9 @@ class Outcome(Generic[U_co]):
     def epsilon(self) -> AdpEpsilon:
         """The ε of the (ε, δ) statement under the odometer's pledge; infinite without one."""
         return self.release.epsilon
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.release.brief}, {self.ended.name.lower()})"
 
 
 def search(

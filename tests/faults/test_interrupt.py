@@ -1,4 +1,4 @@
-"""A process that is stopped in mid-run leaves nothing behind, and says what was spent if it still can."""
+"""A process that is stopped in mid-run leaves only its journal behind, and says what was spent if it still can."""
 
 import os
 import signal
@@ -20,7 +20,9 @@ from expost.tabular import engine
 from expost.training.finetune import Recipe, planned
 from expost.training.schedule import Epsilon, Schedule
 from expost.training.score import accuracy
+from tests.unit.commands import PLEDGED
 from tests.unit.report.examples import blobs, customers
+from tests.unit.runs.test_place import older_release
 from tests.unit.test_runs import SCHEMA, csv, made
 
 SLOW = """
@@ -42,6 +44,7 @@ class Slow(ClassifierMixin, BaseEstimator):
 """
 BEFORE = {"customers.csv", "schema.toml", "slow.py", "REACHED", "temporary"}
 COMMAND = (sys.executable, "-c", "from expost.cli import main; main()")
+JOURNAL = ", as out.journal says."
 PATIENCE = 30.0
 """Seconds until a process that does not get where it should is given up."""
 
@@ -75,8 +78,7 @@ def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
     (here / "slow.py").write_text(SLOW, encoding="utf-8")
     (here / "temporary").mkdir()
     if "--overwrite" in words:
-        (here / "out").mkdir()
-        (here / "out/old").touch()
+        older_release(here / "out")
     fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--out", "out", "--ladder")
     process = subprocess.Popen(
         [*COMMAND, "synth", source, *fixed, "0.02:2:3", "--estimator", "slow.Slow", *words],
@@ -133,8 +135,10 @@ def test_an_interrupt_in_mid_run_ends_with_130(stopped: Callable[..., Ended]) ->
     assert stopped(*INTERRUPTED).status == 130
 
 
-def test_an_interrupt_in_mid_run_leaves_nothing_new_and_nothing_replaced(stopped: Callable[..., Ended]) -> None:
-    assert stopped(*INTERRUPTED).left == {"out", "out/old"}
+def test_an_interrupt_in_mid_run_leaves_only_its_journal_and_nothing_replaced(
+    stopped: Callable[..., Ended],
+) -> None:
+    assert stopped(*INTERRUPTED).left == {"out", "out/receipt.json", "out/synthetic.csv", "out.journal"}
 
 
 def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Callable[..., Ended]) -> None:
@@ -144,15 +148,15 @@ def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Ca
 
     ended = stopped(*INTERRUPTED)
 
-    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {price(first)} is spent."
-    assert ended.output == ""
+    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {price(first)} is spent{JOURNAL}"
+    assert PLEDGED.fullmatch(ended.output)
 
 
-def test_a_process_that_is_killed_leaves_nothing(stopped: Callable[..., Ended]) -> None:
+def test_a_process_that_is_killed_leaves_its_journal(stopped: Callable[..., Ended]) -> None:
     ended = stopped(*KILLED)
 
     assert ended.status == -signal.SIGKILL
-    assert ended.left == set()
+    assert ended.left == {"out.journal"}
 
 
 def test_an_interrupt_while_the_table_is_read_ends_with_130_and_leaves_nothing(stopped: Callable[..., Ended]) -> None:
@@ -167,7 +171,7 @@ def test_an_interrupt_while_the_table_is_read_says_in_one_sentence_that_nothing_
     ended = stopped(*READING)
 
     assert ended.errors.strip() == "expost: interrupted; nothing was written, and ε = 0 is spent."
-    assert ended.output == ""
+    assert PLEDGED.fullmatch(ended.output)
 
 
 def tuned(here: Path, number: int) -> Ended:
@@ -184,16 +188,18 @@ def tuned(here: Path, number: int) -> Ended:
     )
     assert process.stdout is not None
     try:
-        first = process.stdout.readline()
+        pledged, first = process.stdout.readline(), process.stdout.readline()
         time.sleep(MOMENT)
         output, errors = _signalled(process, number)
     finally:
         process.kill()  # whatever came of the test, nothing of it runs on
         process.wait()
-    return Ended(process.returncode, first + output, errors, {path.name for path in here.iterdir()} - {"records.npz"})
+    return Ended(
+        process.returncode, pledged + first + output, errors, {path.name for path in here.iterdir()} - {"records.npz"}
+    )
 
 
-def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_its_journal(tmp_path: Path) -> None:
     """The steps of a release are on the bill before the first of them runs."""
     recipe = Recipe(
         width=6,
@@ -206,13 +212,14 @@ def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_nothing(tmp
     ended = tuned(tmp_path, signal.SIGINT)
 
     spent = price(planned(recipe).epsilons[1])
-    assert (ended.status, ended.left) == (130, set())
-    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent."
-    assert ended.output.startswith("release: 1  steps: 10  ε so far: 0.100")
-    assert ended.output.count("\n") == 1
+    assert (ended.status, ended.left) == (130, {"out.journal"})
+    assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent{JOURNAL}"
+    pledged, told = ended.output.splitlines(keepends=True)
+    assert PLEDGED.fullmatch(pledged)
+    assert told.startswith("release: 1  steps: 10  ε so far: 0.100")
 
 
-def test_a_training_process_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+def test_a_training_process_that_is_killed_leaves_its_journal(tmp_path: Path) -> None:
     ended = tuned(tmp_path, signal.SIGKILL)
 
-    assert (ended.status, ended.left) == (-signal.SIGKILL, set())
+    assert (ended.status, ended.left) == (-signal.SIGKILL, {"out.journal"})

@@ -2,8 +2,9 @@
 
 import json
 import re
+import signal
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from click.testing import Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost import runs
-from expost.cli import main, tables
+from expost.cli import ending, main, tables
+from expost.cli.signals import ENDINGS
 from expost.noise import Integers
 from expost.report import check
 from expost.report.digits import price
@@ -20,7 +22,8 @@ from expost.tabular.apart import TAUGHT
 from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.source import read
-from tests.unit.commands import kept, refused, run, said
+from tests.unit.commands import PLEDGED, kept, refused, run, said
+from tests.unit.runs.test_place import older_release
 from tests.unit.test_runs import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
@@ -196,23 +199,39 @@ def test_a_folder_that_exists_is_refused_and_left_alone(here: Path) -> None:
     assert [path.read_text(encoding="utf-8") for path in (here / "out").iterdir()] == ["kept"]
 
 
-def test_a_folder_that_exists_is_replaced_if_that_is_asked(here: Path) -> None:
-    (here / "out").mkdir()
-    (here / "out/old").touch()
+def test_a_release_is_replaced_if_that_is_asked_and_its_receipt_is_kept(here: Path) -> None:
+    first = synth("--seed", "1", "--format", "parquet")
+    receipt = (here / "out/receipt.json").read_text(encoding="utf-8")
 
-    result = synth("--seed", "1", "--overwrite")
+    second = synth("--seed", "1", "--overwrite")
 
-    assert result.exit_code == 0
-    assert not (here / "out/old").exists()
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert {path.name for path in (here / "out").iterdir()} == {
+        "synthetic.csv",
+        "report.html",
+        "receipt.json",
+        "earlier",
+    }
+    assert (here / "out/earlier/receipt-1.json").read_text(encoding="utf-8") == receipt
 
 
 def test_a_refused_run_leaves_a_folder_it_was_to_replace_alone(here: Path) -> None:
-    (here / "out").mkdir()
-    (here / "out/old").touch()
+    older_release(here / "out")
 
-    assert synth("--overwrite", source="nowhere.csv").exit_code == 2
+    assert "no file nowhere.csv" in synth("--overwrite", source="nowhere.csv").stderr
 
-    assert (here / "out/old").exists()
+    assert {path.name for path in (here / "out").iterdir()} == {"synthetic.csv", "receipt.json"}
+
+
+def test_a_folder_that_holds_the_table_is_not_replaced(here: Path) -> None:
+    older_release(here / "out")
+    (here / "customers.csv").rename(here / "out/synthetic.csv")
+
+    result = synth("--overwrite", source="out/synthetic.csv")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "out holds what this run reads" in result.stderr
+    assert (here / "out/synthetic.csv").read_text(encoding="utf-8").startswith("undeclared,region")
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_spent(here: Path) -> None:
@@ -340,13 +359,32 @@ class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-le
         return np.zeros(len(features), dtype=np.int64)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["accuracy = " + "[" * 10**5, "accuracy = 1" + "0" * 10**5, "#" * (2**20 + 1)],
+    ids=["deep", "long", "large"],
+)
+def test_hostile_options_and_schemas_are_refused_in_one_sentence(text: str, here: Path) -> None:
+    (here / "job.toml").write_text(text, encoding="utf-8")
+
+    options = run("plan", "--schema", "schema.toml", "--config", "job.toml")
+    schema = run("plan", "--schema", "job.toml")
+
+    assert (options.exit_code, schema.exit_code) == (2, 2)
+    assert options.stderr.endswith("job.toml is not a readable TOML file.\n")
+    assert schema.stderr.startswith("expost: the schema ")
+    assert schema.stderr.count("\n") == 1
+
+
 def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) -> None:
     result = synth("--seed", "1", "--estimator", f"{__name__}.Failing")
 
-    told = refused(result, here)
-    spent = float(told.removesuffix(" is spent.\n").rpartition(" = ")[2])
-    assert "fails on values that no synthetic row has" in told
+    assert result.exit_code == 2
+    spent = float(result.stderr.removesuffix(" is spent, as out.journal says.\n").rpartition(" = ")[2])
+    assert "fails on values that no synthetic row has" in result.stderr
     assert 0.1 < spent < 0.6
+    assert f"ε = {spent:.3f}" in run("audit", "out.journal").stdout
+    assert "a journal holds no digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
 
 
 def interrupt(*words: object, **settings: object) -> NoReturn:
@@ -354,7 +392,7 @@ def interrupt(*words: object, **settings: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def test_an_interrupt_while_files_are_written_does_not_say_that_nothing_was(
+def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "save", interrupt)
@@ -362,8 +400,39 @@ def test_an_interrupt_while_files_are_written_does_not_say_that_nothing_was(
     result = synth("--seed", "1")
 
     assert result.exit_code == 130
-    assert "nothing was written" not in result.stderr
-    assert "see whether out was written, and ε = " in result.stderr
+    assert "nothing was written, and ε = " in result.stderr
+    assert not (here / "out").exists()
+
+
+def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = runs.save
+
+    def pressed(*words: Any, **settings: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        write(*words, **settings)
+
+    monkeypatch.setattr(runs, "save", pressed)
+
+    result = synth("--seed", "1")
+
+    assert result.exit_code == 130
+    assert "interrupted; the release is in out, and ε = " in result.stderr
+    assert check(kept(here)).matches
+
+
+def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(*words: Any, **settings: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(runs, "save", pressed)
+
+    result = synth("--seed", "1")
+
+    assert result.exit_code == 130
+    assert "nothing was written, and ε = " in result.stderr
 
 
 @pytest.mark.parametrize("words", [("schema", "customers.csv"), ("plan", "--schema", "schema.toml")], ids=" ".join)
@@ -376,6 +445,16 @@ def test_an_interrupt_elsewhere_claims_nothing(
     result = run(*words)
 
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "\nexpost: interrupted.\n")
+
+
+def test_every_exit_status_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs/data-steward.md").read_text(encoding="utf-8")
+    statuses = re.findall(r"^\| ([\d, ]+) \|", page.partition("| exit status |")[2].partition("\n\n")[0], re.MULTILINE)
+
+    signals = [ending.BY_SIGNAL + number for number in ENDINGS]
+    others = [ending.REACHED, ending.NOT_SHOWN, ending.REFUSED, ending.NOT_REACHED, ending.FAILED]
+
+    assert sorted(int(each) for each in ",".join(statuses).split(",")) == sorted([*others, *signals])
 
 
 def test_a_cap_below_the_first_rung_is_refused(here: Path) -> None:
@@ -577,6 +656,31 @@ def test_a_receipt_that_was_changed_is_audited_with_three(here: Path) -> None:
     assert "its lines lead to" in result.stdout
 
 
+def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(here: Path) -> None:
+    before = synth("--seed", "1", source="nowhere.csv").stdout
+    shown = PLEDGED.match(synth("--seed", "1").stdout)
+
+    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert shown is not None
+    assert shown[0] == before
+
+
+def test_as_json_the_pledge_is_shown_beside_the_receipt(here: Path) -> None:
+    result = synth("--seed", "1", "--json")
+
+    assert result.stderr == f"pledged: sha256 {json.loads(result.stdout)['pledged']}\n"
+
+
+def test_a_receipt_is_compared_with_the_pledge_that_was_shown(here: Path) -> None:
+    synth("--seed", "1")
+    shown = kept(here)["pledged"]
+
+    assert run("audit", "out/receipt.json", "--pledge", shown).exit_code == 0
+    other = run("audit", "out/receipt.json", "--pledge", "0" * 64)
+    assert other.exit_code == 3
+    assert "not that of the run whose pledge was shown" in other.stdout
+
+
 @pytest.mark.parametrize("path", ["nowhere.json", "customers.csv", "."])
 def test_what_is_no_receipt_is_not_audited(path: str, here: Path) -> None:
     refused(run("audit", path), here)
@@ -636,6 +740,10 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
         "threshold": "4/5",
         "confidence": "19/20",
         "looks": 7,
+        "check": {
+            "name": "balanced check",
+            "facts": {"confidence": "19/20", "looks": 7, "sensitivity": 4, "unit": 5},
+        },
     }
 
 

@@ -17,6 +17,7 @@ from expost.report.digits import price
 from expost.training import Classifier
 from tests.unit.commands import kept, refused, run, said
 from tests.unit.report.examples import blobs
+from tests.unit.runs.test_place import older_release
 
 SHORT = ("--start", "1", "--releases", "3", "--epochs", "2", "--epochs-between", "4")
 
@@ -145,7 +146,7 @@ def test_an_option_that_is_none_is_refused(words: tuple[str, ...], here: Path) -
     assert not (here / "out").exists()
 
 
-def test_a_folder_that_exists_is_refused_and_left_alone_unless_it_may_be_replaced(here: Path) -> None:
+def test_a_folder_that_exists_is_refused_and_left_alone(here: Path) -> None:
     (here / "out").mkdir()
     (here / "out/precious").touch()
 
@@ -154,8 +155,27 @@ def test_a_folder_that_exists_is_refused_and_left_alone_unless_it_may_be_replace
     assert "out exists" in result.stderr
     assert (here / "out/precious").exists()
 
-    assert tuned("--seed", "1", "--overwrite").exit_code == 0
-    assert not (here / "out/precious").exists()
+    result = tuned("--seed", "1", "--overwrite")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "out is not a release of expost" in result.stderr
+    assert (here / "out/precious").exists()
+
+
+def test_a_release_is_replaced_if_that_is_asked_and_its_receipt_is_kept(here: Path) -> None:
+    codes = [tuned("--seed", "1", *words).exit_code for words in ((), ("--overwrite",), ("--overwrite",))]
+
+    assert codes == [0, 0, 0]
+    assert {path.name for path in (here / "out/earlier").iterdir()} == {"receipt-1.json", "receipt-2.json"}
+
+
+def test_a_folder_that_holds_the_public_records_is_not_replaced(here: Path) -> None:
+    older_release(here / "out")
+    (here / "public.npz").rename(here / "out/model.npz")
+
+    result = tuned("--seed", "1", "--overwrite", "--validation", "out/model.npz")
+
+    assert result.exit_code == 2
+    assert "out holds what this run reads" in result.stderr
 
 
 def test_a_seed_is_called_not_private_and_repeats_the_head(here: Path) -> None:
@@ -201,6 +221,14 @@ def test_a_receipt_is_audited_whatever_was_asked(words: tuple[str, ...], here: P
     assert "lead to what it states" in audited.stdout
 
 
+def test_the_pledge_is_shown_before_the_records_are_read_and_kept_in_the_receipt(here: Path) -> None:
+    before = tuned("--seed", "1", source="nowhere.npz").stdout
+    after = tuned("--seed", "1").stdout
+
+    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert after.startswith(before)
+
+
 def test_a_receipt_that_was_changed_is_audited_with_three(here: Path) -> None:
     tuned("--seed", "1")
     changed = kept(here)
@@ -228,7 +256,7 @@ def test_a_run_that_a_cap_ended_says_so(here: Path) -> None:
     assert kept(here)["statement"]["epsilon"] <= 1.2
 
 
-def test_an_interrupt_while_files_are_written_does_not_say_that_nothing_was(
+def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*words: object, **settings: object) -> NoReturn:
@@ -239,7 +267,7 @@ def test_an_interrupt_while_files_are_written_does_not_say_that_nothing_was(
     result = tuned("--seed", "1")
 
     assert result.exit_code == 130
-    assert "see whether out was written, and ε = " in result.stderr
+    assert "nothing was written, and ε = " in result.stderr
 
 
 def test_a_file_sets_options_and_the_command_line_wins(here: Path) -> None:

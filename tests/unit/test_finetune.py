@@ -352,7 +352,7 @@ def test_a_run_is_saved_as_three_files_from_which_the_head_comes_back(tmp_path: 
     assert check(json.loads((tmp_path / "a/b/receipt.json").read_text(encoding="utf-8"))).matches
 
 
-def test_a_folder_that_is_there_is_not_replaced_unless_that_is_asked(tmp_path: Path) -> None:
+def test_a_folder_that_is_there_and_is_not_a_release_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/kept").touch()
 
@@ -360,8 +360,9 @@ def test_a_folder_that_is_there_is_not_replaced_unless_that_is_asked(tmp_path: P
         save_model(trained(0.8), tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
-    save_model(trained(0.8), tmp_path / "out", overwrite=True)
-    assert not (tmp_path / "out/kept").exists()
+    with pytest.raises(SchemaMismatch):
+        save_model(trained(0.8), tmp_path / "out", overwrite=True)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
 
 def loaded(code: str, name: str) -> bool:

@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 from collections.abc import Callable
 from datetime import date
 from fractions import Fraction
@@ -14,7 +13,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from expost import runs
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
@@ -27,7 +25,7 @@ from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import check, conclusion, receipt, render
 from expost.report.digits import points, price
-from expost.report.words import reading
+from expost.report.reading import reading
 from expost.runs import Synthesized, save, spent_so_far, synthesize
 from expost.search import Ended, Line
 from expost.tabular.binned import Closed, Dates, Numeric
@@ -507,82 +505,6 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
         save(made(customers(SCHEMA)), tmp_path, format=Format.CSV)
 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
-
-
-def test_a_folder_is_replaced_if_that_is_asked(tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / "old").touch()
-
-    save(made(customers(SCHEMA)), folder, format=Format.CSV, overwrite=True)
-
-    assert not (folder / "old").exists()
-    assert (folder / "receipt.json").exists()
-
-
-def replaced(tmp_path: Path) -> Path:
-    """A folder with an older release that cannot be replaced."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    (folder / "old").touch()
-    return folder
-
-
-@pytest.mark.parametrize("failure", [OSError, KeyboardInterrupt])
-def test_a_release_that_cannot_be_moved_into_place_leaves_the_old_one(
-    failure: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, rename = replaced(tmp_path), Path.rename
-
-    def fails(path: Path, target: Path) -> Path:
-        if path.name == "release":
-            raise failure
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", fails)
-    with pytest.raises(failure):
-        save(made(customers(SCHEMA)), folder, format=Format.CSV, overwrite=True)
-
-    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*"))] == ["out", "out/old"]
-
-
-def test_the_old_release_is_deleted_only_when_the_new_one_is_in_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, remove, complete = replaced(tmp_path), shutil.rmtree, []
-
-    def watched(path: str | Path, *words: Any, **settings: Any) -> None:
-        if (Path(path) / "old").exists():
-            complete.append((folder / "receipt.json").exists())
-        remove(path, *words, **settings)
-
-    monkeypatch.setattr(shutil, "rmtree", watched)
-    save(made(customers(SCHEMA)), folder, format=Format.CSV, overwrite=True)
-
-    assert complete == [True]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def places(folder: Path) -> dict[str, Path]:
-    """Folders that cannot be made, or not replaced."""
-    (folder / "file").touch()
-    (folder / "real").mkdir()
-    (folder / "dangling").symlink_to(folder / "nowhere")
-    (folder / "link").symlink_to(folder / "real")
-    return {
-        "a file": folder / "file",
-        "inside a file": folder / "file/out",
-        "a link to nothing": folder / "dangling",
-        "a link": folder / "link",
-    }
-
-
-@pytest.mark.parametrize("place", ["a file", "inside a file", "a link to nothing", "a link"])
-def test_a_folder_that_cannot_be_written_is_refused_beforehand(place: str, tmp_path: Path) -> None:
-    with pytest.raises(ExpostError) as refusal:
-        runs.refuse_existing(places(tmp_path)[place], overwrite=True)
-
-    assert one_sentence(refusal.value)
 
 
 def demo() -> Plan:

@@ -71,8 +71,14 @@ class GaussianCheck(Generic[D, U]):
         return GaussianAnswers(self.question, self.confidence)
 
     def facts(self) -> Mapping[str, Fact]:
-        """The sensitivity and the confidence; the variance follows from the price."""
-        return {**question_facts(self.question), **confidence_facts(self.confidence)}
+        """The sensitivity, the confidence, and the budget with the questions that share it; the variance follows."""
+        return {
+            **question_facts(self.question),
+            **confidence_facts(self.confidence),
+            "epsilon": str(self.budget.epsilon),
+            "alpha": str(self.budget.alpha),
+            "questions": self.questions,
+        }
 
 
 @final

@@ -1,20 +1,21 @@
 """The command line: parse, call one function in runs, print."""
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
 from expost.cli import tables, training
-from expost.cli.options import NOT_REACHED, plainly
+from expost.cli.ending import NOT_REACHED, Program, plainly
 from expost.errors import InvalidBound
 from expost.report import check as audited
 from expost.report import explain as explained
+from expost.report.journal import is_journal, read_journal
+from expost.report.untrusted import receipt_in, text_from
 from expost.tabular.schema import RELATIONS
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(package_name="expost")
 def main() -> None:
     """Accuracy-first differential privacy: say how accurate, pay only for that."""
@@ -27,14 +28,18 @@ tables.plan.add_command(training.plan)
 
 @main.command()
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--pledge", "pledged", default=None, metavar="DIGEST",
+              help="The SHA-256 that the run showed before it read any data.")  # fmt: skip
 @plainly
-def audit(path: Path) -> None:
-    """Recompute the bill of a receipt and say whether it adds up."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise InvalidBound(f"{path} is not a readable receipt; name the receipt.json of a release.") from None
-    result = audited(found)
+def audit(path: Path, pledged: str | None) -> None:
+    """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
+    text = text_from(path)
+    if is_journal(text):
+        if pledged is not None:
+            raise InvalidBound("a journal holds no digest of what was pledged; give --pledge with a receipt.")
+        click.echo(str(read_journal(text)))
+        return
+    result = audited(receipt_in(text, path), pledged=pledged)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)
 

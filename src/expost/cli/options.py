@@ -1,27 +1,23 @@
-"""What commands share: options from a file, refusals in one sentence, and how a release is made and ended."""
+"""What commands share: options, and a file to take them from."""
 
-import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any
 
 import click
 
 from expost import runs
 from expost.checks.confidence import confidence_level
-from expost.errors import ExpostError, InvalidBound
-from expost.noise import Noise, SeededNoise, SystemNoise
-from expost.record import Memory
-from expost.report import Facts
-from expost.report.digits import price
-from expost.screen import Screen
+from expost.errors import InvalidBound
 
-NOT_REACHED, REFUSED, INTERRUPTED = 3, 2, 130
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
+MOST_BYTES = 2**20
+"""Of a file of options, which has a line for each."""
+CONFIG = f"{__name__}.config"
+"""Where a context keeps the file of options."""
 
 
 def confidence_typed(text: str) -> Fraction | None:
@@ -34,22 +30,6 @@ def confidence_typed(text: str) -> Fraction | None:
         ) from None
 
 
-class Finished(Protocol):
-    """A run that came to an end. Implemented by Synthesized and Finetuned."""
-
-    @property
-    def facts(self) -> Facts:
-        """What is told of it."""
-        ...
-
-    @property
-    def passed(self) -> bool:
-        """Whether the target was reached."""
-        ...
-
-
-R = TypeVar("R", bound=Finished)
-
 CHECKING: list[Option] = [
     click.option("--confidence", default="0.95", metavar="LEVEL|none",
                  help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
@@ -61,7 +41,7 @@ CHECKING: list[Option] = [
 
 RELEASING: list[Option] = [
     click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),
-    click.option("--overwrite", is_flag=True, help="Replace the output folder."),
+    click.option("--overwrite", is_flag=True, help="Replace the release in the output folder; its receipt is kept."),
     click.option("--seed", type=int, default=None, help="Repeat the same noise; everything is then NOT PRIVATE."),
     click.option("--json", "as_json", is_flag=True, help="Print the receipt instead of words."),
 ]
@@ -86,9 +66,10 @@ def config(family: Sequence[str]) -> Option:
         if value is None:
             return
         try:
-            settings = tomllib.loads(value.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+            settings = tomllib.loads(_content(value))
+        except (OSError, ValueError, RecursionError):  # not TOML, or a number too long or lists too deep to be read
             raise click.BadParameter(f"{value} is not a readable TOML file.") from None
+        context.meta[CONFIG] = value
         everyone = {word for name in family for word in _words(_named(context, name))}
         for name in settings:
             if name not in everyone:
@@ -119,44 +100,16 @@ def _words(command: click.Command) -> dict[str, str]:
     return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
 
 
-def stopped(sentence: str, status: int) -> NoReturn:
-    """End without a release."""
-    click.echo(sentence, err=True)
-    sys.exit(status)
+def _content(path: Path) -> str:
+    """The text of a file of options, of which no more is read than it may have; OSError or ValueError for others."""
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError("too large")
+    return content.decode("utf-8")
 
 
-def plainly(command: Command) -> Command:
-    """Refusals in one sentence on the error stream, with their own exit status."""
-
-    @wraps(command)
-    def run(**settings: Any) -> None:
-        try:
-            command(**settings)
-        except ExpostError as refusal:
-            stopped(f"expost: {refusal}", REFUSED)
-        except KeyboardInterrupt:
-            stopped("\nexpost: interrupted.", INTERRUPTED)
-
-    return run
-
-
-def release(
-    run: Callable[[Noise, Memory], R], save: Callable[[R], None], out: Path, screen: Screen, settings: dict[str, Any]
-) -> None:
-    """Run the job with a live table, write its files, and say how it ended."""
-    runs.refuse_existing(out, overwrite=settings["overwrite"])
-    noise: Noise = SystemNoise() if settings["seed"] is None else SeededNoise(settings["seed"])
-    record = Memory()
-    done: R | None = None
-    try:
-        with screen:
-            done = run(noise, record)
-            save(done)
-    except KeyboardInterrupt:
-        written = "nothing was written" if done is None else f"see whether {out} was written"
-        stopped(f"\nexpost: interrupted; {written}, and ε = {price(runs.spent_so_far(record))} is spent.", INTERRUPTED)
-    except ExpostError as refusal:
-        spent = runs.spent_so_far(record)
-        stopped(f"expost: {refusal}{f' ε = {price(spent)} is spent.' if spent else ''}", REFUSED)
-    screen.end(done.facts, out)
-    sys.exit(0 if done.passed else NOT_REACHED)
+def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> runs.Claim:
+    """A claim on the output folder, apart from what the command reads."""
+    chosen = click.get_current_context().meta.get(CONFIG)
+    return runs.Claim(out, overwrite=settings["overwrite"], apart=(*reads, *([] if chosen is None else [chosen])))

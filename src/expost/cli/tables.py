@@ -9,12 +9,13 @@ import click
 from expost import runs
 from expost.accounting.claim import Budget
 from expost.checks.question import accuracy_threshold, as_typed
-from expost.cli.options import CHECKING, RELEASING, Option, confidence_typed, config, options, plainly, release
+from expost.cli.ending import plainly, release
+from expost.cli.options import CHECKING, RELEASING, Option, claimed, confidence_typed, config, options
 from expost.datasets import adult
 from expost.errors import InvalidBound
 from expost.ladder import Ladder
 from expost.noise import Noise
-from expost.record import Memory
+from expost.runs.journal import Journal
 from expost.screen import Screen, tables
 from expost.tabular.draft import draft
 from expost.tabular.footprint import require_room
@@ -22,6 +23,7 @@ from expost.tabular.frames import Format
 from expost.tabular.prices import Ends, check_named, with_prices
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Learner, Sklearn
+from expost.tabular.source import files_of
 from expost.tabular.synthesis import Recipe, planned
 
 PRICING: list[Option] = [
@@ -55,7 +57,7 @@ RUNNING: list[Option] = [
 def demo(accuracy: float, out: Path, **settings: Any) -> None:
     """Synthesize the embedded Adult census table, with income as the target."""
     recipe = recipe_of(adult.schema(), "income", accuracy, settings)
-    synthesize(adult.load, recipe, "Adult census", out, settings)
+    synthesize(adult.load, recipe, "Adult census", claimed(out, settings, *judged(settings)), settings)
 
 
 @click.command()
@@ -70,7 +72,8 @@ def synth(source: str, schema_path: str, target: str | None, accuracy: float, ou
     """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
     recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
     title = Path(source).name if not source.startswith("duckdb:") else "query"
-    synthesize(lambda: source, recipe, title, out, settings)
+    reads = (*files_of(source), Path(schema_path), *judged(settings))
+    synthesize(lambda: source, recipe, title, claimed(out, settings, *reads), settings)
 
 
 @click.group(invoke_without_command=True)
@@ -131,11 +134,19 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
     return with_prices(base, Ends.typed(settings["ladder"]), check)
 
 
-def synthesize(load: Callable[[], object], recipe: Recipe, title: str, out: Path, settings: dict[str, Any]) -> None:
+def judged(settings: dict[str, Any]) -> tuple[Path, ...]:
+    """The public table that a check reads, if it does."""
+    kind, _, path = settings["check_name"].partition(":")
+    return (Path(path),) if kind == "public" else ()
+
+
+def synthesize(
+    load: Callable[[], object], recipe: Recipe, title: str, claim: runs.Claim, settings: dict[str, Any]
+) -> None:
     """A release of the table that ``load`` gives."""
     screen = Screen(tables.COLUMNS, doing="reading the table", quiet=settings["as_json"])
 
-    def run(noise: Noise, record: Memory) -> runs.Synthesized:
+    def run(noise: Noise, record: Journal) -> runs.Synthesized:
         return runs.synthesize_recipe(
             load(),
             recipe,
@@ -143,11 +154,12 @@ def synthesize(load: Callable[[], object], recipe: Recipe, title: str, out: Path
             record=record,
             max_epsilon=settings["max_epsilon"],
             title=title,
-            on_step=lambda line, held, plan: screen.add(*tables.cells(recipe, line, held)),
+            on_pledge=screen.pledge,
+            on_step=lambda line, held, plan: screen.add(*tables.cells(recipe, line, held), keep=record.show),
             on_progress=screen.tell,
         )
 
-    def save(done: runs.Synthesized) -> None:
-        runs.save(done, out, format=Format(settings["format_"]), overwrite=settings["overwrite"])
+    def save(done: runs.Synthesized, folder: Path | runs.Claim) -> None:
+        runs.save(done, folder, format=Format(settings["format_"]))
 
-    release(run, save, out, screen, settings)
+    release(run, save, claim, screen, settings)

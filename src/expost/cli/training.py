@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from expost import runs
-from expost.cli.options import CHECKING, RELEASING, Option, confidence_typed, config, options, plainly, release
+from expost.cli.ending import plainly, release
+from expost.cli.options import CHECKING, RELEASING, Option, claimed, confidence_typed, config, options
 from expost.errors import InvalidBound
 from expost.noise import Noise
-from expost.record import Memory
 from expost.report.facts import Rung
+from expost.runs.journal import Journal
 from expost.runs.records import Hidden
 from expost.runs.training import HALF, UNKNOWN, public, typed
 from expost.screen import Screen, training
@@ -63,10 +64,10 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
     recipe, columns = recipe_of(accuracy, settings), training.columns(shares=settings["records"] is not None)
     screen = Screen(columns, doing="reading the records", quiet=settings["as_json"])
 
-    def told(rung: Rung) -> None:
-        screen.add(*training.cells(recipe, recipe.schedule.steps[screen.lines], rung))
+    def run(noise: Noise, record: Journal) -> runs.Finetuned:
+        def told(rung: Rung) -> None:
+            screen.add(*training.cells(recipe, recipe.schedule.steps[screen.lines], rung), keep=record.show)
 
-    def run(noise: Noise, record: Memory) -> runs.Finetuned:
         return runs.finetune_recipe(
             Hidden(source),
             recipe,
@@ -75,14 +76,12 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
             record=record,
             max_epsilon=settings["max_epsilon"],
             title=source.stem,
+            on_pledge=screen.pledge,
             on_step=told,
             on_progress=screen.advance,
         )
 
-    def save(done: runs.Finetuned) -> None:
-        runs.save_model(done, out, overwrite=settings["overwrite"])
-
-    release(run, save, out, screen, settings)
+    release(run, runs.save_model, claimed(out, settings, source, *judged(settings["validation"])), screen, settings)
 
 
 @click.command(name="finetune")
@@ -126,6 +125,11 @@ def recipe_of(accuracy: float, settings: dict[str, Any]) -> Recipe:
         summation=Floating() if settings["floating"] else Exact(),
         arrays=on(settings["device"]),
     )
+
+
+def judged(text: str) -> tuple[Path, ...]:
+    """The public records that a check reads, if it does."""
+    return () if text.partition(":")[0] == "private" else (Path(text),)
 
 
 def validated(text: str, check: CheckMaker, classes: int | None) -> tuple[Fraction, CheckMaker]:

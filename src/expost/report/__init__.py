@@ -4,7 +4,24 @@ from expost.report.audit import Audit, check
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
 from expost.report.meaning import explain
+from expost.report.modules import of_training
 from expost.report.receipt import receipt, written
+from expost.report.searching import of_search
+from expost.report.tuning import TuningFacts, of_tuning
 from expost.report.words import conclusion
 
-__all__ = ["Audit", "Facts", "check", "conclusion", "explain", "fragment", "receipt", "render", "written"]
+__all__ = [
+    "Audit",
+    "Facts",
+    "TuningFacts",
+    "check",
+    "conclusion",
+    "explain",
+    "fragment",
+    "of_search",
+    "of_training",
+    "of_tuning",
+    "receipt",
+    "render",
+    "written",
+]

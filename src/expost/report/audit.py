@@ -1,200 +1,183 @@
-"""The audit: recompute what a receipt states from its own lines, and say where it states otherwise."""
+"""The audit: recompute what a receipt states from its own lines and settings, and say where it states otherwise."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 from expost.accounting.claim import NOTHING, Spent
-from expost.accounting.curve import Curve, Linear, Table, largest_rho
-from expost.accounting.descent import Descent
-from expost.accounting.gaussian import lattice_rho
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
-from expost.errors import ExpostError
-from expost.numerics import up
-from expost.record import Entry
-from expost.report.facts import Item, by_part, total
-from expost.report.notation import Json, curve_in, item_in, items, number, pledge_in, table, tables
+from expost.errors import ExpostError, SchemaMismatch
+from expost.report import lines, tuning
+from expost.report.commitment import digest
+from expost.report.facts import Item, joined, total
+from expost.report.lines import alike, same
+from expost.report.notation import Json, curve_in, number, pledge_in, table, text
+from expost.report.procedures import procedure_of
 from expost.report.receipt import FORMAT, NOTION
+from expost.report.replay import Replay
+from expost.report.testimony import MOST_STOPS, Testimony, bounded
 from expost.report.words import NOT_PRIVATE
+from expost.search import Ended
 
-SIDES = {"train", "held"}
-
-SAME = 1e-9
-"""Relative difference up to which two computations agree: other machines round logarithms in another way."""
-
-ORDERS = (2, 20, 128)
-"""Where two curves are compared."""
+MOST_STEPS = 10**4
+"""Steps of all lines and all planned rungs together, which are added up one by one; a run of ours has a few a rung."""
+MOST_SOLVED = 40
+"""Totals that are stated under a mixture of orders, which takes a twentieth of a second for each."""
+MOST_SAID = 20
+"""Differences that are spelled out."""
+UNKNOWN = "the plan and every sensitivity are taken at their word: the audit does not know this kind of run or check."
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What came of recomputing a receipt: the ε that its lines lead to, and where it says otherwise."""
+    """What came of recomputing a receipt: the ε that its lines lead to, and what speaks against it.
+
+    ``differences`` are where it contradicts itself; ``believed`` is what nobody can work out from it, and what it must
+    therefore be trusted in. ε is infinite where the lines already contradict each other.
+    """
 
     epsilon: float
     differences: tuple[str, ...]
+    believed: tuple[str, ...] = ()
 
     @property
     def matches(self) -> bool:
-        """Whether the receipt says what its lines say."""
-        return not self.differences
+        """Whether the receipt says what its lines say, and nothing had to be taken at its word."""
+        return not self.differences and not self.believed
 
     def __str__(self) -> str:
         if self.matches:
             return f"the lines of the receipt lead to what it states, ε = {self.epsilon:.6g}."
-        return " ".join(self.differences)
+        found = (*self.differences, *self.believed)
+        more = (f"There are {len(found) - MOST_SAID} more.",) if len(found) > MOST_SAID else ()
+        return " ".join((*found[:MOST_SAID], *more))
 
 
-def check(found: Mapping[str, Json]) -> Audit:
-    """Recompute each line from its facts, the total from the lines and ε from the pledge, and compare.
+def check(found: Json, *, pledged: str | None = None) -> Audit:
+    """Work out plan, bill, history and statement from the settings and the answers of a receipt, and compare.
 
-    This shows whether a receipt agrees with itself. Whoever rewrites all of it states another run, which no receipt
-    can tell: keep receipts where nobody replaces them.
+    ``pledged`` is the digest that was shown before the run. A receipt that agrees with itself is what an honest run
+    with its settings and its answers would have written. Whoever writes down another run altogether is not found out
+    by the receipt alone; with the digest only by other answers of the check, and so by an earlier stop. Keep receipts
+    where nobody replaces them.
     """
     try:
-        bill = tuple(map(item_in, items(found["bill"])))
-        pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
-        differences = (
-            *_statement(found, bill, pledge),
-            *_lines(found, bill),
-            *_balance(bill),
-            *_ladder(found, bill, pledge),
-        )
-        return Audit(stated(total(bill), pledge), differences)
-    except (ExpostError, ValueError, KeyError, TypeError, ZeroDivisionError, OverflowError):
+        if table(found).get("format") == tuning.FORMAT:
+            return Audit(*tuning.recompute(table(found)))
+        told = Testimony.of(table(found))
+        differences = (*_pledged(told, pledged), *_marks(told), *lines.faults(told.bill))
+        replay, believed = _replay(told), tuple(lines.at_their_word(told.bill))
+        if replay is None:
+            differences += tuple(_running(told))
+            believed += (UNKNOWN,)
+        else:
+            differences += tuple(replay.faults())
+        differences += tuple(_plan(told, known=replay is not None))
+        if differences:  # what follows converts every stop, which takes long and would say no more
+            return Audit(math.inf, differences, believed)
+        pledge = None if told.found["pledge"] is None else pledge_in(told.found["pledge"])
+        return Audit(stated(total(told.bill), pledge), tuple(_statement(told, pledge, replay)), believed)
+    except (ExpostError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return Audit(math.inf, ("the receipt is not one that expost writes: a part of it is missing or malformed.",))
 
 
-def _statement(found: Mapping[str, Json], bill: Sequence[Item], pledge: Pledge | None) -> Iterator[str]:
-    statement, spent = table(found["statement"]), total(bill)
-    epsilon = stated(spent, pledge)
+def _pledged(told: Testimony, pledged: str | None) -> Iterator[str]:
+    known = digest(told.found)
+    if text(told.found["pledged"]) != known:
+        yield "the digest of the pledge is not that of what the receipt says was fixed before the run."
+    if pledged is not None and pledged.strip().lower() != known:
+        yield "the receipt is not that of the run whose pledge was shown."
+
+
+def _marks(told: Testimony) -> Iterator[str]:
+    """What the receipt says of all its lines."""
+    found, statement = told.found, table(told.found["statement"])
     if found["format"] != FORMAT or statement["notion"] != NOTION:
         yield f"the format or the notion is not the one of {FORMAT}."
-    if pledge is not None and pledge.delta != number(statement["delta"]):
-        yield f"the statement is at δ = {number(statement['delta']):g}, the pledge at δ = {pledge.delta:g}."
-    if not _same(epsilon, number(statement["epsilon"])):
-        yield f"the receipt states ε = {number(statement['epsilon']):.6g}; its lines lead to ε = {epsilon:.6g}."
-    loss, said = stated_loss(spent, pledge), number(statement["probabilistic epsilon"])
-    if not _same(loss, said):
-        yield f"the receipt bounds the privacy loss by {said:.6g}; its lines lead to {loss:.6g}."
-    if not _alike(spent.curve, curve_in(statement["curve"])):
-        yield "the lines do not add up to the curve of the statement."
-    if {item.entry.relation for item in bill} != {statement["neighbours"]}:
+    if {*(item.entry.relation for item in told.bill), statement["neighbours"]} != {told.relation.value}:
         yield "the lines and the statement are about different neighbours."
-
-
-def _lines(found: Mapping[str, Json], bill: Sequence[Item]) -> Iterator[str]:
-    if found["seeded"] is not any(item.entry.seeded for item in bill):
+    if told.seeded is not any(item.entry.seeded for item in told.bill):
         yield "the receipt and its lines disagree on whether the noise was seeded."
-    if found["seeded"] is not (found.get("warning") == NOT_PRIVATE):
+    if told.seeded is not (found.get("warning") == NOT_PRIVATE):
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
-    if found["floating"] is not any(item.entry.floating for item in bill):
+    if told.floating is not any(item.entry.floating for item in told.bill):
         yield "the receipt and its lines disagree on whether the noise was floating."
-    for place, item in enumerate(bill, start=1):
-        if not set(item.entry.part.split("/")[1:]) <= SIDES:
-            yield f"line {place} reads {item.entry.part}, which is no part that a split makes."
-        if not _follows(item.entry, item.spent.curve):
-            yield f"the cost of line {place}, {item.entry.what}, does not follow from its facts."
 
 
-def _balance(bill: Sequence[Item]) -> Iterator[str]:
-    """Each balanced check spends on the held-out part what the training part had spent beyond it, so a gap shows.
-
-    Uses: balanced checks.
-    """
-    for place, item in enumerate(bill):
-        if item.entry.what == "balanced check":
-            before, held = by_part(bill[:place]), item.entry.part
-            trained, asked = (before.get(part, NOTHING.as_spent()) for part in (_sibling(held), held))
-            if not _same(up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))):
-                yield f"line {place + 1}, {item.entry.what}, does not balance what the lines before it spent."
+def _replay(told: Testimony) -> Replay | None:
+    """The run over again; None where it is not one of ours."""
+    rungs = tuple(stop.rung for stop in told.stops if stop.rung is not None)
+    if sum(item.count for item in told.bill) + sum(rung.times for rung in rungs) > MOST_STEPS:
+        raise SchemaMismatch(f"the receipt has more than {MOST_STEPS} steps; it was changed.")
+    procedure = procedure_of(told)
+    return None if procedure is None or len(rungs) < len(told.stops) else Replay(told, procedure, rungs)
 
 
-def _sibling(held: str) -> str:
-    return f"{held.rpartition('/')[0]}/train"
-
-
-def _ladder(found: Mapping[str, Json], bill: Sequence[Item], pledge: Pledge | None) -> Iterator[str]:
-    """What is stated of each rung and each planned stop, and whether every look at held-out records is on the bill."""
-    history = tables(found["history"])
-    looks, answers = sum(item.count for item in bill if item.entry.what in _LOOKS), [each["margin"] for each in history]
-    if looks < len(answers) - answers.count(None):
-        yield f"the history has more answers than the {looks} looks at held-out records on the bill."
-    for where, lines in (("the plan", tables(table(found["plan"])["stops"])), ("the history", history)):
-        for place, each in enumerate(lines, start=1):
-            epsilon = stated(Spent(curve_in(each["curve"])), pledge)
-            if not _same(epsilon, number(each["epsilon"])):
-                yield f"rung {place} of {where} costs ε = {epsilon:.6g}, not {number(each['epsilon']):.6g} as stated."
-    if table(found["ended"])["reached"] is not (history[-1]["passed"] is True):
+def _running(told: Testimony) -> Iterator[str]:
+    """Whether the bill, added up line by line, passes through every total of the history and ends with the last."""
+    parts: dict[str, Spent] = {}
+    reached = 0
+    for step in _one_by_one(told.bill):
+        part = step.entry.part
+        parts[part] = parts.get(part, NOTHING.as_spent()) + step.spent
+        if reached < len(told.history) and alike(joined(parts).curve, told.history[reached].spent.curve):
+            reached += 1
+    if reached < len(told.history):
+        yield f"the lines of the bill do not add up to what the history says was spent by rung {reached + 1}."
+    if not alike(joined(parts).curve, told.history[-1].spent.curve):
+        yield "the lines of the bill do not add up to the last total of the history."
+    verdict = told.history[-1].verdict
+    if told.reached is not (verdict is not None and verdict.passed):
         yield "the receipt and its last rung disagree on whether the target was reached."
 
 
-def _follows(entry: Entry, curve: Curve) -> bool:
-    """Whether the cost is what the facts lead to; a step that is not ours is taken at its word."""
-    rule = _RULES.get(entry.what)
-    return rule is None or rule(entry, curve)
+def _one_by_one(bill: Sequence[Item]) -> Iterator[Item]:
+    for item in bill:
+        yield from [item] * item.count
 
 
-def _measured(entry: Entry, curve: Curve) -> bool:
-    reach, variance = Fraction(entry.facts["l2_squared"]), Fraction(entry.facts["variance"])
-    return curve == Linear(Fraction(0), reach / (2 * variance), lattice_rho(variance, reach))
+def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
+    """Whether the pledge is to the stops of the plan, and the statement about the last total of the history."""
+    pledge, statement = told.found["pledge"], table(told.found["statement"])
+    planned = pledge is not None and table(pledge)["kind"] == "planned stops"
+    if known and not planned:
+        yield "the pledge is not the one that such a run makes."
+    if not planned and len(told.stops) + len(told.history) > MOST_SOLVED:
+        raise SchemaMismatch(f"the receipt states more than {MOST_SOLVED} totals, each of which takes long to solve.")
+    if planned:
+        stops = [curve_in(each) for each in bounded(table(pledge)["stops"], MOST_STOPS)]
+        if len(stops) != len(told.stops) or not all(
+            alike(stop, each.curve) for stop, each in zip(stops, told.stops, strict=False)
+        ):
+            yield "the stops of the pledge are not those of the plan."
+    if not alike(curve_in(statement["curve"]), told.history[-1].spent.curve):
+        yield "the curve of the statement is not the last total of the history."
+    if not alike(curve_in(statement["curve"]), total(told.bill).curve):
+        yield "the lines do not add up to the curve of the statement."
 
 
-def _chosen(entry: Entry, curve: Curve) -> bool:
-    draws, epsilon = Fraction(entry.facts.get("draws", 1)), Fraction(entry.facts["epsilon"])
-    return curve == Linear(Fraction(0), draws * epsilon**2 / 8)
-
-
-def _asked(entry: Entry, curve: Curve) -> bool:
-    if not isinstance(curve, Linear):
-        return False
-    reach = Fraction(entry.facts["sensitivity"]) ** 2
-    return curve == Linear(Fraction(0), curve.rho, lattice_rho(reach / (2 * curve.rho), reach))
-
-
-def _asked_sparsely(entry: Entry, curve: Curve) -> bool:
-    if not isinstance(curve, Linear):
-        return False
-    facts = entry.facts
-    once, passing = 1 / (2 * Fraction(facts["variance"])), (1 if facts["monotone"] else 2) / Fraction(facts["scale"])
-    return curve.rho in (0, once) and curve.xi in (0, passing)
-
-
-def _trained(entry: Entry, curve: Curve) -> bool:
-    """Steps, rate and noise multiplier give the curve anew, at every order.
-
-    Uses: Poisson-subsampled Gaussian.
-    """
-    facts = entry.facts
-    descent = Descent(Fraction(facts["rate"]), Fraction(facts["noise multiplier"]))
-    known = descent.promise(int(facts["steps"])).curve
-    return (
-        isinstance(curve, Table)
-        and isinstance(known, Table)
-        and curve.orders == known.orders
-        and all(map(_same, curve.values.tolist(), known.values.tolist()))
-        and str(facts["noise"]).startswith("floating") is entry.floating
-    )
-
-
-_LOOKS = {"balanced check", "Gaussian check"}
-_RULES: Mapping[str, Callable[[Entry, Curve], bool]] = {
-    "Gaussian": _measured,
-    "Brownian": _measured,
-    "SpanningTree": _chosen,
-    "Exponential": _chosen,
-    "Head": _trained,
-    "sparse vector check": _asked_sparsely,
-    **dict.fromkeys(_LOOKS, _asked),
-}
-
-
-def _same(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=SAME)
-
-
-def _alike(one: Curve, other: Curve) -> bool:
-    return all(_same(one.at(alpha), other.at(alpha)) for alpha in ORDERS)
+def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) -> Iterator[str]:
+    """Whether each total is stated as the pledge states it, and the cap was kept."""
+    statement, spent = table(told.found["statement"]), total(told.bill)
+    delta, epsilon, loss = (number(statement[name]) for name in ("delta", "epsilon", "probabilistic epsilon"))
+    if pledge is not None and pledge.delta != delta:
+        yield f"the statement is at δ = {delta:g}, the pledge at δ = {pledge.delta:g}."
+    if not same(stated(spent, pledge), epsilon):
+        yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
+    if not same(stated_loss(spent, pledge), loss):
+        yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
+    plan = [(stop.curve, stop.epsilon) for stop in told.stops]
+    history = [(taken.spent.curve, taken.epsilon) for taken in told.history]
+    for where, totals in (("the plan", plan), ("the history", history)):
+        for place, (curve, said) in enumerate(totals, start=1):
+            if not same(stated(Spent(curve), pledge), said):
+                yield f"rung {place} of {where} costs ε = {stated(Spent(curve), pledge):.6g}, not {said:.6g} as stated."
+    if told.cap is not None and not epsilon <= told.cap:
+        yield f"the run is stated above its cap of ε = {told.cap:g}."
+    if replay is not None and told.ended is Ended.CAPPED:
+        refused = replay.refused()
+        if told.cap is None or refused is None or stated(refused, pledge) <= told.cap:
+            yield "the run is said to have ended at its cap, which left room for the next step."

@@ -1,5 +1,7 @@
 """Coverage: what a bound does not speak of, in sentences that every job shares."""
 
+from typing import Protocol
+
 from expost.report.facts import Facts
 from expost.report.page import listed, section
 
@@ -22,12 +24,31 @@ COUNTED = "Taken to be public: how many records there are, because the neighbour
 CHECKED_ON = "Taken to be public: the records of the check, about which nothing is promised."
 
 
-def coverage(facts: Facts, *own: str) -> str:
+class Bounded(Protocol):
+    """What the sentences depend on. Implemented by Facts and TuningFacts."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise can be repeated."""
+        ...
+
+    @property
+    def relation(self) -> str:
+        """The neighbour relation of the bound."""
+        ...
+
+    @property
+    def on_public(self) -> bool:
+        """Whether a check read public records."""
+        ...
+
+
+def coverage(facts: Bounded, *own: str) -> str:
     """The closing section of a report: what the job says of itself, then what no bound of ours covers."""
     told = [*((SEEDED,) if facts.seeded else ()), *own]
     if facts.relation == "replace one record":
         told.append(COUNTED)
-    if not facts.divided:
+    if facts.on_public:
         told.append(CHECKED_ON)
     return section(
         "What the bound covers, and what it does not", listed((*told, SEVERAL, AGAIN, PEOPLE, SOURCE, TIMING))

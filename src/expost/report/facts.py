@@ -2,25 +2,29 @@
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import final
+from typing import Protocol, final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
-from expost.record import Entry, Memory
+from expost.ladder import Rung as PlannedRung
+from expost.record import Entry, Hold, Recorder
 from expost.report.job import Job
+from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
 from expost.step import Look
 
 PACKAGES = ("expost", "numpy", "scipy")
+ROUNDING = 1e-9
+"""Relative difference up to which two statements of one sum agree."""
 MOST_SUMS = 10**5
 """Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
 
@@ -31,13 +35,15 @@ class Rung:
     """One rung of the history, its bill as ε, and the noisy accuracy where the check reveals one.
 
     ``error`` is the standard error of the noise alone, as a share of the held-out records. Both are None where about
-    how many were held out is not known; the verdict's margin is then all there is.
+    how many were held out is not known; the verdict's margin is then all there is. ``times`` is how often the budget
+    was spent.
     """
 
     line: Line
     epsilon: AdpEpsilon
     accuracy: float | None
     error: float | None
+    times: int = 1
 
     @property
     def passed(self) -> bool | None:
@@ -45,19 +51,23 @@ class Rung:
         return None if self.line.verdict is None else self.line.verdict.passed
 
     @classmethod
-    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction, held: float | None) -> "Rung":
+    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Rung":
         """A line of the history, stated by the pledge."""
-        found = None if held is None else Shares(asked, held).answer(line.verdict)
+        found = None if held is None or asked is None else Shares(asked, held).answer(line.verdict)
         return cls(line, stated(line.spent, pledge), *((None, None) if found is None else found))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PlannedStop:
-    """What stopping at one rung costs, known before any data was touched."""
+    """What stopping at one rung costs, and what the rung spends; known before any data was touched.
+
+    Without a ``rung`` nobody can work the promise out again, and an audit takes it at its word.
+    """
 
     promise: Promise
     epsilon: AdpEpsilon
+    rung: PlannedRung | None = None
 
 
 @final
@@ -79,14 +89,16 @@ class Item:
 class Facts:
     """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
 
-    ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that of
-    a pass, None for the paper's check or one on public records; ``looks`` are those that were planned.
+    ``asked`` is the least mean score that was asked for, None where the check is a rule of the caller's or there was
+    none. ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that
+    of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned. ``check`` is
+    what goes on record of the check; without it an audit takes its prices at their word.
     """
 
     title: str
     job: Job
     measure: str
-    asked: Fraction
+    asked: Fraction | None
     confidence: Confidence | None
     looks: tuple[Look | None, ...]
     ended: Ended
@@ -105,6 +117,7 @@ class Facts:
     stops: tuple[PlannedStop, ...]
     bill: tuple[Item, ...]
     versions: tuple[tuple[str, str], ...]
+    check: CheckOnRecord | None = None
 
     @property
     def reached(self) -> bool:
@@ -122,14 +135,39 @@ class Facts:
         return any("/" in item.entry.part for item in self.bill)
 
     @property
+    def unchecked(self) -> bool:
+        """Whether nothing was asked for and nothing was checked: whoever ran it chose what to keep."""
+        return self.asked is None and self.judged is None
+
+    @property
+    def on_public(self) -> bool:
+        """Whether a check read public records."""
+        return not self.divided and not self.unchecked
+
+    @property
+    def looked(self) -> bool:
+        """Whether something on the bill read held-out records."""
+        return any(item.entry.part.endswith("/held") for item in self.bill)
+
+    @property
     def judged(self) -> int | None:
         """The number of the last rung that was checked, from 1; None where none was."""
         return max((place for place, rung in enumerate(self.rungs, start=1) if rung.passed is not None), default=None)
 
     @property
+    def ahead(self) -> tuple[PlannedStop, ...]:
+        """The planned stops that were not reached; none where a rung was dearer than the stop of its number.
+
+        Such a run left rungs out, or others before it took them, so that its rungs are not numbered as its stops are.
+        """
+        pairs = zip(self.rungs, self.stops, strict=False)
+        numbered = all(rung.epsilon <= stop.epsilon * (1 + ROUNDING) for rung, stop in pairs)
+        return self.stops[len(self.rungs) :] if numbered else ()
+
+    @property
     def scale(self) -> Scale:
         """What the answers of the check are told in."""
-        return Margins() if self.held is None else Shares(self.asked, self.held)
+        return Margins() if self.held is None or self.asked is None else Shares(self.asked, self.held)
 
     def answer(self, rung: Rung) -> Answer | None:
         """What the check revealed on a rung, on the scale."""
@@ -146,6 +184,8 @@ class Facts:
         """The least accuracy among those the held-out records were drawn from; None where nothing is known of it."""
         if not (self.reached and self.confidence is not None and self.held and self.measure == "accuracy"):
             return None
+        if self.asked is None:
+            return None
         return population_bound(self.asked, self.held, self.confidence.share)
 
     @property
@@ -157,8 +197,10 @@ class Facts:
     def blur(self) -> float | None:
         """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
         for known in (item.entry.facts for item in self.bill if item.entry.what == "sparse vector check"):
+            if self.held is None:
+                return None
             spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
-            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held or 0)
+            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held)
         return None
 
     @property
@@ -176,7 +218,26 @@ class Facts:
         return self.cap is None or epsilon <= self.cap
 
 
-def billed(record: Memory) -> tuple[Item, ...]:
+class Record(Recorder, Protocol):
+    """A recorder that can be read. Implemented by Memory, and by the journal of a run."""
+
+    @property
+    def pledged(self) -> Pledge | None:
+        """The pledge of the run, if it has one."""
+        ...
+
+    @property
+    def lines(self) -> tuple[tuple[Entry, Spent, int], ...]:
+        """What was captured: entry, bill of one step, and how many equal steps in a row."""
+        ...
+
+    @property
+    def held(self) -> tuple[Hold, ...]:
+        """Holds that were never captured: steps that failed or are under way."""
+        ...
+
+
+def billed(record: Record) -> tuple[Item, ...]:
     """Everything on record, steps that never finished in full."""
     finished = (Item(entry, spent, count) for entry, spent, count in record.lines)
     failed = (Item(hold.entry, hold.promise.as_spent(), finished=False) for hold in record.held)
@@ -200,11 +261,15 @@ def _one_by_one(item: Item) -> Sequence[Spent]:
 
 
 def total(bill: Sequence[Item]) -> Spent:
-    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into.
+    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into."""
+    return joined(by_part(bill))
+
+
+def joined(parts: Mapping[str, Spent]) -> Spent:
+    """What was spent on each part as one bill, by the labels of the parts.
 
     Uses: parallel odometer.
     """
-    parts = by_part(bill)
     paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
 
     def subtotal(above: tuple[str, ...]) -> Spent:

@@ -1,41 +1,45 @@
 """The page a data steward forwards: one file, no script, nothing fetched, every text quoted."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.record import Fact
-from expost.report import digits, meaning, svg, words
+from expost.report import digits, svg, tuning, unasked, words
 from expost.report.facts import Facts, Item, by_part, total
-from expost.report.page import cells, listed, prose, row, section, table
-from expost.report.style import STYLE
-from expost.report.svg import safe
-
-LOSS = (
-    "This larger ε bounds the privacy loss itself, which the stated one does not; the rules for both were fixed before "
-    "any data was touched. What an attack finds is bounded by the stated ε and δ."
+from expost.report.page import (
+    banners,
+    cells,
+    document,
+    listed,
+    meaning_section,
+    part_of_a_page,
+    prose,
+    row,
+    section,
+    table,
+    tiles,
 )
+from expost.report.reading import reading
+from expost.report.svg import safe
+from expost.report.tuning import TuningFacts
 
 
-def render(facts: Facts) -> str:
+def render(facts: Facts | TuningFacts) -> str:
     """The whole page."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    body = "body { margin: 0; background: #fff; } @media (prefers-color-scheme: dark) { body { background: #14181d; } }"
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
-        f"<title>{safe(facts.title)}</title><style>{body}{STYLE}</style></head><body>{_article(facts)}</body></html>\n"
-    )
+    return document(facts.title, _article(facts))
 
 
-def fragment(facts: Facts) -> str:
+def fragment(facts: Facts | TuningFacts) -> str:
     """The same as a part of another page, such as a notebook."""
-    return f"<style>{STYLE}</style>{_article(facts)}"
+    return part_of_a_page(_article(facts))
 
 
-def _article(facts: Facts) -> str:
+def _article(facts: Facts | TuningFacts) -> str:
+    if isinstance(facts, TuningFacts):
+        return tuning.article(facts)
     told = "".join(part(facts) for part in (_header, _ladder, _meaning, _bill))
     job = f"{facts.job.exhibits()}{_method(facts)}{facts.job.appendix(facts)}"
     return f'<article class="expost">{told}{job}</article>'
@@ -51,40 +55,36 @@ def _header(facts: Facts) -> str:
 
 
 def _banners(facts: Facts) -> str:
-    banners = []
-    if facts.seeded:
-        banners.append(_banner("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
-    if not facts.reached:
-        banners.append(_banner("TARGET NOT CONFIRMED", f"{words.ending(facts)}.", "short"))
-    if facts.floating:
-        rounding = "The noise was drawn in floating point, whose rounding the bound does not cover."
-        banners.append(_banner("Floating-point noise", rounding, "short"))
-    return "".join(banners)
-
-
-def _banner(title: str, text: str, name: str) -> str:
-    return f'<p class="banner {name}" role="alert"><b>{safe(title)}</b>{prose(text[0].upper() + text[1:])}</p>'
+    missed = "" if facts.reached or facts.unchecked else f"{words.ending(facts)}."
+    return banners(seeded=facts.seeded, missed=missed, floating=facts.floating)
 
 
 def _figures(facts: Facts) -> str:
-    asked, terms = f"asked: {digits.plain(float(facts.asked))}", facts.job.terms
-    if facts.blur is not None:
-        asked = f"{asked}, standard error {digits.points(facts.blur)}"
-    if facts.judged is not None and facts.judged < len(facts.rungs):
-        asked = f"on {terms.rung} {facts.judged}, the last checked; {asked}"
-    measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
+    terms, taken, ahead = facts.job.terms, len(facts.rungs), len(facts.ahead)
     figures = [
         ("privacy price", f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}, per record"),
-        (f"{measure}, {'held out' if facts.divided else 'public records'}", words.bare(facts), asked),
+        _answered(facts),
         (
             f"{terms.rung}s {terms.taken}",
-            f"{len(facts.rungs)} of {len(facts.stops)}",
+            f"{taken} of {taken + ahead}" if taken + ahead == len(facts.stops) else f"{taken}",
             f"each {terms.finer} than before",
         ),
         facts.job.size(facts),
     ]
-    tiles = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
-    return f'<dl class="figures">{"".join(tiles)}</dl>'
+    return tiles(figures)
+
+
+def _answered(facts: Facts) -> tuple[str, str, str]:
+    """The last answer of the check, beside what was asked for."""
+    if facts.asked is None:
+        return unasked.figure(facts, words.answer(facts))
+    asked = f"asked: {digits.plain(float(facts.asked))}"
+    if facts.blur is not None:
+        asked = f"{asked}, standard error {digits.points(facts.blur)}"
+    if facts.judged is not None and facts.judged < len(facts.rungs):
+        asked = f"on {facts.job.terms.rung} {facts.judged}, the last checked; {asked}"
+    measure = facts.scale.head(facts.measure) if facts.measured else facts.measure
+    return f"{measure}, {'held out' if facts.divided else 'public records'}", words.bare(facts), asked
 
 
 def _ladder(facts: Facts) -> str:
@@ -92,26 +92,28 @@ def _ladder(facts: Facts) -> str:
     added = f"Rényi ε added (α = {float(facts.order):g})"
     heads = (terms.rung, added, f"ε at δ = {digits.small(facts.delta)}", "verdict", "guard, in records", measure)
     shown = len(heads) - (not facts.measured) - (not facts.measured and facts.confidence is None)
-    rows = [row(*texts[:shown], name=name) for name, texts in map(partial(_step, facts), range(len(facts.stops)))]
+    places = range(len(facts.rungs) + len(facts.ahead))
+    rows = [row(*texts[:shown], name=name) for name, texts in map(partial(_step, facts), places)]
     return section(
         terms.title,
         svg.ladder(facts) if facts.measured else "",
-        f'<p class="note">{prose(words.reading(facts))}</p>',
+        f'<p class="note">{prose(reading(facts))}</p>',
         table(heads[:shown], rows),
     )
 
 
 def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
     """How a rung is marked in the table, and what its row says."""
-    name, planned = facts.job.name(place + 1), facts.stops[place].epsilon
-    guard = "" if (look := facts.looks[place]) is None else f"{look.guard:.1f}"
+    name, look = facts.job.name(place + 1), facts.looks[place] if place < len(facts.looks) else None
+    guard = "" if look is None else f"{look.guard:.1f}"
     if place >= len(facts.rungs):
+        planned = facts.stops[place].epsilon
         verdict = f"not {facts.job.terms.taken}" if facts.allowed(planned) else "above the cap"
         return "ahead", (name, "", f"would be {digits.price(planned)}", verdict, guard, "")
     rung = facts.rungs[place]
     found = facts.answer(rung)
     answer = "" if found is None else facts.scale.told(found)
-    added = digits.price(float(rung.line.budget.epsilon))
+    added = digits.price(float(rung.line.budget.epsilon * rung.times))
     verdict = svg.VERDICTS[rung.passed]
     return "here" if rung.passed else "", (name, added, digits.price(rung.epsilon), verdict, guard, answer)
 
@@ -119,28 +121,12 @@ def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
         return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    about = meaning.SUBJECTS[facts.relation]
-    loss, chance = meaning.reach(facts.epsilon, facts.delta, facts.probabilistic)
-    pledged = LOSS if loss == facts.probabilistic else ""
-    guesses = [row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(loss)]
-    attacks = [
-        row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(facts.epsilon, facts.delta)
-    ]
-    return section(
-        "What the number means",
-        f"<p>{prose(meaning.meaning(facts.epsilon, facts.delta, about))} {prose(meaning.scope(about))}</p>",
-        f"<p>{prose(meaning.guessing(loss, chance, about))} {prose(pledged)}</p>",
-        f'<div class="pair"><div><h3>A guess on {about.guessed}</h3>',
-        table(("believed before", "can be believed after"), guesses),
-        f"</div><div><h3>An attempt to tell {about.told_apart}</h3>",
-        table(("false alarms", "finds at most"), attacks),
-        "</div></div>",
-    )
+    return meaning_section(facts.epsilon, facts.delta, facts.relation, facts.probabilistic)
 
 
 def _bill(facts: Facts) -> str:
     cost = partial(_cost, facts)
-    rows = [_item(item, cost(item.spent)) for item in facts.bill]
+    rows = [_item(item, cost(item.spent), {**words.LOOKS, **facts.job.lines}) for item in facts.bill]
     sums = by_part(facts.bill).items()
     rows += [row(f"all that read {words.part(part)}", "", "", cost(spent)) for part, spent in sums]
     rows.append(row("together", "", "", cost(total(facts.bill)), name="here"))
@@ -148,10 +134,10 @@ def _bill(facts: Facts) -> str:
     return section("The bill", pledge, table(("what", "read", "times", "cost of each"), rows))
 
 
-def _item(item: Item, cost: str) -> str:
+def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
     what, facts = item.entry.what, item.entry.facts.items()
     told = " · ".join([what, *(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts)])
-    name = f"{words.STEPS.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
+    name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
     read = (f"{safe(name)}<br/><small>{safe(told)}</small>", safe(words.part(item.entry.part)), str(item.count))
     return f"<tr>{cells((*read, prose(cost)))}</tr>"
 

@@ -1,4 +1,4 @@
-"""Jobs: what a report says of synthetic tables or of trained heads, and of no other."""
+"""Jobs: what a report says of one kind of run, and of no other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Terms:
 class Job(Protocol):
     """What a report says of one kind of job and of no other, made of plain values.
 
-    Implemented by TableJob and HeadJob.
+    Implemented by TableJob, HeadJob, ModuleJob and SearchJob.
     """
 
     @property
@@ -40,8 +40,13 @@ class Job(Protocol):
         ...
 
     @property
+    def lines(self) -> Mapping[str, str]:
+        """What its lines of the bill are called, by the names of their mechanisms."""
+        ...
+
+    @property
     def target(self) -> str:
-        """What is predicted."""
+        """What is predicted; empty where nobody said."""
         ...
 
     @property

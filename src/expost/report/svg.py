@@ -57,7 +57,7 @@ class Plane:
 
 def ladder(facts: Facts) -> str:
     """Answers against price: the rungs climbed with the noise of the check, the target, and the prices ahead."""
-    plane, terms = Plane.of(facts), facts.job.terms
+    plane, terms, taken = Plane.of(facts), facts.job.terms, len(facts.rungs)
     answers = [(rung, facts.answer(rung)) for rung in facts.rungs]
     seen = [(rung.epsilon, found[0]) for rung, found in answers if found is not None]
     path = " ".join(f"{plane.x(epsilon):.1f},{plane.y(value):.1f}" for epsilon, value in seen)
@@ -66,10 +66,10 @@ def ladder(facts: Facts) -> str:
     return _figure(
         (WIDTH, HEIGHT),
         f"{terms.title}: {facts.scale.name(facts.measure)} against price",
-        f"{digits.plain(float(facts.asked))} was asked for. {' '.join(f'{told}.' for told, _, _ in marks)}",
+        f"{_goal(facts)}. {' '.join(f'{told}.' for told, _, _ in marks)}",
         [
             *_axes(plane, facts),
-            *(_ahead(plane, place, facts) for place in range(len(facts.rungs), len(facts.stops))),
+            *(_ahead(plane, place, facts) for place in range(taken, taken + len(facts.ahead))),
             f'<polyline class="path" points="{path}"/>',
             *(_rung(plane, told, rung, found) for told, rung, found in marks),
         ],
@@ -119,8 +119,13 @@ def _axes(plane: Plane, facts: Facts) -> list[str]:
         *(_line("grid", (x, FLOOR), (x, FLOOR + 5)) + _text((x, FLOOR + 19), label, "middle") for x, label in along),
         _text(((LEFT + end) / 2, HEIGHT - 4), f"price so far: ε at δ = {digits.small(facts.delta)}", "middle"),
         _line("target", (LEFT, asked), (end, asked)),
-        _text((end, asked - 6), f"asked: {digits.plain(float(facts.asked))}", "end", "strong"),
+        _text((end, asked - 6), _goal(facts), "end", "strong"),
     ]
+
+
+def _goal(facts: Facts) -> str:
+    """What was asked for."""
+    return "the target" if facts.asked is None else f"asked: {digits.plain(float(facts.asked))}"
 
 
 def _ahead(plane: Plane, place: int, facts: Facts) -> str:

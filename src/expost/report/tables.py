@@ -5,20 +5,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
+from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
+from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
-from expost.record import Memory
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
 from expost.report.job import Terms
+from expost.report.notation import budget_out
+from expost.report.on_record import CheckOnRecord
 from expost.report.page import prose, row, section, table
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
+from expost.tabular.marginals import Clique
 from expost.tabular.schema import Schema
 from expost.tabular.selection import why_unpaired
-from expost.tabular.synthesis import Synthesis
+from expost.tabular.synthesis import Recipe, Synthesis
 
 if TYPE_CHECKING:
     from expost.report.notation import Json
@@ -73,9 +77,16 @@ class TableJob:
     schema: tuple[Field, ...]
     reviewed: bool
     schema_digest: str
+    selection: Budget
+    measured: tuple[Clique, ...]
     kind: ClassVar[str] = "Synthetic data"
     unseen: ClassVar[str] = "held-out records that were not used to make them"
     first: ClassVar[str] = "choosing what to measure"
+    lines: ClassVar[Mapping[str, str]] = {
+        "Gaussian": "noisy counts of each column",
+        "SpanningTree": "which pairs of columns to count",
+        "Brownian": "noisy counts of the pairs, refined",
+    }
     terms: ClassVar[Terms] = Terms(
         rung="rung",
         title="The ladder",
@@ -139,12 +150,17 @@ class TableJob:
         return f"{coverage(facts, *told_of, public)}{schema}"
 
     def receipt(self) -> "Mapping[str, Json]":
-        """The rows, and which schema they follow."""
-        columns = [each.name for each in self.schema]
-        return {"rows": self.rows, "schema": {"sha256": self.schema_digest, "columns": columns}}
+        """The rows, which schema they follow, what each step of the selection might spend, and what was measured."""
+        columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
+        return {
+            "rows": self.rows,
+            "schema": {"sha256": self.schema_digest, "columns": columns, "sizes": sizes},
+            "selection": budget_out(self.selection),
+            "measured": [list(clique) for clique in self.measured],
+        }
 
 
-def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
+def collect(synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:
@@ -152,7 +168,7 @@ def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, c
     return Facts(
         title=title,
         job=_job(synthesis),
-        measure="accuracy" if recipe.score is None else "mean score",
+        measure=measure(recipe),
         asked=recipe.accuracy,
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
@@ -171,10 +187,22 @@ def collect(synthesis: Synthesis, record: Memory, *, title: str, because: str, c
         rungs=tuple(
             Rung.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
         ),
-        stops=tuple(PlannedStop(stop, synthesis.plan.pledge.epsilon(stop)) for stop in synthesis.plan.stops),
+        stops=stops(recipe, synthesis.plan),
         bill=billed(record),
         versions=versions(),
+        check=CheckOnRecord.of(recipe.judge()),
     )
+
+
+def stops(recipe: Recipe, plan: Plan) -> tuple[PlannedStop, ...]:
+    """What stopping at each rung costs, and what the rung spends."""
+    rungs = zip(plan.stops, recipe.rungs.rungs, strict=True)
+    return tuple(PlannedStop(stop, plan.pledge.epsilon(stop), rung) for stop, rung in rungs)
+
+
+def measure(recipe: Recipe) -> str:
+    """What the check measures: a score of the caller's own is not an accuracy."""
+    return "accuracy" if recipe.score is None else "mean score"
 
 
 def _job(synthesis: Synthesis) -> TableJob:
@@ -189,6 +217,8 @@ def _job(synthesis: Synthesis) -> TableJob:
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
         schema_digest=digest(schema),
+        selection=synthesis.recipe.half,
+        measured=tuple(synthesis.measured),
     )
 
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.record import Memory
 from expost.report import words
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
 from expost.report.job import Terms
+from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
@@ -64,6 +64,7 @@ class HeadJob:
     product: ClassVar[str] = "The trained head"
     unseen: ClassVar[str] = "held-out records it was not trained on"
     first: ClassVar[str] = "every training step"
+    lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
     terms: ClassVar[Terms] = Terms(
         rung="release",
         title="The releases",
@@ -143,7 +144,7 @@ def collect(
     outcome: Outcome[Classifier],
     recipe: Recipe,
     plan: TrainingPlan,
-    record: Memory,
+    record: Record,
     *,
     title: str,
     because: str,
@@ -173,10 +174,17 @@ def collect(
         because=because,
         held=held,
         rungs=tuple(Rung.of(line, pledge, asked=asked, held=held) for line in outcome.history),
-        stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in pledge.table),
+        stops=stops(recipe, plan),
         bill=billed(record),
         versions=versions(*(() if isinstance(recipe.arrays, InNumpy) else ("torch",))),
+        check=CheckOnRecord.of(recipe.judge()),
     )
+
+
+def stops(recipe: Recipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
+    """What stopping at each release costs, and what is spent up to it."""
+    rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
+    return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
 
 def _job(recipe: Recipe, *, counted: bool) -> HeadJob:

@@ -2,21 +2,15 @@
 
 import math
 
-from expost.report.digits import least, plain, points, price, small
+from expost.report import unasked
+from expost.report.digits import least, plain, price, small
 from expost.report.facts import Facts
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
 
-STEPS = {
-    "Gaussian": "noisy counts of each column",
-    "SpanningTree": "which pairs of columns to count",
-    "Brownian": "noisy counts of the pairs, refined",
-    "Head": "noisy training steps",
-    "balanced check": "a look at the held-out records",
-    "Gaussian check": "a look at the held-out records",
-    "sparse vector check": "a look at the held-out records",
-}
+LOOK = "a look at the held-out records"
+LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), LOOK)
 
 RELATIONS = {
     "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
@@ -36,6 +30,8 @@ def conclusion(facts: Facts) -> str:
 
 def headline(facts: Facts) -> str:
     """The result in one sentence."""
+    if facts.asked is None:
+        return unasked.headline(facts)
     asked, spent = plain(float(facts.asked)), f"ε = {price(facts.epsilon)}"
     if not facts.reached:
         return f"The {facts.measure} of {asked} that was asked for was not confirmed; {spent} was spent."
@@ -48,24 +44,31 @@ def headline(facts: Facts) -> str:
 
 def reached(facts: Facts) -> str:
     """What a pass says about the target, and the noisy answer that says so."""
+    if facts.asked is None:
+        return unasked.reached(facts, ending(facts), last_checked(facts))
     asked, job = plain(float(facts.asked)), facts.job
     if not facts.reached:
         return (
-            f"The {facts.measure} of {asked} that was asked for in predicting {job.target} was NOT confirmed: "
+            f"The {facts.measure} of {asked} that was asked for{predicting(facts)} was NOT confirmed: "
             f"{ending(facts)}. {last_checked(facts)}"
         )
     seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
     if facts.divided and facts.confidence is None:
         return (
-            f"{job.product} passed the check: its noisy {facts.measure} in predicting {job.target} came to {asked} or "
+            f"{job.product} passed the check: its noisy {facts.measure}{predicting(facts)} came to {asked} or "
             f"more on {judged_on(facts)}{seen}. This is the paper's check, which accepts whatever the noise lifts "
             f"above the target: it does NOT promise that the true {facts.measure} is {asked}."
         )
     certain = f", with {sure(facts)}" if facts.divided else ""
     return (
-        f"{job.product} passed the check: its {facts.measure} in predicting {job.target} is at least {asked} on "
+        f"{job.product} passed the check: its {facts.measure}{predicting(facts)} is at least {asked} on "
         f"{judged_on(facts)}{certain}{seen}. {beyond(facts)}"
     )
+
+
+def predicting(facts: Facts) -> str:
+    """What the candidate predicts, where the job says so."""
+    return f" in predicting {facts.job.target}" if facts.job.target else ""
 
 
 def sure(facts: Facts) -> str:
@@ -86,12 +89,12 @@ def beyond(facts: Facts) -> str:
 
 def ending(facts: Facts) -> str:
     """Why the climb ended."""
-    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
+    taken, ahead, terms = len(facts.rungs), facts.ahead, facts.job.terms
     if facts.ended is Ended.EXHAUSTED:
         return f"{terms.whole} ended with {terms.rung} {taken}"
-    if facts.ended is Ended.CAPPED and facts.cap is not None and taken < len(stops):
+    if facts.ended is Ended.CAPPED and facts.cap is not None and ahead:
         room = f"the cap of ε = {facts.cap:g} left no room for {terms.rung} {taken + 1}"
-        return f"{room}, which would have cost ε = {price(stops[taken].epsilon)}"
+        return f"{room}, which would have cost ε = {price(ahead[0].epsilon)}"
     return str(facts.ended.value)
 
 
@@ -131,6 +134,8 @@ def judged_on(facts: Facts) -> str:
 
 def cost(facts: Facts) -> str:
     """The statement."""
+    if facts.pledge is None and not math.isfinite(facts.epsilon):
+        return "No (ε, δ) statement covers this run: no rule to state one by was pledged before it."
     if not math.isfinite(facts.epsilon):
         return "No (ε, δ) statement covers this run: its pledge makes no claim for what was spent."
     return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
@@ -142,63 +147,22 @@ def covered(facts: Facts) -> str:
     rungs = {1: f"the one {rung}", 2: f"both {rung}s"}.get(len(facts.rungs), f"all {len(facts.rungs)} {rung}s")
     looks = ", every look at held-out records" if facts.divided else ""
     covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
-    free = "" if facts.divided else " The check read public records only, which costs nothing."
+    free = "" if not facts.on_public else " The check read public records only, which costs nothing."
     several = " It is about one record: a person who has several is protected less."
     return f"{covers} and the decision to stop where it did.{several}{free}"
 
 
 def elsewhere(facts: Facts) -> str:
     """What the run would have cost, had it stopped one rung earlier or climbed as far as it might."""
-    taken, stops, terms = len(facts.rungs), facts.stops, facts.job.terms
-    within = [stop for stop in stops if facts.allowed(stop.epsilon)]
-    limit = terms.top if len(within) == len(stops) else f"as far as the cap of ε = {facts.cap:g} allows"
+    taken, stops, ahead, terms = len(facts.rungs), facts.stops, facts.ahead, facts.job.terms
+    within = [stop for stop in ahead if facts.allowed(stop.epsilon)]
+    limit = terms.top if len(within) == len(ahead) else f"as far as the cap of ε = {facts.cap:g} allows"
     earlier = []
-    if taken > 1:
+    if 1 < taken == len(stops) - len(ahead):
         earlier = [f"stopping one {terms.rung} earlier would have cost {price(stops[taken - 2].epsilon)}"]
-    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if taken < len(within) else []
+    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if within else []
     sentence = "; ".join(earlier + top)
     return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
-
-
-def reading(facts: Facts) -> str:
-    """How to read the ladder."""
-    terms = facts.job.terms
-    ahead = f"rungs that were not {terms.taken}".replace("rung", terms.rung)
-    if not facts.measured:
-        noise = "" if facts.blur is None else f", with a standard error of {points(facts.blur)}"
-        return (
-            f"This check says whether a candidate passes{noise}, and does not reveal how high the {facts.measure} is. "
-            f"{guarded(facts)}The prices of {ahead} were known beforehand."
-        )
-    about = "" if facts.held is None else f", nor of how many (about {round(facts.held, -1):,.0f})"
-    margin = (
-        f"The margin is how many more, or fewer, held-out records the head gets right than {plain(float(facts.asked))} "
-        "of them; their number stays private. "
-    )
-    return (
-        f"{margin if facts.held is None else ''}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for "
-        f"privacy, not that of which records were held out{about}. A filled mark passed, an empty one did not; marks "
-        f"on the axis are the prices of {ahead}, which were known beforehand."
-    )
-
-
-def guarded(facts: Facts) -> str:
-    """What it takes to pass."""
-    if facts.confidence is None:
-        return ""
-    looks = (
-        "at the one look" if facts.confidence.looks == 1 else f"at any of the {facts.confidence.looks} looks planned"
-    )
-    return (
-        "A candidate passes when its noisy margin over the target is at least the guard. The guard was fixed "
-        f"beforehand: with {sure(facts)} no candidate below the target passes {looks}. "
-    )
-
-
-def _ranges(facts: Facts) -> str:
-    if facts.confidence is None:
-        return "± is one standard error"
-    return f"± is the range, at {sure(facts)} for all looks together,"
 
 
 def pledged(facts: Facts) -> str:
@@ -208,11 +172,10 @@ def pledged(facts: Facts) -> str:
     line = "Each line is a Rényi bound ξ + ρα at every order α"
     if facts.tabulated:
         line = f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders"
-    return (
-        f"{line}. What reads the same records adds up"
-        f"{parts if facts.divided else ''}. The rule that turns the sum into ε was pledged before any data was "
-        f"touched. {reason}."
-    )
+    sums = f"{line}. What reads the same records adds up{parts if facts.divided else ''}."
+    if facts.pledge is None:
+        return f"{sums} No rule that turns the sum into ε was pledged, so that none is stated."
+    return f"{sums} The rule that turns the sum into ε was pledged before any data was touched. {reason}."
 
 
 def part(label: str) -> str:
@@ -229,10 +192,8 @@ def divided(facts: Facts) -> tuple[str, str]:
             relation,
             f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
         )
-    return (
-        relation,
-        "All records were there to learn from; none was held out, because the check has records of its own.",
-    )
+    why = ", because the check has records of its own" if facts.on_public else ""
+    return relation, f"All records were there to learn from; none was held out{why}."
 
 
 def tried(facts: Facts) -> str:

@@ -1,18 +1,22 @@
 """Use cases: one function each, all that the command line calls."""
 
 from expost.runs.budget import spent_so_far
-from expost.runs.folder import refuse_existing
+from expost.runs.claim import Claim
+from expost.runs.results import save_module, save_search, save_tuned
 from expost.runs.tables import Synthesized, save, synthesize, synthesize_recipe
 from expost.runs.training import Finetuned, finetune, finetune_recipe, save_model
 
 __all__ = [
+    "Claim",
     "Finetuned",
     "Synthesized",
     "finetune",
     "finetune_recipe",
-    "refuse_existing",
     "save",
     "save_model",
+    "save_module",
+    "save_search",
+    "save_tuned",
     "spent_so_far",
     "synthesize",
     "synthesize_recipe",

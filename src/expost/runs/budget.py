@@ -6,12 +6,11 @@ from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
-from expost.record import Memory
-from expost.report.facts import billed, total
+from expost.report.facts import Record, billed, total
 
 
 def capped(
-    pledge: Pledge, first: AdpEpsilon, *, max_epsilon: float | None, record: Memory, noise: Noise, rung: str
+    pledge: Pledge, first: AdpEpsilon, *, max_epsilon: float | None, record: Record, noise: Noise, rung: str
 ) -> Odometer:
     """An odometer that keeps the stated ε within the cap; a cap that leaves no room to begin is refused."""
     if max_epsilon is not None and max_epsilon < first:
@@ -20,7 +19,7 @@ def capped(
     return Odometer(pledge=pledge, cap=limit, recorder=record, rehearsal=noise.seeded)
 
 
-def spent_so_far(record: Memory) -> AdpEpsilon:
+def spent_so_far(record: Record) -> AdpEpsilon:
     """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
     if not record.lines and not record.held:
         return AdpEpsilon(0.0)

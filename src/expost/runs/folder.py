@@ -1,49 +1,55 @@
-"""The folder of a release: its product, report and receipt, all or nothing."""
+"""The folder of a release: its receipt, report and product, all or nothing, and the receipts of those it replaces."""
 
-import os
 import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
-from expost.errors import InvalidBound, SchemaMismatch
-from expost.report import Facts, render, written
+from expost.report import Facts, TuningFacts, render, written
+from expost.runs.claim import Claim
+from expost.runs.disk import sync, sync_names, write_through
+from expost.runs.place import EARLIER, PRODUCTS, RECEIPT, REPORT, receipts
+from expost.runs.scratch import FRESH, scratch, swap
 
 
-def deliver(folder: Path, facts: Facts, put: Callable[[Path], None], *, overwrite: bool) -> None:
-    """Make a new folder of what ``put`` writes into it, the report and the receipt."""
-    refuse_existing(folder, overwrite=overwrite)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-        fresh = Path(scratch) / "release"
-        fresh.mkdir()
-        put(fresh)
-        (fresh / "report.html").write_text(render(facts), encoding="utf-8")
-        (fresh / "receipt.json").write_text(written(facts), encoding="utf-8")
-        _replace(folder, fresh)
+def deliver(
+    folder: Path | Claim, facts: Facts | TuningFacts, put: Callable[[Path], None], *, overwrite: bool = False
+) -> None:
+    """Make a new folder of the receipt, the report and what ``put`` writes into it, on the disk when this returns.
+
+    A folder that was claimed before is filled as it was claimed; a path is claimed for the purpose.
+    """
+    with nullcontext(folder) if isinstance(folder, Claim) else Claim(folder, overwrite=overwrite) as claim:
+        target = claim.place.folder
+        target.parent.mkdir(parents=True, exist_ok=True)  # should it have vanished since it was claimed
+        with scratch(target) as made:
+            fresh = made / FRESH
+            write_through(fresh / RECEIPT, written(facts))
+            write_through(fresh / REPORT, render(facts))
+            put(fresh)
+            _require_known(fresh)
+            claim.place.require_free(overwrite=claim.overwrite, apart=claim.apart)
+            _keep_receipts(target, fresh)
+            swap(made, target)
+            sync_names(target.parent)
+            claim.delivered = target
 
 
-def refuse_existing(folder: Path, *, overwrite: bool) -> None:
-    """Refuse a folder that is there already or cannot be made, before anything is spent on filling it."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidBound(f"{folder} is no folder; name one for the release.")
-    if folder.exists() and not overwrite:
-        raise SchemaMismatch(f"{folder} exists; name another folder, or say --overwrite to replace it.")
-    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InvalidBound(f"{folder} cannot be made, because {above} is no folder to write to; name another.")
+def _require_known(fresh: Path) -> None:
+    """Everything that was put is on the disk, and would be recognised by whoever replaces it."""
+    for each in fresh.iterdir():
+        assert each.name in PRODUCTS | {RECEIPT, REPORT}, f"{each.name} is to be one of PRODUCTS"
+        sync(each)
+    sync_names(fresh)
 
 
-def _replace(folder: Path, fresh: Path) -> None:
-    """Put the fresh folder into its place; the one that was there goes last, so that a crash leaves one of them."""
-    aside = folder.with_name(f"{fresh.parent.name}-replaced")
-    try:
-        if folder.exists():
-            folder.rename(aside)
-        fresh.rename(folder)
-    except BaseException:
-        if aside.exists() and not folder.exists():
-            aside.rename(folder)
-        raise
-    if aside.exists():
-        shutil.rmtree(aside)
+def _keep_receipts(old: Path, fresh: Path) -> None:
+    """Carry the receipts of a release, and of those that it replaced, into the one that replaces it."""
+    if not old.exists():
+        return
+    (fresh / EARLIER).mkdir()
+    for number, each in enumerate((*receipts(old), old / RECEIPT), start=1):
+        kept = fresh / EARLIER / f"receipt-{number}.json"
+        shutil.copyfile(each, kept)
+        sync(kept)
+    sync_names(fresh / EARLIER)

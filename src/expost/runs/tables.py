@@ -21,9 +21,11 @@ from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Record, Rung
+from expost.report.pledging import table_commitment
 from expost.report.tables import collect
 from expost.runs.budget import capped
+from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
 from expost.tabular.apart import rehearse
@@ -71,13 +73,13 @@ class _Hidden:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Synthesized:
     """A finished run: the synthetic table with its bill, and everything a report tells."""
 
     release: Release[Any]
     synthesis: Synthesis
-    record: Memory
+    record: Record
     title: str
     because: str
     cap: AdpEpsilon | None = None
@@ -107,6 +109,9 @@ class Synthesized:
         """What a report tells, from releases only."""
         return collect(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
 
+    def __repr__(self) -> str:
+        return f"Synthesized({self.release.brief}, {self.synthesis.outcome.ended.name.lower()})"
+
     def _repr_html_(self) -> str:
         return fragment(self.facts)
 
@@ -129,8 +134,9 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     noise: Noise | None = None,
-    record: Memory | None = None,
+    record: Record | None = None,
     title: str = "table",
+    on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Line, float, Plan], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Synthesized:
@@ -143,7 +149,8 @@ def synthesize(
     ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
     frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded down to a
     thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and everything then says
-    NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent.
+    NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent. ``on_pledge`` is told, before the
+    table is read, the digest of all that is fixed by then; the receipt holds it too.
     """
     hidden = _Hidden(table)
     del table  # a traceback that shows variables would show its rows
@@ -169,6 +176,7 @@ def synthesize(
         record=record,
         max_epsilon=max_epsilon,
         title=title,
+        on_pledge=on_pledge,
         on_step=on_step,
         on_progress=on_progress,
     )
@@ -179,9 +187,10 @@ def synthesize_recipe(
     recipe: Recipe,
     *,
     noise: Noise,
-    record: Memory | None = None,
+    record: Record | None = None,
     max_epsilon: float | None = None,
     title: str = "table",
+    on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Line, float, Plan], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Synthesized:
@@ -197,6 +206,9 @@ def synthesize_recipe(
     odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
     if recipe.held:
         rehearse(schema, recipe.target, recipe.learner, recipe.question().score)
+    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    if on_pledge is not None:
+        on_pledge(table_commitment(recipe, chosen, cap=cap).digest)
     coded = hidden.coded(schema)
     if coded.schema != schema or not schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
@@ -214,12 +226,11 @@ def synthesize_recipe(
         on_progress=on_progress,
     )
     native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
-    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     return Synthesized(native, done, kept, title, parts.because, cap)
 
 
-def save(run: Synthesized, folder: Path, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
-    """Write the table, the report and the receipt into a new folder, all or nothing."""
+def save(run: Synthesized, folder: Path | Claim, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
+    """Write the receipt, the report and the table into a new folder, all or nothing."""
 
     def put(fresh: Path) -> None:
         write(fresh / f"synthetic.{format.value}", run.release.value, format)

@@ -18,9 +18,11 @@ from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Record, Rung
+from expost.report.pledging import head_commitment
 from expost.report.training import collect
 from expost.runs.budget import capped
+from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.runs.records import SAME, Hidden
 from expost.search import Line, Outcome
@@ -109,8 +111,9 @@ def finetune(
     summation: Summation | None = None,
     records: int | None = None,
     noise: Noise | None = None,
-    record: Memory | None = None,
+    record: Record | None = None,
     title: str = "Classifier",
+    on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Rung], None] | None = None,
     on_progress: Told | None = None,
 ) -> Finetuned:
@@ -130,7 +133,8 @@ def finetune(
     first release. ``records`` is about how many records there are, if that is public: margins are then shown as
     accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and everything then
     says NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps
-    taken and to be taken in a release.
+    taken and to be taken in a release. ``on_pledge`` is told, before the records are read, the digest of all that is
+    fixed by then; the receipt holds it too.
     """
     hidden = Hidden(features, labels)
     del features, labels  # a traceback that shows variables would show their rows
@@ -167,6 +171,7 @@ def finetune(
         record=record,
         max_epsilon=max_epsilon,
         title=title,
+        on_pledge=on_pledge,
         on_step=on_step,
         on_progress=on_progress,
     )
@@ -178,9 +183,10 @@ def finetune_recipe(
     *,
     classes: int | None,
     noise: Noise,
-    record: Memory | None = None,
+    record: Record | None = None,
     max_epsilon: float | None = None,
     title: str = "Classifier",
+    on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Rung], None] | None = None,
     on_progress: Told | None = None,
 ) -> Finetuned:
@@ -189,6 +195,9 @@ def finetune_recipe(
     plan, kept = planned(recipe), Memory() if record is None else record
     first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="release")
+    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    if on_pledge is not None:
+        on_pledge(head_commitment(recipe, plan, cap=cap).digest)
     data, found = hidden.read(classes)
     sized = _sized(recipe, data, found)
     sealed = Private(data)
@@ -208,13 +217,13 @@ def finetune_recipe(
         because=parts.because,
         held=held,
         counted=classes is None,
-        cap=None if max_epsilon is None else AdpEpsilon(max_epsilon),
+        cap=cap,
     )
     return Finetuned(outcome, facts)
 
 
-def save_model(run: Finetuned, folder: Path, *, overwrite: bool = False) -> None:
-    """Write the head, the report and the receipt into a new folder, all or nothing."""
+def save_model(run: Finetuned, folder: Path | Claim, *, overwrite: bool = False) -> None:
+    """Write the receipt, the report and the head into a new folder, all or nothing."""
     deliver(folder, run.facts, lambda fresh: run.release.value.save(fresh / "model.npz"), overwrite=overwrite)
 
 

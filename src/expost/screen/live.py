@@ -1,9 +1,10 @@
 """A live table: a rung a line, and a word or a bar on what is being done inside the rung."""
 
 import textwrap
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self, final
+from typing import Literal, Self, final
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from expost.report import Facts, conclusion, written
 from expost.report.digits import tied
+from expost.screen.steady import spelled
 
 WIDEST = 100
 """Characters in a line that is still easily read."""
@@ -29,7 +31,7 @@ class Screen:
         self._columns, self._quiet = columns, quiet
         self._console = Console(highlight=False)
         self._rows: list[tuple[str, ...]] = []
-        self._below: RenderableType = _spinner(doing)
+        self._below: RenderableType = self._spinner(doing)
         self._live = Live(console=self._console, refresh_per_second=8, transient=True)
 
     @property
@@ -49,9 +51,14 @@ class Screen:
             self._live.stop()
             self._console.print(self._table())
 
+    def pledge(self, digest: str) -> None:
+        """What was fixed before data is read; on the error stream where the receipt is all that is printed."""
+        console = Console(highlight=False, stderr=True) if self._quiet else self._console
+        console.print(f"pledged: sha256 {digest}", markup=False, soft_wrap=True)
+
     def tell(self, text: str) -> None:
         """What is being done now."""
-        self._below = _spinner(text)
+        self._below = self._spinner(text)
         self._show()
 
     def advance(self, taken: int, steps: int) -> None:
@@ -68,9 +75,10 @@ class Screen:
         """How many are done."""
         return len(self._rows)
 
-    def add(self, *cells: str) -> None:
-        """A line is done."""
+    def add(self, *cells: str, keep: Callable[[Mapping[str, str]], None]) -> None:
+        """A line is done: kept first, then shown."""
         row = (str(len(self._rows) + 1), *cells)
+        keep(dict(zip(self._columns, row, strict=True)))
         self._rows.append(row)
         if not self._moving and not self._quiet:
             told = (f"{name}: {cell}" for name, cell in zip(self._columns, row, strict=True))
@@ -90,12 +98,17 @@ class Screen:
         if self._moving:
             self._live.update(Group(self._table(), self._below))
 
+    def _spinner(self, doing: str) -> Spinner:
+        """A moving sign, in letters that the terminal has."""
+        return Spinner("line" if self._console.options.ascii_only else "dots", Text(f" {doing} …"))
+
     def _table(self) -> Table:
         table = Table(box=None, header_style="bold", pad_edge=False)
         for name in self._columns:
-            table.add_column(name, justify="left" if name == self._columns[-1] else "right", min_width=8)
+            side: Literal["left", "right"] = "left" if name == self._columns[-1] else "right"
+            table.add_column(spelled(name, self._console.encoding), justify=side, min_width=8)
         for row in self._rows:
-            table.add_row(*row)
+            table.add_row(*(spelled(cell, self._console.encoding) for cell in row))
         return table
 
 
@@ -103,7 +116,3 @@ def paragraph(console: Console, text: str) -> None:
     """The text in lines that end nowhere between a number and its sign."""
     lines = textwrap.fill(tied(text), min(console.width, WIDEST))
     console.print(lines.replace("\N{NO-BREAK SPACE}", " "), markup=False, soft_wrap=True)
-
-
-def _spinner(doing: str) -> Spinner:
-    return Spinner("dots", Text(f" {doing} …"))

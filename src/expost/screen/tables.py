@@ -7,6 +7,7 @@ from expost.accounting.plan import Plan
 from expost.report.digits import price, small
 from expost.screen.live import VERDICTS, paragraph
 from expost.screen.looks import look_cells, look_heads, look_words
+from expost.screen.steady import spelled
 from expost.search import Line
 from expost.tabular.footprint import Footprint, in_words
 from expost.tabular.selection import queries, why_unpaired
@@ -45,7 +46,7 @@ def plan_table(recipe: Recipe, plan: Plan) -> None:
     heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
     for name in [*heads, "noise of\na count", *look_heads(held)]:
-        table.add_column(name, justify="right", min_width=8)
+        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
     for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
         count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
         cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]

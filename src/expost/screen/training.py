@@ -8,6 +8,7 @@ from expost.report.digits import margin, price, small
 from expost.report.facts import Rung
 from expost.screen.live import VERDICTS, paragraph
 from expost.screen.looks import look_cells, look_heads, look_words
+from expost.screen.steady import spelled
 from expost.training.finetune import Recipe, planned
 from expost.training.schedule import epoch
 
@@ -41,7 +42,7 @@ def plan_table(recipe: Recipe) -> None:
     table = Table(box=None, header_style="bold", pad_edge=False)
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
     for name in ["release", "steps", f"ε at\nδ = {small(recipe.delta)}", *look_heads(held)]:
-        table.add_column(name, justify="right", min_width=8)
+        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
     plan, target = planned(recipe), recipe.target.threshold
     rows = zip(recipe.schedule.steps, plan.epsilons, recipe.looks(), strict=True)
     for place, (taken, epsilon, look) in enumerate(rows, 1):

@@ -1,5 +1,6 @@
 """Frames through narwhals: pandas, polars and pyarrow in, and synthetic tables back as what came in."""
 
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -8,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, final
 
+import duckdb
 import narwhals as nw
 from duckdb import DuckDBPyRelation
 
@@ -81,7 +83,10 @@ def write(path: Path | str, table: object, format: Format | None = None) -> None
     native = _relation(table) if isinstance(table, Mapping) else table
     if isinstance(native, DuckDBPyRelation):
         write_native = native.write_csv if chosen is Format.CSV else native.write_parquet
-        write_native(str(place))
+        try:
+            write_native(str(place))
+        except duckdb.IOException as failure:  # the disk is full or gone; DuckDB has no errors of the system's kind
+            raise OSError(errno.EIO, f"DuckDB could not write {place.name}") from failure
     elif chosen is Format.CSV:
         Frame.of(native).frame.write_csv(place)
     else:

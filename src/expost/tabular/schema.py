@@ -63,6 +63,8 @@ class Schema:
             table = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise SchemaMismatch(f"the schema is not TOML: {str(error).removesuffix('.')}.") from None
+        except (ValueError, RecursionError):  # a number of thousands of digits, or brackets as deep
+            raise SchemaMismatch("the schema has a number too long or lists too deep to be read; correct it.") from None
         fields = Fields(table, "the schema")
         relation = fields.choice("neighbours", RELATIONS)
         reviewed = fields.optional("reviewed", bool) or False

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from expost.training.clipping import Ghost, PerRecord
     from expost.training.module import Trainer
     from expost.training.records import Public
+    from expost.training.scores import Accuracy, BalancedAccuracy, MultiLabel, OneLogit, OwnScore, PerToken, Within
 
 __all__ = [
+    "Accuracy",
+    "BalancedAccuracy",
     "Callback",
     "Classifier",
     "Exact",
@@ -29,11 +32,16 @@ __all__ = [
     "Ghost",
     "HeadConfiguration",
     "Labelled",
+    "MultiLabel",
+    "OneLogit",
+    "OwnScore",
     "PerRecord",
+    "PerToken",
     "Public",
     "Recipe",
     "Schedule",
     "Trainer",
+    "Within",
     "balanced",
     "calibrated",
     "search_public",
@@ -41,6 +49,13 @@ __all__ = [
 ]
 
 _ON_TORCH = {
+    "Within": "expost.training.scores",
+    "PerToken": "expost.training.scores",
+    "OwnScore": "expost.training.scores",
+    "OneLogit": "expost.training.scores",
+    "MultiLabel": "expost.training.scores",
+    "BalancedAccuracy": "expost.training.scores",
+    "Accuracy": "expost.training.scores",
     "Callback": "expost.training.callback",
     "Ghost": "expost.training.clipping",
     "PerRecord": "expost.training.clipping",

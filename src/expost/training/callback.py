@@ -9,7 +9,7 @@ from expost.ladder import Rung
 from expost.numerics import Real
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome
-from expost.training.module import APART, CONFIDENCE, Trainer
+from expost.training.module import ACCURACY, APART, CONFIDENCE, Trainer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from expost.training.course import CheckKind
     from expost.training.records import Given, Public
     from expost.training.score import Target
+    from expost.training.scores import Score
     from expost.training.weights import Weights
 
 
@@ -48,6 +49,7 @@ class Callback:
         target: "Target",
         *,
         on: "Given | Public",
+        score: "Score" = ACCURACY,
         releases: int,
         every: str,
         delta: float,
@@ -60,6 +62,7 @@ class Callback:
         self._run = trainer.begin(
             target,
             on=on,
+            score=score,
             releases=releases,
             every=every,
             delta=delta,

@@ -116,7 +116,7 @@ class Checkpoint:
     @property
     def prospect(self) -> Prospect:
         """What can still be stated of the run."""
-        return Prospect.of(self.standing, self._planned, str(self._plan.get("delta")))
+        return Prospect.of(self.standing, self._planned, str(self._plan.get("delta")), over=self._over)
 
     def begin(self, plan: Facts, schedule: Sequence[int]) -> None:
         """Plan the run, or go on with the plan that is on file and no other: the pledge rests on it.

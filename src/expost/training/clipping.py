@@ -15,6 +15,7 @@ from torch.nn.parameter import is_lazy
 from torch.optim import LBFGS, Optimizer
 
 from expost.errors import SchemaMismatch
+from expost.training.inputs import Inputs, outputs_of, records_in, transform
 
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """From outputs and labels, records along the first axis, to one loss a record that depends on that record alone."""
@@ -32,7 +33,7 @@ class Clipper(Protocol):
 
     def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None: ...
 
-    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
         ...
 
@@ -50,9 +51,9 @@ class PerRecord:
         self._parameters = trainable(module)
         self._hooks = GradSampleHooks(module, loss_reduction="sum")
 
-    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
-        backward(losses_of(self._module, self._loss, features, labels).sum())
+        backward(losses_of(self._module, self._loss, inputs, labels).sum())
         gradients = _taken(self._parameters, "grad_sample")
         norms = _norms([torch.linalg.vector_norm(each.flatten(1), dim=1) for each in gradients if each is not None])
         finite = torch.isfinite(norms)
@@ -84,15 +85,15 @@ class Ghost:
         self._parameters = trainable(module)
         self._hooks = GradSampleHooksFastGradientClipping(module, loss_reduction="sum", max_grad_norm=clip)
 
-    def sums(self, features: Tensor, labels: Tensor) -> list[Tensor]:
+    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
-        losses = losses_of(self._module, self._loss, features, labels)
+        losses = losses_of(self._module, self._loss, inputs, labels)
         backward(losses.sum(), retain_graph=True)
         self._module.zero_grad()
         norms = _norms([each for each in _taken(self._parameters, "_norm_sample") if each is not None])
         finite = torch.isfinite(norms)
         if not finite.all():  # again without them: a weight of 0 would not do, 0 · inf is NaN
-            return self.sums(features[finite], labels[finite])
+            return self.sums(transform(inputs, lambda each: each[finite]), labels[finite])
         self._hooks.disable_hooks()
         backward((_factors(norms, self._clip).to(losses.dtype) * losses).sum())
         self._hooks.enable_hooks()
@@ -175,10 +176,10 @@ def _advice(layer: nn.Module) -> str:
     return "let a layer have trainable weights or buffers, not both"
 
 
-def losses_of(module: nn.Module, loss: Loss, features: Tensor, labels: Tensor) -> Tensor:
+def losses_of(module: nn.Module, loss: Loss, inputs: Inputs, labels: Tensor) -> Tensor:
     """The loss of each record, refused unless there is one for each."""
-    losses = loss(module(features), labels)
-    if losses.shape != (len(features),):  # a mean over the batch would tie the records together
+    losses = loss(outputs_of(module, inputs), labels)
+    if losses.shape != (records_in(inputs),):  # a mean over the batch would tie the records together
         raise SchemaMismatch("the loss is not one number for each record; use reduction='none'.")
     return losses
 

@@ -1,5 +1,6 @@
 """The course of a training run: when it releases, and what it asks about each release."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -16,10 +17,12 @@ from expost.numerics import Real
 from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Release
+from expost.search import Line
 from expost.step import Check
 from expost.training.records import Records
 from expost.training.schedule import Releases, Schedule, best_order, epoch
 from expost.training.score import Target
+from expost.training.scores import Score
 from expost.training.weights import ModuleDescent
 
 Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
@@ -55,16 +58,22 @@ class Course:
         rungs = Releases(schedule, descent.descent, order, at_once, asked)
         return cls(descent=descent, releases=rungs, delta=delta, confidence=sure)
 
-    def question(self, target: Target) -> CentredSum[Records, nn.Module]:
-        """Whether the share of held-out records that a module gets right reaches the target."""
-        return CentredSum(self.descent.correct, target.threshold, Neighbours.ADD_REMOVE)
+    def question(self, target: Target, score: Score) -> CentredSum[Records, nn.Module]:
+        """Whether the mean score of a module on the held-out records reaches the target."""
+        threshold, scored = target.threshold, self.descent.scored
+        return CentredSum(
+            lambda module, held: scored(module, held, score, threshold),
+            threshold,
+            Neighbours.ADD_REMOVE,
+            score.resolution,
+        )
 
-    def private(self, target: Target, kind: CheckKind) -> Judge:
+    def private(self, target: Target, score: Score, kind: CheckKind) -> Judge:
         """A check on private records; a Gaussian one spends on all questions what training the first release costs.
 
         Uses: five-step calibration.
         """
-        question, confidence = self.question(target), self.confidence
+        question, confidence = self.question(target, score), self.confidence
         if kind is BalancedCheck:
             return BalancedCheck(question, confidence)
         schedule, alpha = self.releases.schedule, self.releases.alpha
@@ -72,18 +81,19 @@ class Course:
         looks = max(1, schedule.releases - 1) if confidence is None else confidence.looks
         return GaussianCheck(question, first, looks, confidence)
 
-    def public(self, target: Target, records: Records) -> Judge:
+    def public(self, target: Target, score: Score, records: Records) -> Judge:
         """A check on public records."""
-        question = self.question(target)
+        question = self.question(target, score)
         return PublicCheck(lambda module: question.ask(module, records) >= 0)
 
-    def facts(self, judge: Judge) -> dict[str, Fact]:
-        """The plan, as far as the pledge rests on it."""
+    def facts(self, judge: Judge, goal: Mapping[str, Fact]) -> dict[str, Fact]:
+        """The plan, as far as the pledge rests on it, and what is to be reached."""
         schedule = self.releases.schedule
         fixed: dict[str, Fact] = {
             "every": f"{schedule.first} steps",
             "releases": schedule.releases,
             "delta": repr(self.delta),
+            **goal,
         }
         if isinstance(judge, PublicCheck):
             return {**fixed, "check": "public check"}
@@ -92,10 +102,38 @@ class Course:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Goal:
+    """What a run is to reach, and by which score of the held-out records."""
+
+    target: Target
+    score: Score
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """What the plan says of it."""
+        return {"score": self.score.name, "threshold": str(self.target.threshold)}
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Announced:
+    """What was said of a run before data was read, for its report; ``goal`` is None where the caller decides."""
+
+    course: Course
+    judge: Judge
+    goal: Goal | None
+    because: str
+    cap: AdpEpsilon | None
+    plan: Mapping[str, Fact]
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
 class Stage:
-    """One release of a training run, and what everything up to it is stated as."""
+    """One release of a training run, and what everything up to it is stated as; ``history`` has a line a release."""
 
     release: Release[nn.Module]
+    history: tuple[Line, ...] = ()
 
     @property
     def module(self) -> nn.Module:
@@ -106,6 +144,9 @@ class Stage:
     def epsilon(self) -> AdpEpsilon:
         """The ε of (ε, δ) if training stops here."""
         return self.release.epsilon
+
+    def __repr__(self) -> str:
+        return f"Stage({self.release.brief})"
 
 
 def _stretch(every: str) -> tuple[int, bool]:

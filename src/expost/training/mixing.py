@@ -11,6 +11,7 @@ from torch import nn
 
 from expost.errors import SchemaMismatch
 from expost.training.clipping import Loss
+from expost.training.inputs import tensors
 from expost.training.muted import muted
 from expost.training.trial import FAILURES, RECORDS, Answers, Batch, answers, same_chance
 
@@ -91,9 +92,9 @@ def _unmoved_by_odd(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tole
 
     In the computer's own memory, because a lookup at such a number is an error there, and elsewhere ends the process.
     """
-    if not batch.features.is_floating_point() or not batch.features[0].numel():
+    if not any(each.is_floating_point() and each[0].numel() for each in tensors(batch.inputs)):
         return True
-    module, some = copy.deepcopy(module).cpu(), batch.at((0, 1)).on(torch.device("cpu"))
+    module, some = copy.deepcopy(module).cpu(), batch.at((0, 1)).transform(lambda each: each.cpu())
     for pair in (some, some.with_gap(1)):
         with suppress(*FAILURES):  # such records do not suit every module, and nobody said that they would
             before = _drawn(module, loss, pair).at([1])

@@ -1,6 +1,6 @@
 """Private training of any torch module: say how accurate it must be, and pay for the steps that reached it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,6 +18,7 @@ except ModuleNotFoundError as missing:
         f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
     ) from None
 
+from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
@@ -25,19 +26,21 @@ from expost.errors import InvalidBound, LedgerConflict
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
-from expost.record import Memory
+from expost.record import Fact, Memory
 from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.course import CheckKind, Course, Judge, Stage
+from expost.training.course import Announced, CheckKind, Course, Goal, Judge, Stage
 from expost.training.records import Given, Public, Records
 from expost.training.resumption import Prospect
 from expost.training.run import Run, begin
 from expost.training.score import Target
+from expost.training.scores import Accuracy, Score
 from expost.training.weights import ModuleDescent, Weights
 
 DELTA, CONFIDENCE = 1e-5, 0.95
 APART = "the caller held these records out before training"
+ACCURACY: Score = Accuracy()
 CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
 
 
@@ -45,13 +48,15 @@ CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
 class Trainer:
     """Trains a module by noisy gradient steps on private records, once.
 
-    ``batch`` is the expected number of records a step: each joins by its own coin of chance batch/records, where
-    ``records`` is a public number. Left out, it is the number of records there are, which is then treated as public,
-    and on record as such. ``loss`` maps outputs and labels to one loss a record. ``gradients`` is PerRecord or Ghost,
-    and ``at_once`` bounds how many records are on the device at a time; neither changes what is trained. Layers must
-    treat each record apart and keep nothing, which is tried on made-up records; shape and type of the records are
-    public, and so are frozen weights. Dropout draws from torch, and privacy does not rest on it. Publish the modules
-    that come back, not the one given: its layers have seen records, and a trial does not find everything.
+    Records are (features, label), several inputs and then the label, or a mapping with a field 'labels': the module is
+    called with all but the label. ``batch`` is the expected number of records a step: each joins by its own coin of
+    chance batch/records, where ``records`` is a public number. Left out, it is the number of records there are, which
+    is then treated as public, and on record as such. ``loss`` maps outputs and labels to one loss per record.
+    ``gradients`` is PerRecord or Ghost, and ``at_once`` bounds how many records are on the device at a time; neither
+    changes what is trained. Layers must treat each record apart and keep nothing, which is tried on made-up records;
+    shape and type of the records are public, and so are frozen weights. Dropout draws from torch, and privacy does not
+    rest on it. Publish the modules that come back, not the one given: its layers have seen records, and a trial does
+    not find everything.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
@@ -80,13 +85,15 @@ class Trainer:
             raise InvalidBound(f"at_once is {at_once}; the device takes at least one record.")
         given = Records.of(data)
         del data  # a traceback that shows variables would show its rows
+        given.require_once()
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
             raise InvalidBound(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
-        self._record, self._begun = Memory(), False
+        self._record = Memory()
+        self._announced: Announced | None = None
         self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
@@ -112,6 +119,7 @@ class Trainer:
         target: Target,
         *,
         on: Given | Public,
+        score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
@@ -123,6 +131,7 @@ class Trainer:
     ) -> Outcome[nn.Module]:
         """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
 
+        What is to be reached is the mean ``score`` of these records, of which expost.training has several.
         They are private unless wrapped in Public, and nobody may be both in them and in the training records:
         ``because`` is the caller's word for it. A release passes when its noisy margin is so far above 0 that, with
         this ``confidence``, none of the run passes that is below the target on these records; None is the paper's
@@ -132,6 +141,7 @@ class Trainer:
         run = self.begin(
             target,
             on=on,
+            score=score,
             releases=releases,
             every=every,
             delta=delta,
@@ -152,7 +162,8 @@ class Trainer:
         What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
         """
         course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        run = self._run(course, Split.whole(self._data), PublicCheck(lambda module: False), max_epsilon)
+        judge: Judge = PublicCheck(lambda module: False)
+        run = self._run(course, Split.whole(self._data), judge, None, max_epsilon=max_epsilon, ready=self._probe)
         return run.stages(self.end)
 
     def begin(
@@ -160,6 +171,7 @@ class Trainer:
         target: Target,
         *,
         on: Given | Public,
+        score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
@@ -173,10 +185,19 @@ class Trainer:
         public, held = isinstance(on, Public), Records.of(on.records if isinstance(on, Public) else on)
         del on
         self._given.require_apart(held)
-        if public:
-            return self._run(course, Split.whole(self._data), course.public(target, held), max_epsilon)
-        parts = Split.from_parts(self._data, Private(held), because=because)
-        return self._run(course, parts, course.private(target, check), max_epsilon)
+        goal = Goal(target, score)
+
+        def probe() -> None:
+            self._probe()
+            if len(held):
+                self._descent.require_scored(score, target.threshold, held.shaped())
+
+        parts, judge = Split.whole(self._data), course.public(target, score, held)
+        if not public:
+            held.require_once()
+            parts = Split.from_parts(self._data, Private(held), because=because)
+            judge = course.private(target, score, check)
+        return self._run(course, parts, judge, goal, max_epsilon=max_epsilon, ready=probe)
 
     def end(self) -> None:
         """Put on record that the run is over."""
@@ -187,6 +208,18 @@ class Trainer:
     def record(self) -> Memory:
         """What this process has spent, step by step."""
         return self._record if self._checkpoint is None else self._checkpoint.record
+
+    @property
+    def announced(self) -> Announced:
+        """What was said of the run before data was read."""
+        if self._announced is None:
+            raise LedgerConflict("this trainer has not begun a run; train first, then report on it.")
+        return self._announced
+
+    @property
+    def plan(self) -> Mapping[str, Fact]:
+        """What the run was planned as: releases, δ, check, score and threshold; empty before one begins."""
+        return {} if self._announced is None else self._announced.plan
 
     @property
     def prospect(self) -> Prospect | None:
@@ -242,12 +275,27 @@ class Trainer:
         if checkpoint.over:  # else the weights come with their bill, when a run begins
             descent.load(weights)
 
-    def _run(self, course: Course, parts: Split[Records], judge: Judge, max_epsilon: float | None) -> Run:
-        if self._begun:
+    def _run(
+        self,
+        course: Course,
+        parts: Split[Records],
+        judge: Judge,
+        goal: Goal | None,
+        *,
+        max_epsilon: float | None,
+        ready: Callable[[], None],
+    ) -> Run:
+        if self._announced is not None:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
         recorder, noise = self._checkpoint or self._record, self._noise
-        run = begin(course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=self._probe)
-        self._begun = True
+        aim = {} if goal is None else goal.facts
+        run = begin(
+            course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=ready, goal=aim
+        )
+        cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+        self._announced = Announced(
+            course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan
+        )
         self._descent.load(self._descent.start)
         return run
 

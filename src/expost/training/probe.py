@@ -3,25 +3,27 @@
 import copy
 import math
 import warnings
+from fractions import Fraction
 
+import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from expost.errors import SchemaMismatch
 from expost.training.clipping import SLACK, Clipper, Loss, attached, trainable
+from expost.training.inputs import outputs_of
 from expost.training.memory import require_forgetful
 from expost.training.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_apart
 from expost.training.muted import muted
+from expost.training.scores import Score
 from expost.training.trial import FAILURES, RECORDS, Batch, flat, plain_gradient, same_chance
 
 ALONE = ((0,), (1,), (2,))
 UNCLIPPED = 2.0**60
 """A clip that none of the gradients reaches."""
 
-Shaped = tuple[Tensor, Tensor]
 
-
-def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped) -> None:
+def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Batch) -> None:
     """Refuse a module that cannot be trained privately: one that keeps or mixes records, or hides gradients.
 
     Tried on copies and on made-up records of the shape of ``shaped``, so it says nothing about any record: with the
@@ -36,17 +38,42 @@ def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped
             except SchemaMismatch:
                 raise
             except FAILURES as error:
-                said = next(iter(str(error).splitlines()), type(error).__name__)
                 raise SchemaMismatch(
-                    f"module and loss fail on a made-up record of this shape ({said}); mend them."
+                    f"module and loss fail on a made-up record of this shape ({cause(error)}); mend them."
                 ) from error
 
 
-def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped) -> bool:
-    """Whether the trial could be made in double precision."""
-    features, labels = (each.double() if each.is_floating_point() else each for each in shaped)
+def require_scored(module: nn.Module, score: Score, threshold: Fraction, shaped: Batch) -> None:
+    """Refuse a score that fails on made-up records, or that mixes them; what is made up may be shown."""
+    module = copy.deepcopy(module).eval()
+    batch = Batch.made_up(shaped, trainable(module)[0].device)
     try:
-        _try(kind, copy.deepcopy(module).double(), loss, (features, labels), DOUBLE)
+        with same_chance(module), torch.no_grad():
+            outputs = outputs_of(module, batch.inputs)
+            together = score.steps(outputs, batch.labels, threshold)
+            alone = [score.steps(outputs[[place]], batch.labels[[place]], threshold) for place in range(RECORDS)]
+    except FAILURES as error:
+        raise SchemaMismatch(
+            f"the score ({score.name}) fails on a made-up record of this shape: {cause(error)}."
+        ) from error
+    if together.shape != (RECORDS,) or together.min() < 0 or together.max() > score.resolution:
+        raise SchemaMismatch(f"the score ({score.name}) is not one number from 0 to 1 per record; mend it.")
+    if not np.array_equal(together, np.concatenate(alone)):
+        raise SchemaMismatch(
+            f"the score ({score.name}) of a made-up record changes with the records beside it; score each by itself."
+        )
+
+
+def cause(error: Exception) -> str:
+    """The first line of what an error says of made-up records."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
+def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Batch) -> bool:
+    """Whether the trial could be made in double precision."""
+    precise = shaped.transform(lambda each: each.double() if each.is_floating_point() else each)
+    try:
+        _try(kind, copy.deepcopy(module).double(), loss, precise, DOUBLE)
     except SchemaMismatch:
         raise
     except FAILURES:
@@ -54,7 +81,7 @@ def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped:
     return True
 
 
-def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Shaped, tolerance: Tolerance) -> None:
+def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Batch, tolerance: Tolerance) -> None:
     batch = Batch.made_up(shaped, trainable(module)[0].device)
     given, shifted = _unpadded(module), _shifted(module)
     require_forgetful(given, loss, batch.at((0, 1)), batch.at((2, 3)))
@@ -85,7 +112,7 @@ def _require_clipped(
             some = batch.at(places)
             finite = [place for place in places if norms[place] < math.inf]  # the others must add nothing
             shares = [plain[place] * min(1.0, clip / (norms[place] + SLACK)) for place in finite]
-            apart = flat(clipper.sums(some.features, some.labels)) - sum(shares, torch.zeros_like(plain[0]))
+            apart = flat(clipper.sums(some.inputs, some.labels)) - sum(shares, torch.zeros_like(plain[0]))
             if not float(apart.norm()) <= tolerance.alone * sum(min(clip, norms[place]) for place in finite):
                 raise _blind(kind) if len(places) == 1 else mixed(module, "the clipped gradient of")
     return True

@@ -1,8 +1,9 @@
 """Records for a torch module: a dataset or a pair of tensors, read a batch at a time."""
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import PurePath
 from typing import Any, TypeAlias, final
 
@@ -14,10 +15,15 @@ from torch.utils.data import ConcatDataset, Dataset, IterableDataset, Subset, Te
 from expost.errors import SchemaMismatch
 from expost.noise import Integers
 from expost.storage import is_array, shares_memory
+from expost.training.inputs import separate, tensors
 from expost.training.overlap import rows_apart, same_content
+from expost.training.trial import Batch
 
-Given: TypeAlias = Dataset[tuple[Tensor, Tensor]] | tuple[Tensor, Tensor]
-"""Records as a user has them: a map-style dataset of (features, label), or both as tensors."""
+Given: TypeAlias = Dataset[Any] | tuple[Tensor, ...] | Mapping[str, Tensor]
+"""Records as a user has them: a map-style dataset, or all of them as tensors, by place or by name.
+
+Each is (features, label), several inputs and then the label, or a mapping with a field 'labels' or 'label'.
+"""
 
 
 @final
@@ -31,26 +37,36 @@ class Public:
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Records:
-    """Features and labels that are read a batch at a time."""
+    """Inputs and labels that are read a batch at a time; ``columns`` are all of them, where they are tensors."""
 
-    source: Dataset[Any]
+    source: Any
     size: int
+    columns: Batch | None = None
 
     @classmethod
     def of(cls, given: Given) -> "Records":
-        """Records from a dataset or a pair of tensors, refused by one sentence that shows none of them."""
+        """Records from a dataset or from tensors, refused by one sentence that shows none of them."""
         match given:
-            case (Tensor() as features, Tensor() as labels):
-                if not features.dim() or labels.shape[:1] != features.shape[:1]:
-                    raise SchemaMismatch("features and labels do not match; give a row and a label per record.")
-                if labels.shape[1:] == (1,):
-                    raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one per record.")
-                return cls(TensorDataset(features, labels), len(features))
-            case TensorDataset(tensors=(features, labels)):
-                return cls.of((features, labels))
-            case Dataset() if isinstance(given, Sized) and not isinstance(given, IterableDataset):
+            case TensorDataset():
+                return cls.of(given.tensors)
+            case tuple() if len(given) > 1 and all(isinstance(each, Tensor) for each in given):
+                return cls._of_columns(Batch(*separate(given)))
+            case Mapping():
+                return cls._of_columns(Batch(*separate(given)))
+            case IterableDataset() | list() | tuple() | str() | bytes() | np.ndarray() | Tensor():
+                pass
+            case Sized() if hasattr(given, "__getitem__"):
                 return cls(given, len(given))
         raise SchemaMismatch("these are not records; give a map-style Dataset or a tuple of features and labels.")
+
+    @classmethod
+    def _of_columns(cls, columns: Batch) -> "Records":
+        labels, inputs = columns.labels, tuple(tensors(columns.inputs))
+        if any(not each.dim() or each.shape[:1] != labels.shape[:1] for each in (*inputs, labels)):
+            raise SchemaMismatch("features and labels do not match; give a row and one label a record.")
+        if labels.shape[1:] == (1,):
+            raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one a record.")
+        return cls(TensorDataset(*inputs, labels), len(labels), columns)
 
     def require_apart(self, held: "Records") -> None:
         """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.
@@ -66,33 +82,49 @@ class Records:
                 "and call none of them public."
             )
 
+    def require_once(self) -> None:
+        """Refuse records of which one comes several times: its share is bounded for a record that comes once.
+
+        Looked through are subsets and concatenations; records of one dataset that are equal are not the same.
+        """
+        leaves: dict[int, tuple[Any, list[Integers]]] = {}
+        for leaf, places in _leaves(self.source, np.arange(self.size)):
+            leaves.setdefault(id(leaf), (leaf, []))[1].append(places)
+        merged = [(leaf, np.concatenate(places)) for leaf, places in leaves.values()]
+        origins = [list(_origins(leaf, places)) for leaf, places in merged]
+        twice = any(len(np.unique(places)) < len(places) for _, places in merged)
+        if twice or any(
+            one.meets(another) for mine, others in combinations(origins, 2) for one in mine for another in others
+        ):
+            raise SchemaMismatch("a record comes several times in these datasets; give each record once.")
+
     def __len__(self) -> int:
         return self.size
 
     @property
     def uniform(self) -> bool:
         """Whether the shape of a record is known without reading one."""
-        return isinstance(self.source, TensorDataset)
+        return self.columns is not None
 
-    def shaped(self) -> tuple[Tensor, Tensor]:
+    def shaped(self) -> Batch:
         """A batch of one with the shape and the type of a record, which count as public, and no values of it."""
-        if isinstance(self.source, TensorDataset):
-            features, labels = (each.new_zeros((1, *each.shape[1:])) for each in self.source.tensors)
-            return features, labels
+        if self.columns is not None:
+            return self.columns.transform(lambda each: each.new_zeros((1, *each.shape[1:])))
+        collated: Any = None
         with suppress(Exception):  # whatever it is, what it says may show the record
-            features, labels = (torch.zeros_like(each) for each in default_collate([self.source[0]]))
-            return features, labels
-        raise SchemaMismatch("the first record cannot be read; let each item of the dataset be (features, label).")
+            collated = default_collate([self.source[0]])
+        if collated is None:
+            raise SchemaMismatch("the first record cannot be read; let each item of the dataset be (features, label).")
+        return Batch(*separate(collated)).transform(torch.zeros_like)
 
-    def batches(self, places: Integers, at_once: int) -> Iterator[tuple[Tensor, Tensor]]:
+    def batches(self, places: Integers, at_once: int) -> Iterator[Batch]:
         """The records at these places, so many at once."""
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
-            if isinstance(self.source, TensorDataset):
-                features, labels = (each[torch.from_numpy(some)] for each in self.source.tensors)
+            if self.columns is not None:
+                yield self.columns.at(some.tolist())
             else:
-                features, labels = default_collate([self.source[place] for place in some.tolist()])
-            yield features, labels
+                yield Batch(*separate(default_collate([self.source[place] for place in some.tolist()])))
 
 
 @final
@@ -129,26 +161,30 @@ class _Origin:
         return (0,) if same else ()
 
 
-def _origins(source: Any, places: Integers, within: tuple[object, ...] = ()) -> Iterator[_Origin]:
-    """All that can be found to hold the records at these places, from the outermost dataset inwards."""
-    if any(source is each for each in within):
-        return
-    within = (*within, source)
+def _leaves(source: Any, places: Integers) -> Iterator[tuple[Any, Integers]]:
+    """The datasets that subsets and concatenations are made of, and the places in them."""
     if isinstance(source, Subset):
-        yield from _origins(source.dataset, _chosen(source, places), within)
+        yield from _leaves(source.dataset, _chosen(source, places))
     elif isinstance(source, ConcatDataset):
         ends = source.cumulative_sizes
         for part, start, end in zip(source.datasets, [0, *ends[:-1]], ends, strict=True):
-            yield from _origins(part, places[(start <= places) & (places < end)] - start, within)
+            yield from _leaves(part, places[(start <= places) & (places < end)] - start)
     else:
-        yield _Origin(source, places)
-        held = source.tensors if isinstance(source, TensorDataset) else tuple(getattr(source, "__dict__", {}).values())
+        yield source, places
+
+
+def _origins(source: Any, places: Integers, within: tuple[object, ...] = ()) -> Iterator[_Origin]:
+    """All that can be found to hold the records at these places, from the outermost dataset inwards."""
+    for leaf, chosen in _leaves(source, places):
+        if any(leaf is each for each in within):
+            continue
+        yield _Origin(leaf, chosen)
+        held = leaf.tensors if isinstance(leaf, TensorDataset) else tuple(getattr(leaf, "__dict__", {}).values())
         for each in held:
             nested = isinstance(each, Dataset) and isinstance(each, Sized)
-            if (nested or isinstance(each, list | tuple) or (is_array(each) and each.ndim)) and len(each) == len(
-                source
-            ):
-                yield from _origins(each, places, within) if nested else (_Origin(each, places),)
+            listed = isinstance(each, list | tuple) or (is_array(each) and each.ndim)
+            if (nested or listed) and len(each) == len(leaf):
+                yield from _origins(each, chosen, (*within, leaf)) if nested else (_Origin(each, chosen),)
 
 
 def _chosen(subset: Subset[Any], places: Integers) -> Integers:

@@ -108,15 +108,21 @@ class Ahead:
 @final
 @dataclass(frozen=True, slots=True)
 class Prospect:
-    """What can still be stated of a run that was resumed, all of it announced by its plan; printed as sentences."""
+    """What can still be stated of a run that was resumed, all of it announced by its plan; printed as sentences.
+
+    Of a run that is over this is the one statement that it came to: who was killed just then has not heard it.
+    """
 
     standing: Standing
     releases: tuple[Ahead, ...]
     delta: str
 
     @classmethod
-    def of(cls, standing: Standing, planned: Sequence[tuple[int, float]], delta: str) -> "Prospect":
+    def of(cls, standing: Standing, planned: Sequence[tuple[int, float]], delta: str, *, over: bool) -> "Prospect":
         """From the steps and the ε that were planned for each release."""
+        if over:
+            covering = [Ahead(standing.kept, epsilon) for steps, epsilon in planned if steps >= standing.billed]
+            return cls(standing, tuple(covering[:1]), delta)
         waiting = standing.kept > standing.judged
         ahead = [
             Ahead(steps - standing.lost, epsilon)

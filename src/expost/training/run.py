@@ -1,6 +1,6 @@
 """A training run under its odometer: the rungs still to be climbed, and what earlier processes of the run have paid."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -15,7 +15,7 @@ from expost.ladder import Rung
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Split
-from expost.record import Memory
+from expost.record import Fact, Memory
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.step import Inquiry, Verdict
@@ -45,6 +45,7 @@ class Run:
     remaining: Remaining
     carried: Release[Weights] | None
     show: Callable[[], None]
+    plan: Mapping[str, Fact]
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
@@ -137,6 +138,7 @@ class Run:
             self.show()
             yield Stage(trained)
         past: Past[Weights] = Past()
+        history: list[Line] = []
         for rung in self.rungs:
             try:
                 for _ in range(rung.times):
@@ -144,7 +146,8 @@ class Run:
             except BudgetExceeded:
                 return
             self.show()
-            yield Stage(past.joint().map(self.descent.built))
+            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
+            yield Stage(past.joint().map(self.descent.built), tuple(history))
         finished()
 
 
@@ -157,10 +160,11 @@ def begin(
     max_epsilon: float | None,
     noise: Noise,
     ready: Callable[[], None],
+    goal: Mapping[str, Fact],
 ) -> Run:
     """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
 
-    ``ready`` is called, and may refuse, before anything is on record.
+    ``ready`` is called, and may refuse, before anything is on record. ``goal`` is what the plan is to reach.
     """
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
     first = pledge.table[0].epsilon
@@ -172,8 +176,9 @@ def begin(
     standing = Standing() if saved is None else saved.standing
     left = remaining(course.releases.rungs, course.descent.descent, standing)
     ready()
+    plan = course.facts(judge, goal)
     if saved is not None:
-        saved.begin(course.facts(judge), course.releases.schedule.steps)
+        saved.begin(plan, course.releases.schedule.steps)
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
     odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
     return Run(
@@ -186,6 +191,7 @@ def begin(
         remaining=left,
         carried=None if saved is None else _carried(course, parts, saved, odometer, noise),
         show=_nothing if saved is None else saved.show,
+        plan=plan,
     )
 
 

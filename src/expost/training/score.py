@@ -24,7 +24,7 @@ predicted for one record never hangs on the others."""
 @final
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An accuracy to reach: the share of records predicted right."""
+    """An accuracy to reach: the share of records predicted right, or the mean of another score."""
 
     threshold: Fraction
 

@@ -1,7 +1,7 @@
 """Made-up records for a module to be tried on, and what it answers to them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import final
@@ -12,47 +12,67 @@ from torch.autograd import grad
 from torch.random import fork_rng
 
 from expost.training.clipping import Loss, losses_of, trainable
+from expost.training.inputs import Inputs, transform
 
 RECORDS = 5
 """Made-up records: labels and tokens that a loss or a layer ignores do not fill them all."""
 
-FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError)
+FAILURES = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    ArithmeticError,
+)
 """What a module raises on records that do not suit it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some records, along the first axis of both tensors."""
+    """Some records, along the first axis of every tensor."""
 
-    features: Tensor
+    inputs: Inputs
     labels: Tensor
 
     @classmethod
-    def made_up(cls, shaped: tuple[Tensor, Tensor], device: torch.device) -> "Batch":
+    def made_up(cls, shaped: "Batch", device: torch.device) -> "Batch":
         """Records of the shape and the type of ``shaped``, itself a batch of one."""
-        features, labels = (_numbers(each).to(device) for each in shaped)
-        return cls(features, labels)
+        return shaped.transform(lambda each: _numbers(each).to(device))
+
+    def transform(self, f: Callable[[Tensor], Tensor]) -> "Batch":
+        """The same with each tensor changed."""
+        return Batch(transform(self.inputs, f), f(self.labels))
 
     def at(self, places: Sequence[int]) -> "Batch":
         """The records at these places, in this order."""
-        return Batch(self.features[list(places)], self.labels[list(places)])
+        return self.transform(lambda each: each[list(places)])
 
     def with_one(self, place: int, value: float, label: int) -> "Batch":
-        """The same but for one record, all whose numbers are the value."""
-        features, labels = self.features.clone(), self.labels.clone()
-        features[place], labels[place] = value, label
-        return Batch(features, labels)
+        """The same but for one record, all whose numbers are the value; whole ones are 0 if it is not 0 or 1."""
+
+        def replaced(each: Tensor) -> Tensor:
+            each = each.clone()
+            each[place] = value if each.is_floating_point() or value in (0, 1) else 0
+            return each
+
+        labels = self.labels.clone()
+        labels[place] = label
+        return Batch(transform(self.inputs, replaced), labels)
 
     def with_gap(self, place: int) -> "Batch":
-        """The same but for one record, whose first number is missing."""
-        features = self.features.clone()
-        features[place].view(-1)[0] = math.nan
-        return Batch(features, self.labels)
+        """The same but for one record, whose first numbers are missing where they need not be whole."""
 
-    def on(self, device: torch.device) -> "Batch":
-        """The same on another device."""
-        return Batch(self.features.to(device), self.labels.to(device))
+        def gapped(each: Tensor) -> Tensor:
+            each = each.clone()
+            if each.is_floating_point() and each[place].numel():
+                each[place].view(-1)[0] = math.nan
+            return each
+
+        return Batch(transform(self.inputs, gapped), self.labels)
 
 
 @final
@@ -82,7 +102,7 @@ def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
         return loss(outputs, labels)
 
     with torch.no_grad():
-        losses = losses_of(module, listening, batch.features, batch.labels)
+        losses = losses_of(module, listening, batch.inputs, batch.labels)
     outputs, records = kept[0], len(losses)
     if isinstance(outputs, Tensor) and outputs.shape[:1] == losses.shape:
         return Answers(outputs.reshape(records, -1), losses)
@@ -92,7 +112,7 @@ def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
 def plain_gradient(module: nn.Module, loss: Loss, batch: Batch) -> Tensor:
     """The gradient of the summed losses by torch itself, over all trainable parameters in a row."""
     parameters = trainable(module)
-    found = grad(losses_of(module, loss, batch.features, batch.labels).sum(), parameters, allow_unused=True)
+    found = grad(losses_of(module, loss, batch.inputs, batch.labels).sum(), parameters, allow_unused=True)
     used: list[Tensor | None] = list(found)
     pairs = zip(parameters, used, strict=True)
     return flat([torch.zeros_like(parameter) if each is None else each for parameter, each in pairs])

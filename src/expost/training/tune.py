@@ -16,6 +16,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Records
 from expost.record import Fact
 from expost.release import Past
+from expost.training.tuned import Contest, Tuned
 
 R = TypeVar("R", bound=Records)
 T = TypeVar("T")
@@ -110,6 +111,12 @@ class Selection(Generic[R, T]):
         return SelectionBill(self.runs, tuple(_statement(each) for each in self.configurations))
 
     @property
+    def contest(self) -> Contest:
+        """What is public about it, without what the configurations hold besides."""
+        names = tuple(each.name for each in self.configurations)
+        return Contest(names, self.bill, self.at_least, self.held, self.relation.value)
+
+    @property
     def relation(self) -> Neighbours:
         """The neighbour relation of all configurations."""
         return self.configurations[0].relation
@@ -152,37 +159,6 @@ class Selection(Generic[R, T]):
         return self.configurations[run.place].epsilon, -run.score
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Tuned(Generic[T]):
-    """The best passing run, with name, value and score None where no run passed, and what all runs cost together.
-
-    This (ε, δ) is the whole statement: the odometer that ran the selection claims nothing any more. ``seeded`` means
-    NOT PRIVATE; ``floating`` that the bound does not cover the rounding of floating-point noise.
-    """
-
-    configuration: str | None
-    value: T | None
-    score: float | None
-    statement: Statement
-    seeded: bool
-    floating: bool
-
-    @property
-    def epsilon(self) -> AdpEpsilon:
-        """The ex-post ε of what was returned."""
-        return self.statement.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The δ, the same for every outcome."""
-        return self.statement.delta
-
-    def then(self, later: Statement) -> Statement:
-        """Together with a later run on the same data, whose δ was fixed before the tuning."""
-        return self.statement + later
-
-
 def tune(
     data: Private[R],
     configurations: Sequence[Configuration[R, T]],
@@ -212,11 +188,13 @@ def tune(
             f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked; "
             f"give each a δ of at most {delta / runs.mean:.4g}."
         )
+    contest = selection.contest
+    contest.stated(None)  # a price that nothing states is refused while the data is closed
     release = odometer.spend(selection, data, UNREAD, Past(), noise)
     best, marks = release.value, (release.seeded, release.floating)
     if best is None:
-        return Tuned(None, None, None, bill.none_passed, *marks)
-    return Tuned(selection.configurations[best.place].name, best.value, best.score, bill.passed(best.place), *marks)
+        return Tuned(None, None, None, contest, *marks)
+    return Tuned(contest.names[best.place], best.value, best.score, contest, *marks)
 
 
 def draw_runs(law: TruncatedNegativeBinomial, noise: Noise) -> int:

@@ -21,9 +21,13 @@ from expost.private import Neighbours
 from expost.record import Fact
 from expost.release import Past
 from expost.training.clipping import Clipper, Loss, attached, trainable
+from expost.training.inputs import outputs_of
 from expost.training.memory import same
-from expost.training.probe import require_separable
+from expost.training.probe import require_scored, require_separable
 from expost.training.records import Records
+from expost.training.scores import Score, on_grid
+from expost.training.steps import ModuleSteps
+from expost.training.trial import Batch
 
 
 @final
@@ -91,20 +95,18 @@ class ModuleDescent:
             "records": self.records,
         }
 
+    @property
+    def public(self) -> ModuleSteps:
+        """What goes on record of the steps."""
+        return ModuleSteps(self.descent, self.clip, self.records)
+
     def promise(self, budget: Budget) -> Promise:
         """What the steps cost that the budget pays for."""
-        return self.descent.promise(self.descent.steps(budget))
+        return self.public.promise(budget)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """Steps, rate and noise: enough to recompute the cost; the rate rests on a public number of records."""
-        return {
-            "steps": self.descent.steps(budget),
-            "rate": str(self.descent.rate),
-            "noise multiplier": str(self.descent.noise_multiplier),
-            "clip": str(self.clip),
-            "public number of records": self.records,
-            "noise": "floating-point Gaussian",
-        }
+        """Steps, rate, noise, clip and the public number of records."""
+        return self.public.facts(budget)
 
     def sample(self, data: Records, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
         """Go on from the last release for as many steps as the budget pays for."""
@@ -123,7 +125,7 @@ class ModuleDescent:
         self.keep(reached)
         return reached
 
-    def require_separable(self, shaped: tuple[Tensor, Tensor]) -> None:
+    def require_separable(self, shaped: Batch) -> None:
         """Refuse a module that does not treat each record apart, going by the shape of the records alone."""
         require_separable(self.clipper, self.pristine, self.loss, shaped)
 
@@ -164,24 +166,29 @@ class ModuleDescent:
         releases[-1].put(module)
         return module.eval()
 
-    def correct(self, module: nn.Module, held: Records) -> Floats:
-        """1 for a record whose class has the largest output, 0 for another."""
+    def require_scored(self, score: Score, threshold: Fraction, shaped: Batch) -> None:
+        """Refuse a score that does not suit what the module puts out, going by the shape of the records alone."""
+        require_scored(self.pristine, score, threshold, shaped)
+
+    def scored(self, module: nn.Module, held: Records, score: Score, threshold: Fraction) -> Floats:
+        """The score of each record."""
         module = copy.deepcopy(module)  # this one sees records, and is not the one that is released
         device = trainable(module)[0].device
-        right = [np.zeros(0)]
+        steps = [np.zeros(0, np.int64)]
         with torch.no_grad():
-            for features, labels in held.batches(np.arange(len(held)), self.at_once):
-                predicted = module(features.to(device)).argmax(dim=1).cpu()
-                right.append((predicted == labels.cpu()).numpy().astype(np.float64))
-        return np.concatenate(right)
+            for batch in held.batches(np.arange(len(held)), self.at_once):
+                some = batch.transform(lambda each: each.to(device))
+                steps.append(score.steps(outputs_of(module, some.inputs), some.labels, threshold))
+        return on_grid(np.concatenate(steps), score.resolution)
 
     def _step(self, clipper: Clipper, data: Records, noise: Noise) -> None:
         parameters = trainable(self.module)
         totals = [torch.zeros_like(each) for each in parameters]
         places = np.flatnonzero(noise.coins(self.descent.rate, len(data)))
-        for features, labels in data.batches(places, self.at_once):
-            device = parameters[0].device
-            more = clipper.sums(features.to(device), labels.to(device))
+        device = parameters[0].device
+        for batch in data.batches(places, self.at_once):
+            some = batch.transform(lambda each: each.to(device))
+            more = clipper.sums(some.inputs, some.labels)
             totals = [total + each for total, each in zip(totals, more, strict=True)]
         std = up(self.descent.noise_multiplier * self.clip)
         for each, total in zip(parameters, totals, strict=True):

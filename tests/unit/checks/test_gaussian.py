@@ -14,6 +14,7 @@ from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.record import Fact
 from expost.release import Past
 from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
@@ -46,9 +47,17 @@ def test_a_candidate_passes_when_the_noisy_margin_is_not_negative(candidate: int
     assert answered(check, candidate, ScriptedNoise([noise])).passed is passed
 
 
-@pytest.mark.parametrize("check", [GaussianCheck(QUESTION, budget(1), 3, None), BalancedCheck(QUESTION, None)])
-def test_the_record_holds_the_sensitivity_and_its_unit(check: Check[Integers, int]) -> None:
-    assert check.facts() == {"sensitivity": 3, "unit": 4}
+SHARED: dict[str, Fact] = {"epsilon": "1", "alpha": "20", "questions": 3}
+
+
+@pytest.mark.parametrize(
+    ("check", "more"),
+    [(GaussianCheck(QUESTION, budget(1), 3, None), SHARED), (BalancedCheck(QUESTION, None), {})],
+)
+def test_the_record_holds_the_sensitivity_its_unit_and_what_the_price_follows_from(
+    check: Check[Integers, int], more: dict[str, Fact]
+) -> None:
+    assert check.facts() == {"sensitivity": 3, "unit": 4, **more}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -15,8 +16,8 @@ from expost.accounting.statement import stated
 from expost.report import check, conclusion, fragment, receipt, render, written
 from expost.report.digits import price
 from expost.report.facts import Facts, by_part, total
+from expost.report.reading import reading
 from expost.report.scale import Margins, Shares
-from expost.report.words import reading
 from expost.search import Ended
 from expost.step import Verdict
 from tests.unit.report.examples import HOSTILE, facts, head, trained
@@ -159,7 +160,7 @@ def test_a_public_check_shows_no_margin_and_no_held_out_records() -> None:
 
 
 def test_scales_agree_on_what_a_verdict_reveals() -> None:
-    shares = Shares(reached().asked, 100.0)
+    shares = Shares(Fraction(4, 5), 100.0)
 
     assert Margins().answer(Verdict(True, 3.0, 2.0)) == (3.0, 2.0)
     assert shares.answer(Verdict(True, 3.0, 2.0)) == pytest.approx((0.83, 0.02))

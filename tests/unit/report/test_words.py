@@ -15,7 +15,8 @@ from expost.private import Neighbours
 from expost.report.digits import least, most, one_in, plain, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
-from expost.report.words import conclusion, headline, last_checked, reading
+from expost.report.reading import reading
+from expost.report.words import conclusion, headline, last_checked
 from expost.search import Ended
 from tests.unit.report.examples import facts, silent
 

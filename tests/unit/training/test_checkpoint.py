@@ -397,12 +397,12 @@ def test_another_plan_than_the_pledged_one_is_refused(path: Path, changed: dict[
         resumed(path).releases(**{**PLAN, **changed})
 
 
-def test_another_accuracy_than_the_pledged_one_is_refused_as_its_check_has_another_sensitivity(path: Path) -> None:
+def test_another_accuracy_than_the_pledged_one_is_refused(path: Path) -> None:
     job = trainer(checkpoint=path, noise=Fails(25))
     with pytest.raises(MechanismFailed):
         job.until(accuracy(0.99), on=held(), **PLAN)
 
-    with pytest.raises(LedgerConflict, match="was pledged with sensitivity = 99"):
+    with pytest.raises(LedgerConflict, match="was pledged with threshold = 99/100"):
         resumed(path).until(accuracy(0.9), on=held(), **PLAN)
 
 
@@ -418,8 +418,11 @@ def test_a_run_that_is_over_is_not_gone_on_with(path: Path) -> None:
 
 
 def test_a_run_that_halted_is_not_gone_on_with(path: Path) -> None:
-    trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
+    outcome = trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
 
+    prospect = resumed(path).prospect
+    assert prospect is not None
+    assert [each.epsilon for each in prospect.releases] == [outcome.epsilon]
     with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
         resumed(path).until(accuracy(0.05), on=held(), **PLAN)
 

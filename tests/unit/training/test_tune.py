@@ -27,7 +27,8 @@ from expost.private import Neighbours, Private
 from expost.record import Memory
 from expost.release import Past
 from expost.training.public_search import Found, search_public
-from expost.training.tune import UNREAD, Configuration, Selection, Tuned, draw_runs, tune
+from expost.training.tune import UNREAD, Configuration, Selection, draw_runs, tune
+from expost.training.tuned import Tuned
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence, people, rehearsal
 
 TWOS = people(*[0] * 40, *[1] * 60, *[2] * 900)

@@ -1,0 +1,150 @@
+"""The journal of a run: a line for each thing that was about to be spent, that was spent, or that was shown.
+
+A hold is written before data is opened and a capture before the value leaves, so whatever ends a run, its journal
+states at least what was spent. A last line that was cut short was never acted upon, and says nothing.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import final
+
+from expost.accounting.claim import Promise, Spent
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import Pledge
+from expost.accounting.statement import stated
+from expost.errors import ExpostError, SchemaMismatch
+from expost.record import Entry
+from expost.report.digits import price, small
+from expost.report.facts import Item, total
+from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
+from expost.report.words import NOT_PRIVATE
+
+FORMAT = "expost journal 1"
+MOST_LINES = 10**5
+"""More than any run writes; an auditor is not kept waiting by a file that was made to."""
+ORDERS = (2, 20, 128)
+"""Where a step's cost is compared with what was held for it."""
+SLACK = 1 + 1e-9
+
+
+def opening_line() -> dict[str, Json]:
+    """What a journal begins with."""
+    return {"format": FORMAT, "expost": metadata.version("expost")}
+
+
+def pledge_line(pledge: Pledge) -> dict[str, Json]:
+    """How the total will be stated."""
+    return {"pledge": pledge_out(pledge)}
+
+
+def hold_line(number: int, entry: Entry, promise: Promise) -> dict[str, Json]:
+    """What is about to be spent at most, before data is opened."""
+    return {"hold": number, "item": item_out(Item(entry, promise.as_spent(), finished=False))}
+
+
+def capture_line(number: int, spent: Spent) -> dict[str, Json]:
+    """What a hold did cost, before the value leaves."""
+    return {"capture": number, "curve": curve_out(spent.curve)}
+
+
+def shown_line(cells: Mapping[str, str]) -> dict[str, Json]:
+    """What is about to be shown of a rung."""
+    return {"shown": dict(cells)}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a journal says: the pledge, the bill with unfinished steps in full, and what was shown."""
+
+    pledge: Pledge | None
+    bill: tuple[Item, ...]
+    shown: tuple[Mapping[str, Json], ...]
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of all that was spent, under the pledge; infinite without one."""
+        return AdpEpsilon(0.0) if not self.bill else stated(total(self.bill), self.pledge)
+
+    def __str__(self) -> str:
+        if not self.bill:
+            return "The journal says that nothing was spent."
+        told = ["  ".join(f"{_plain(name)}: {_plain(str(cell))}" for name, cell in each.items()) for each in self.shown]
+        warning = [f"{NOT_PRIVATE}."] if any(item.entry.seeded for item in self.bill) else []
+        at = "" if self.pledge is None else f" at δ = {small(self.pledge.delta)}"
+        spent = f"The journal says that ε = {price(self.epsilon)}{at} is spent{self._open}."
+        return "\n".join([*warning, *told, spent])
+
+    @property
+    def _open(self) -> str:
+        match sum(not item.finished for item in self.bill):
+            case 0:
+                return ""
+            case 1:
+                return ", with one step that did not finish and is counted in full"
+            case number:
+                return f", with {number} steps that did not finish and are counted in full"
+
+
+def is_journal(text: str) -> bool:
+    """Whether a file begins as a journal does."""
+    try:
+        first = json.loads(text.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and str(first.get("format")).startswith("expost journal ")
+
+
+def read_journal(text: str) -> Kept:
+    """What a journal says; refused if anything but its last line is not whole."""
+    lines = text.split("\n")[:-1]  # what follows the last line break is empty, or was cut short and never acted upon
+    if not is_journal(text) or len(lines) > MOST_LINES:
+        raise SchemaMismatch("this is not a journal of expost; name the one beside the folder of a release.")
+    try:
+        found = [table(json.loads(line)) for line in lines]
+        if not found or found[0].get("format") != FORMAT:
+            raise SchemaMismatch("another version's")
+        return _kept(found[1:])
+    except (ExpostError, ValueError, KeyError, TypeError, ZeroDivisionError, OverflowError, RecursionError):
+        raise SchemaMismatch(
+            "the journal is not one that this version of expost writes: a line is missing, malformed or was changed."
+        ) from None
+
+
+def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
+    pledge: Pledge | None = None
+    bill: dict[int, Item] = {}
+    shown: list[Mapping[str, Json]] = []
+    for place, line in enumerate(lines):
+        match [*line]:
+            case ["pledge"] if place == 0:
+                pledge = pledge_in(line["pledge"])
+            case ["hold", "item"] if line["hold"] == len(bill) + 1:
+                bill[len(bill) + 1] = _held(item_in(line["item"]))
+            case ["capture", "curve"]:
+                number = whole(line["capture"])
+                bill[number] = _captured(bill[number], Spent(curve_in(line["curve"])))
+            case ["shown"]:
+                shown.append(table(line["shown"]))
+            case _:
+                raise SchemaMismatch("a line is out of place.")
+    return Kept(pledge, tuple(bill.values()), tuple(shown))
+
+
+def _held(item: Item) -> Item:
+    if item.finished or item.count != 1:
+        raise SchemaMismatch("a hold is one step that has not finished.")
+    return item
+
+
+def _captured(hold: Item, spent: Spent) -> Item:
+    if hold.finished or any(spent.at(alpha) > SLACK * hold.spent.at(alpha) for alpha in ORDERS):
+        raise SchemaMismatch("a hold is captured once, for no more than was held.")
+    return Item(hold.entry, spent)
+
+
+def _plain(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

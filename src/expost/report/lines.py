@@ -1,0 +1,160 @@
+"""Lines of a bill: what the cost of one step must be, worked out again from its own facts by the rule of its mechanism.
+
+A rule needs nothing but the line. What the facts themselves must be follows from the settings of the run, and is the
+matter of a procedure.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from expost.accounting.claim import NOTHING, Spent
+from expost.accounting.curve import Curve, Linear, Table, largest_rho
+from expost.accounting.descent import Descent
+from expost.accounting.gaussian import lattice_rho
+from expost.errors import SchemaMismatch
+from expost.numerics import up
+from expost.record import Entry
+from expost.report.facts import Item, by_part
+from expost.report.notation import fraction, whole
+from expost.report.untrusted import quoted
+
+SAME = 1e-9
+"""Relative difference up to which two computations agree: other machines round logarithms in another way."""
+MOST_DESCENTS = 4
+"""Kinds of gradient steps on one bill: working one out takes a tenth of a second, and a run of ours has one."""
+SIDES = {"train", "held"}
+
+Rule = Callable[[Entry, Curve], bool]
+
+
+def faults(bill: Sequence[Item]) -> Iterator[str]:
+    """What is wrong with single lines, and with what a balanced check spends."""
+    kinds = {(item.entry.facts.get("rate"), item.entry.facts.get("noise multiplier")) for item in bill}
+    if len(kinds) > MOST_DESCENTS:
+        raise SchemaMismatch(f"the receipt has more than {MOST_DESCENTS} kinds of gradient steps; it was changed.")
+    for place, item in enumerate(bill, start=1):
+        if not set(item.entry.part.split("/")[1:]) <= SIDES:
+            yield f"line {place} reads {quoted(item.entry.part)}, which is not a part that a split makes."
+        rule = RULES.get(item.entry.what)
+        if rule is not None and not rule(item.entry, item.spent.curve):
+            yield f"the cost of line {place}, {item.entry.what}, does not follow from its facts."
+    yield from _unbalanced(bill)
+
+
+def at_their_word(bill: Sequence[Item]) -> Iterator[str]:
+    """The lines that no rule of ours works out again."""
+    for place, item in enumerate(bill, start=1):
+        if item.entry.what not in RULES:
+            yield f"line {place}, {quoted(item.entry.what)}, is taken at its word: it is not a step that expost knows."
+
+
+def _unbalanced(bill: Sequence[Item]) -> Iterator[str]:
+    """Each balanced check spends on the held-out part what the training part had spent beyond it, so a gap shows.
+
+    Uses: balanced checks.
+    """
+    before: dict[str, Spent] = {}
+    for place, item in enumerate(bill, start=1):
+        part = item.entry.part
+        if item.entry.what == "balanced check":
+            trained, asked = (before.get(side, NOTHING.as_spent()) for side in (_sibling(part), part))
+            if not same(up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))):
+                yield f"line {place}, {item.entry.what}, does not balance what the lines before it spent."
+        before[part] = before.get(part, NOTHING.as_spent()) + by_part([item])[part]
+
+
+def _sibling(held: str) -> str:
+    return f"{held.rpartition('/')[0]}/train"
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two numbers agree."""
+    return math.isclose(one, other, rel_tol=SAME)
+
+
+def alike(one: Curve, other: Curve) -> bool:
+    """Whether two curves agree, line by line or order by order, and in what is known beyond them."""
+    if isinstance(one, Table) or isinstance(other, Table):
+        return (
+            isinstance(one, Table)
+            and isinstance(other, Table)
+            and one.orders == other.orders
+            and all(map(same, one.values.tolist(), other.values.tolist()))
+        )
+    pairs = zip(one.lines, other.lines, strict=False)
+    return len(one.lines) == len(other.lines) and all(_alike_lines(ours, theirs) for ours, theirs in pairs)
+
+
+def _alike_lines(one: Linear, other: Linear) -> bool:
+    if (one.gaussian is None) is not (other.gaussian is None):
+        return False
+    numbers = ((line.xi, line.rho, line.gaussian or Fraction(0)) for line in (one, other))
+    return all(same(up(ours), up(theirs)) for ours, theirs in zip(*numbers, strict=True))
+
+
+def _measured(entry: Entry, curve: Curve) -> bool:
+    """Gaussian noise on integers.
+
+    Uses: discrete Gaussian mechanism.
+    """
+    reach, variance = fraction(entry.facts["l2_squared"]), fraction(entry.facts["variance"])
+    return curve == Linear(Fraction(0), reach / (2 * variance), lattice_rho(variance, reach))
+
+
+def _chosen(entry: Entry, curve: Curve) -> bool:
+    """One or several exponential mechanisms.
+
+    Uses: exponential mechanism curve.
+    """
+    draws, epsilon = whole(entry.facts.get("draws", 1)), fraction(entry.facts["epsilon"])
+    return curve == Linear(Fraction(0), draws * epsilon**2 / 8)
+
+
+def _asked(entry: Entry, curve: Curve) -> bool:
+    """Gaussian noise on a question; its variance follows from the price.
+
+    Uses: Gaussian checks.
+    """
+    if not isinstance(curve, Linear):
+        return False
+    reach = Fraction(whole(entry.facts["sensitivity"])) ** 2
+    return curve.rho > 0 and curve == Linear(Fraction(0), curve.rho, lattice_rho(reach / (2 * curve.rho), reach))
+
+
+def _asked_sparsely(entry: Entry, curve: Curve) -> bool:
+    """The threshold once, and a pass.
+
+    Uses: sparse vector cost.
+    """
+    if not isinstance(curve, Linear):
+        return False
+    facts = entry.facts
+    once = 1 / (2 * fraction(facts["variance"]))
+    passing = (1 if facts["monotone"] is True else 2) / fraction(facts["scale"])
+    return curve.rho in (0, once) and curve.xi in (0, passing)
+
+
+def _trained(entry: Entry, curve: Curve) -> bool:
+    """Steps, rate and noise multiplier give the curve anew, at every order.
+
+    Uses: Poisson-subsampled Gaussian.
+    """
+    facts = entry.facts
+    descent = Descent(fraction(facts["rate"]), fraction(facts["noise multiplier"]))
+    known = descent.promise(whole(facts["steps"])).curve
+    return alike(curve, known) and str(facts["noise"]).startswith("floating") is entry.floating
+
+
+RULES: Mapping[str, Rule] = {
+    "Gaussian": _measured,
+    "Brownian": _measured,
+    "SpanningTree": _chosen,
+    "Exponential": _chosen,
+    "Head": _trained,
+    "ModuleDescent": _trained,
+    "sparse vector check": _asked_sparsely,
+    "balanced check": _asked,
+    "Gaussian check": _asked,
+}
+"""By the name that a step goes on record with."""

@@ -1,0 +1,196 @@
+"""Replays: the plan, the bill and the history that a procedure leads to, beside those that a receipt has.
+
+Which rungs were taken and what the check answered is the receipt's word; everything else of a run follows from its
+settings and those answers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import final
+
+from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.ladder import Rung
+from expost.looks import planned_looks
+from expost.record import Entry, Fact, Memory
+from expost.report.facts import billed, by_part, total
+from expost.report.lines import alike, same
+from expost.report.procedures import Procedure, Step
+from expost.report.scale import Shares
+from expost.report.testimony import Taken, Testimony
+from expost.report.untrusted import quoted
+from expost.search import Ended, planned_stops
+from expost.step import Look, Price, Verdict
+
+NONE = NOTHING.as_spent()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rungs:
+    """A ladder as a receipt has it."""
+
+    rungs: tuple[Rung, ...]
+
+
+@final
+@dataclass(slots=True)
+class Replay:
+    """A run over again, step by step, on record as the first time."""
+
+    told: Testimony
+    procedure: Procedure
+    rungs: tuple[Rung, ...]
+    record: Memory = field(default_factory=Memory)
+    looks: int = 0
+
+    @property
+    def public(self) -> bool:
+        """Whether candidates are judged on public records, so that none are held out."""
+        return isinstance(self.procedure.check, PublicCheck)
+
+    @property
+    def spent(self) -> Spent:
+        """The running total."""
+        return total(billed(self.record))
+
+    def faults(self) -> Iterator[str]:
+        """Where plan, bill, history and ending are not what the settings and the answers lead to."""
+        yield from self._plan()
+        for step in self.procedure.before:
+            self._put(step, "train")
+        for place, (rung, taken) in enumerate(zip(self.rungs, self.told.history, strict=False), start=1):
+            yield from self._rung(place, rung, taken)
+        yield from self._bill()
+        yield from self._ending()
+
+    def refused(self) -> Spent | None:
+        """The total that a cap must have refused, for a run that ended so; None if none was left to refuse.
+
+        For after the faults: the record is then complete.
+        """
+        last, rung = self.told.history[-1], self.rungs[len(self.told.history) - 1]
+        if rung.asked and last.verdict is None and not self.public:
+            price = self._price()
+            self._put(self._look(price.passed.beside(price.failed)), "held")
+        elif len(self.told.history) < len(self.rungs):
+            self._put(self._measure(self.rungs[len(self.told.history)]), "train")
+        else:
+            return None
+        return self.spent
+
+    def _plan(self) -> Iterator[str]:
+        before, mechanism, check = self.procedure.before, self.procedure.mechanism, self.procedure.check
+        prior, sure = reduce(Promise.__add__, (step.promise for step in before), NOTHING), self.told.asked.confidence
+        stops = planned_stops(mechanism, Rungs(self.rungs), check, prior=prior)
+        looks = planned_looks(mechanism, Rungs(self.rungs), check, prior=prior)
+        for place, (told, stop, look) in enumerate(zip(self.told.stops, stops, looks, strict=True), start=1):
+            if not alike(told.curve, stop.curve):
+                yield f"stop {place} of the plan does not cost what its rungs and its looks lead to."
+            if told.guard != (None if look is None else look.guard):
+                yield f"stop {place} of the plan has another guard than the confidence and the noise lead to."
+        if sure is not None and not self.public and sum(rung.asked for rung in self.rungs) != sure.looks:
+            yield "the plan asks about another number of rungs than the confidence is for."
+
+    def _rung(self, place: int, rung: Rung, taken: Taken) -> Iterator[str]:
+        """One rung: measured, asked about as planned, and added up."""
+        verdict = taken.verdict
+        if taken.budget != rung.budget:
+            yield f"rung {place} has another budget than was planned."
+        for _ in range(rung.times):
+            self._put(self._measure(rung), "train")
+        if self.told.asked.threshold is None:
+            yield from [f"rung {place} has a verdict, and nothing was asked."] if verdict is not None else []
+        elif self.public or (rung.asked and verdict is not None):
+            yield from self._answered(place, verdict)
+        elif (rung.asked and not self._cut_short(place)) or verdict is not None:
+            yield f"rung {place} was asked about where the plan does not, or was not where it does."
+        if not alike(self.spent.curve, taken.spent.curve):
+            yield f"the lines of the bill up to rung {place} do not add up to what the history says was spent."
+        held, threshold = self.told.held, self.told.asked.threshold
+        share = None if held is None or threshold is None else Shares(threshold, held).answer(verdict)
+        if not _close((taken.accuracy, taken.error), (None, None) if share is None else share):
+            yield f"the accuracy of rung {place} is not what its margin leads to."
+
+    def _cut_short(self, place: int) -> bool:
+        return place == len(self.told.history) and self.told.ended is Ended.CAPPED
+
+    def _answered(self, place: int, verdict: Verdict | None) -> Iterator[str]:
+        """An answer, billed at its price, with the noise and the guard of that price."""
+        if verdict is None or (verdict.passed and place < len(self.told.history)):
+            yield f"rung {place} has no verdict, or passed and was not the last."
+        if verdict is None:
+            return
+        look = None
+        if not self.public:
+            price = self._price()
+            self._put(self._look(price.passed if verdict.passed else price.failed), "held")
+            self.looks, look = self.looks + 1, self._known(price)
+        if not _fits(verdict, look, reveals=isinstance(self.procedure.check, BalancedCheck | GaussianCheck)):
+            yield f"the answer on rung {place} does not have the noise, the guard or the sign that its price leads to."
+
+    def _bill(self) -> Iterator[str]:
+        bill, again = self.told.bill, billed(self.record)
+        if len(bill) != len(again) or len(self.told.history) > len(self.rungs):
+            yield f"the bill has {len(bill)} lines; {len(self.told.history)} rungs lead to {len(again)}."
+        for place, (item, known) in enumerate(zip(bill, again, strict=False), start=1):
+            if (item.entry, item.count, item.finished) != (known.entry, known.count, known.finished):
+                yield f"line {place}, {quoted(item.entry.what)}, is not what the settings lead to."
+            elif not alike(item.spent.curve, known.spent.curve):
+                yield f"the cost of line {place}, {known.entry.what}, is not what the settings lead to."
+
+    def _ending(self) -> Iterator[str]:
+        verdict, ended = self.told.history[-1].verdict, self.told.ended
+        passed = verdict is not None and verdict.passed
+        if (ended is Ended.HALTED) is not passed or self.told.reached is not passed:
+            yield "the receipt and its last rung disagree on whether the target was reached."
+        by_hand = self.told.asked.threshold is None  # whoever ran it may stop anywhere
+        if ended is Ended.EXHAUSTED and not by_hand and len(self.told.history) != len(self.rungs):
+            yield "the run is said to have taken every rung, and did not."
+
+    def _measure(self, rung: Rung) -> Step:
+        mechanism, budget = self.procedure.mechanism, rung.budget
+        return Step(self.procedure.what, mechanism.facts(budget), mechanism.floating, mechanism.promise(budget))
+
+    def _look(self, promise: Promise) -> Step:
+        check = self.procedure.check
+        assert not isinstance(check, PublicCheck)  # one that reads nothing has no price
+        facts: dict[str, Fact] = dict(check.facts())
+        return Step(check.name, facts, False, promise)
+
+    def _price(self) -> Price:
+        check, parts = self.procedure.check, by_part(billed(self.record))
+        assert not isinstance(check, PublicCheck)
+        return check.price(self.looks, parts.get("data/train", NONE), parts.get("data/held", NONE))
+
+    def _known(self, price: Price) -> Look:
+        check = self.procedure.check
+        assert isinstance(check, BalancedCheck | GaussianCheck | SparseVectorCheck)  # there are no others of ours
+        return check.look(price)
+
+    def _put(self, step: Step, side: str) -> None:
+        part = "data" if self.public else f"data/{side}"
+        entry = Entry(step.what, part, self.told.relation.value, self.told.seeded, step.floating, step.facts)
+        self.record.capture(self.record.hold(entry, step.promise), step.promise.as_spent())
+
+
+def _fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
+    """Whether a verdict says what its look reveals: nothing on public records, a yes or no, or a margin."""
+    if look is None:
+        return (verdict.margin, verdict.std, verdict.guard) == (None, None, None)
+    if not reveals:
+        return (verdict.margin, verdict.std, verdict.guard) == (None, None, look.guard)
+    margin, std, guard = verdict.margin, verdict.std, verdict.guard
+    if margin is None or std is None or guard != look.guard:
+        return False
+    return same(std, look.std) and verdict.passed is (margin >= guard)
+
+
+def _close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
+    return all(
+        ours is theirs if ours is None or theirs is None else same(ours, theirs)
+        for ours, theirs in zip(one, other, strict=True)
+    )

@@ -1,0 +1,76 @@
+"""The hidden folder in which a release is put together, and what is done about those that killed runs left behind."""
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from expost.runs.place import EARLIER, PRODUCTS, RECEIPT, REPORT, is_release, receipts
+
+FRESH, REPLACED = "release", "replaced"
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A hidden folder beside the one to be made, gone afterwards; the old release goes back unless it was replaced."""
+    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder)))
+    try:
+        (made / FRESH).mkdir()
+        yield made
+    finally:
+        _clear(made, folder)
+
+
+def sweep(folder: Path) -> None:
+    """Clear what runs into this folder left beside it; only for who has claimed it, so that those runs are dead."""
+    name = re.compile(re.escape(_prefix(folder)) + r"\w{8}")
+    for each in folder.parent.glob(f"{_globbed(_prefix(folder))}*"):
+        if name.fullmatch(each.name) and each.is_dir() and not each.is_symlink() and _is_mine(each):
+            _clear(each, folder)
+
+
+def swap(made: Path, folder: Path) -> None:
+    """Put the fresh release into its place; what was there is kept until then, and its receipts for good."""
+    if folder.exists():
+        folder.rename(made / REPLACED)
+    (made / FRESH).rename(folder)
+
+
+def _clear(made: Path, folder: Path) -> None:
+    """Put a release back that was taken away for one that never came, and remove the rest, as far as we wrote it."""
+    replaced = made / REPLACED
+    with suppress(OSError):  # whatever cannot be removed stays, and the next run tries again
+        if replaced.exists() and not os.path.lexists(folder):
+            replaced.rename(folder)
+        elif is_release(replaced) and _succeeded(replaced, folder):
+            for name in (*PRODUCTS, RECEIPT, REPORT):
+                (replaced / name).unlink(missing_ok=True)
+            for each in receipts(replaced):
+                each.unlink()
+            with suppress(FileNotFoundError):
+                (replaced / EARLIER).rmdir()
+            replaced.rmdir()
+        if (made / FRESH).exists():
+            shutil.rmtree(made / FRESH)
+        made.rmdir()
+
+
+def _succeeded(replaced: Path, folder: Path) -> bool:
+    """Whether every receipt of a release that was replaced is kept by the one in its place."""
+    kept = {each.read_bytes() for each in receipts(folder)}
+    return {each.read_bytes() for each in (*receipts(replaced), replaced / RECEIPT)} <= kept
+
+
+def _prefix(folder: Path) -> str:
+    return f".{folder.name}-expost-"
+
+
+def _globbed(text: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def _is_mine(path: Path) -> bool:
+    return os.name != "posix" or path.lstat().st_uid == os.getuid()

@@ -1,0 +1,142 @@
+"""Receipts to forge, and a forger who restates what the library lets him work out; nothing here decides a result."""
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any
+
+from expost.accounting.claim import Budget, Spent
+from expost.accounting.statement import stated, stated_loss
+from expost.checks.gaussian import GaussianCheck
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.ladder import Ladder
+from expost.noise import Floats, SeededNoise
+from expost.report.commitment import digest
+from expost.report.facts import Facts, total
+from expost.report.notation import curve_in, curve_out, finite, item_in, pledge_in
+from expost.report.receipt import written
+from expost.runs import finetune, synthesize
+from expost.tabular.schema import Schema
+from expost.tabular.score import Candidate, Conditional, correct
+from expost.tabular.table import Table
+from expost.training.finetune import calibrated
+from tests.unit.report.examples import blobs, customers, schema, trained
+
+Receipt = dict[str, Any]
+LADDER = Ladder.geometric(Fraction(2, 100), 2, 5, alpha=20)
+COSTLY = Budget.of(Fraction(1, 2), alpha=20)
+
+
+def replacing() -> Schema:
+    """The schema of the examples, for neighbours that differ in one record."""
+    return replace(schema(), neighbours=type(schema().neighbours).REPLACE_ONE)
+
+
+def halved(candidate: Candidate, records: Table) -> Floats:
+    """A score of the caller's own: one half for each record that is right."""
+    return correct("renewed")(candidate, records) / 2
+
+
+@cache
+def made(name: str) -> Facts:
+    """The facts of a finished rehearsal with this check, relation, score or ending."""
+    form = replacing() if name == "replacing one record" else schema()
+    settings: dict[str, dict[str, Any]] = {
+        "Gaussian check": {"check": lambda question, sure: GaussianCheck(question, COSTLY, sure.looks, sure)},
+        "sparse vector check": {"check": lambda *asked: SparseVectorCheck.calibrated(asked[0], COSTLY, asked[1])},
+        "the paper's check": {"confidence": None},
+        "a score of one's own": {"score": halved},
+        "ended at a cap": {"max_epsilon": 0.5},
+        "reached": {"accuracy": Fraction(8, 10)},
+    }
+    asked = {"accuracy": Fraction(97, 100), "ladder": LADDER, **settings.get(name, {})}
+    return synthesize(
+        customers(form), schema=form, target="renewed", learner=Conditional(), noise=SeededNoise(7), **asked
+    ).facts
+
+
+@cache
+def head(name: str) -> Facts:
+    """The facts of a finished rehearsal of fine-tuning."""
+    if name == "head, calibrated":
+        settings: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
+        return finetune(*blobs(), accuracy=0.95, check=calibrated, noise=SeededNoise(3), **settings).facts
+    return trained(0.95, public=name == "head, public", floating=name == "head, floating").facts
+
+
+TABLES = (
+    "balanced check",
+    "Gaussian check",
+    "sparse vector check",
+    "the paper's check",
+    "replacing one record",
+    "a score of one's own",
+    "ended at a cap",
+    "reached",
+)
+HEADS = ("head", "head, public", "head, floating", "head, calibrated")
+RUNS: dict[str, Callable[[], Facts]] = {
+    **{name: partial(made, name) for name in TABLES},
+    **{name: partial(head, name) for name in HEADS},
+}
+
+
+def receipt_of(name: str) -> Receipt:
+    """The receipt of a run as read back from its file, to be changed at will."""
+    found: Receipt = json.loads(_text(name))
+    return found
+
+
+@cache
+def _text(name: str) -> str:
+    return written(RUNS[name]())
+
+
+def measuring(found: Receipt) -> list[Receipt]:
+    """The lines that measure on a rung."""
+    return [line for line in found["bill"] if line["what"] in ("Brownian", "Head")]
+
+
+def looking(found: Receipt) -> list[Receipt]:
+    """The lines that look at held-out records."""
+    return [line for line in found["bill"] if line["what"].endswith("check")]
+
+
+def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bool = True) -> Receipt:
+    """State what the changed lines lead to, in every place where a reader might compare; the digest as well."""
+    spent = total([item_in(line) for line in found["bill"]])
+    pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
+    found["statement"].update(
+        {
+            "epsilon": finite(stated(spent, pledge)),
+            "probabilistic epsilon": finite(stated_loss(spent, pledge)),
+            "curve": curve_out(spent.curve),
+            "delta": found["statement"]["delta"] if pledge is None else pledge.delta,
+        }
+    )
+    if history and found["history"]:
+        for rung, lines in zip(found["history"], _up_to(found), strict=False):
+            rung["curve"] = curve_out(total([item_in(line) for line in lines]).curve)
+    listed = [*(found["history"] if history else []), *(found["plan"]["stops"] if plan else [])]
+    for each in listed:
+        each["epsilon"] = finite(stated(Spent(curve_in(each["curve"])), pledge))
+    if seal:
+        found["pledged"] = digest(found)
+    return found
+
+
+def _up_to(found: Receipt) -> Iterator[list[Receipt]]:
+    """The lines up to each rung, as far as their order shows it: what measures begins a rung."""
+    starts = [place for place, line in enumerate(found["bill"]) if line["what"] in ("Brownian", "Head")]
+    ends = [*starts[1:], len(found["bill"])]
+    yield from (found["bill"][:end] for end in ends)
+
+
+def changed(name: str, forge: Callable[[Receipt], object]) -> Receipt:
+    """The receipt of a run after a forger has been at it."""
+    found = copy.deepcopy(receipt_of(name))
+    forge(found)
+    return found
