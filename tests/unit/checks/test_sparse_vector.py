@@ -14,7 +14,7 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.private import Neighbours
-from expost.step import Inquiry, Look, Verdict
+from expost.step import Inquiry, Verdict
 from tests.unit.examples import ADD, NONE, REPLACE, budget, line, right
 
 HELD = np.array([1, 1, 1, 2])
@@ -173,7 +173,8 @@ def test_with_a_confidence_a_candidate_passes_from_the_guard_above_the_threshold
 def test_the_noise_and_the_guard_of_an_answer_are_known_beforehand_in_records() -> None:
     look = CONFIDENT.look(CONFIDENT.price(0, NONE, NONE))
 
-    assert look == Look(pytest.approx(math.sqrt(1000 + 2 * 8**2) * 3 / 4), GUARD / 4)
+    assert look.std == pytest.approx(math.sqrt(1000 + 2 * 8**2) * 3 / 4)
+    assert look.guard == GUARD / 4
 
 
 def test_a_look_that_the_confidence_was_not_planned_for_is_refused() -> None:
