@@ -4,6 +4,8 @@ CORE = (
     "tests/bills/test_mechanisms.py",
     "tests/bills/test_noise_reduction.py",
     "tests/bills/test_checks.py",
+    "tests/faults/test_one_relation.py",
+    "tests/faults/test_unfinished_steps.py",
     "tests/unit/checks",
     "tests/unit/mechanisms",
     "tests/unit/accounting/test_claim.py",

@@ -149,3 +149,45 @@ def test_strides_have_the_levels_of_their_ladder() -> None:
     strides = Strides(LADDER)
 
     assert (strides.levels, strides.rungs, strides.alpha) == (LADDER.levels, LADDER.rungs, LADDER.alpha)
+
+
+@pytest.mark.parametrize("asked", [(), (0, 4), tuple(range(5))])
+def test_the_rungs_asked_about_are_those_chosen(asked: tuple[int, ...]) -> None:
+    ladder = Ladder(LADDER.levels, LADDER.alpha, asked)
+
+    assert tuple(place for place, rung in enumerate(ladder.rungs) if rung.asked) == asked
+
+
+@pytest.mark.parametrize("asked", [(5,), (-1,), (0, 9)])
+def test_a_rung_to_ask_about_is_one_of_the_ladder(asked: tuple[int, ...]) -> None:
+    with pytest.raises(InvalidBound, match="count them from 0") as refused:
+        Ladder(LADDER.levels, LADDER.alpha, asked)
+
+    assert one_sentence(refused.value)
+
+
+def test_an_order_given_plainly_is_read_exactly_and_lies_above_one() -> None:
+    plain = Ladder(LADDER.levels, np.int64(20))  # type: ignore[arg-type] # a caller without a type checker
+
+    assert type(plain.alpha) is Fraction
+    with pytest.raises(InvalidBound, match="alpha is"):
+        Ladder(LADDER.levels, Fraction(1))
+
+
+def test_a_geometric_ladder_that_floating_point_cannot_span_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="closer together") as refused:
+        Ladder.geometric(1e-300, 1e300, 3, alpha=20)
+
+    assert one_sentence(refused.value)
+
+
+def test_a_geometric_ladder_may_begin_as_low_as_its_ends_allow() -> None:
+    """The ratio of its ends, divided by the lower one, would be too large."""
+    levels = Ladder.geometric(1e-200, 1e-20, 3, alpha=20).levels
+
+    assert float(levels[1]) == pytest.approx(1e-110)
+
+
+@pytest.mark.parametrize(("margin", "rise"), [(-40.0, 1), (-40.5, 3), (-79.0, 3)])
+def test_more_than_four_standard_errors_are_far(margin: float, rise: int) -> None:
+    assert Strides(LADDER)(after(1), (Verdict(False, margin=margin, std=10.0),)) == Rung(budget(rise), True)

@@ -18,7 +18,15 @@ from expost.accounting.pledge import FixedOrder, PlannedStops, Pledge
 from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
-from expost.errors import BudgetExceeded, InvalidBound, LedgerConflict, NotPrivate, SchemaMismatch
+from expost.errors import (
+    BudgetExceeded,
+    InvalidBound,
+    LedgerConflict,
+    MechanismFailed,
+    NotPrivate,
+    SchemaMismatch,
+    SpentCheck,
+)
 from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
@@ -783,3 +791,44 @@ def test_the_promise_of_a_filter_is_not_below_its_cap() -> None:
     cap = Filter(budget(Fraction(1, 3)))
 
     assert Fraction(cap.promise.at(20)) >= Fraction(1, 3)
+
+
+def test_a_failed_step_says_what_is_stated_with_it() -> None:
+    odometer = Odometer(pledge=PLEDGE)
+
+    with pytest.raises(MechanismFailed, match=r"With it, ε = \d+\.\d+ at δ = 1e-05 is spent\.$"):
+        odometer.spend(Says(0, look=lambda data: 1 // 0), people(0), budget(1), Past(), SYSTEM)
+
+
+def under(relation: Neighbours, odometer: Odometer, past: Past[int] | None = None) -> Release[int]:
+    """A step under the relation."""
+    mechanism, data = Says(0, relation=relation), people(0, relation=relation)
+    return odometer.spend(mechanism, data, budget(1), Past() if past is None else past, SYSTEM)
+
+
+def test_an_odometer_stays_with_the_relation_of_its_first_step() -> None:
+    odometer = Odometer()
+    under(ADD, odometer)
+
+    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+        under(REPLACE, odometer)
+
+
+def test_a_past_under_another_relation_is_refused() -> None:
+    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+        under(REPLACE, Odometer(), Past(under(ADD, Odometer())))
+
+
+def test_a_candidate_under_another_relation_is_refused() -> None:
+    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+        Odometer().ask(Inquiry(CHECK), people(0), under(REPLACE, Odometer()), trained=NONE, noise=SYSTEM)
+
+
+def test_a_run_of_a_check_ends_with_a_question_that_did_not_finish() -> None:
+    odometer, data = rehearsal(), people(0)
+    inquiry = Inquiry(CHECK)
+    with pytest.raises(MechanismFailed):
+        odometer.ask(inquiry, data, released(1, 1), trained=NONE, noise=ScriptedNoise([]))
+
+    with pytest.raises(SpentCheck, match="did not finish"):
+        odometer.ask(inquiry, data, released(1, 1), trained=NONE, noise=ScriptedNoise([0]))

@@ -1,5 +1,7 @@
 """The record in memory: a hold counts in full until it is captured, once, by its own recorder."""
 
+from dataclasses import replace
+
 import pytest
 
 from expost.accounting.claim import NOTHING, Promise, Spent
@@ -153,3 +155,13 @@ def test_equal_steps_are_counted_on_the_line_of_the_last_one() -> None:
         memory.capture(memory.hold(entry, PRICE), BILL)
 
     assert memory.lines == ((ENTRY, BILL, 1), (OTHER, BILL, 3), (ENTRY, BILL, 1))
+
+
+def test_a_record_stays_with_the_relation_of_its_first_step() -> None:
+    memory = Memory()
+    memory.hold(ENTRY, PRICE)
+
+    with pytest.raises(LedgerConflict, match="this step for others"):
+        memory.hold(replace(ENTRY, relation="replace one record"), PRICE)
+
+    assert memory.spent == PRICE.as_spent()

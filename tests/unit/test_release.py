@@ -8,12 +8,15 @@ from hypothesis import strategies as st
 
 from expost._seal import Seal
 from expost.accounting.claim import NOTHING, Promise, Spent
-from expost.errors import ForgedRelease
+from expost.accounting.pledge import FixedOrder
+from expost.errors import ForgedRelease, SchemaMismatch
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
+from expost.private import Neighbours
 from expost.release import Past, Release
-from tests.unit.examples import Says, budget, line, people, released
+from tests.unit.examples import ADD, REPLACE, Says, budget, line, people, released
 
+FIXED, OTHER = FixedOrder.at(20, 1e-5), FixedOrder.at(30, 1e-5)
 weights = st.fractions(0, 10, max_denominator=1000)
 bills = st.builds(lambda xi, rho: Spent(line(xi, rho)), weights, weights)
 
@@ -184,3 +187,44 @@ def private() -> Release[int]:
 def test_the_bills_of_a_release_are_shown_to_the_holder_of_the_seal_alone() -> None:
     with pytest.raises(ForgedRelease, match="only a mechanism run through an odometer"):
         released(3, 1).bills(Seal())
+
+
+def under(relation: Neighbours) -> Release[int]:
+    """A release for data with these neighbours."""
+    return Odometer().spend(Says(0, relation=relation), people(0, relation=relation), budget(1), Past(), SystemNoise())
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_a_release_and_its_past_know_the_neighbours_they_are_billed_for(relation: Neighbours) -> None:
+    past = Past(under(relation), under(relation))
+
+    assert past.relation is past.joint().relation is past.steps[0].relation is relation
+
+
+def test_without_data_there_are_no_neighbours_and_no_pledge() -> None:
+    empty = Past[int]()
+
+    assert (empty.relation, empty.joint().relation, empty.joint().pledge) == (None, None, None)
+
+
+def test_a_bill_that_is_for_no_neighbours_goes_with_any() -> None:
+    free = Past[int]().joint().at_least(Promise(line(1, 1)))
+
+    assert Past[object](free, under(REPLACE)).joint().relation is REPLACE
+
+
+def test_releases_for_different_neighbours_are_no_past() -> None:
+    with pytest.raises(SchemaMismatch, match="no bound adds up"):
+        Past(under(ADD), under(REPLACE))
+
+
+@pytest.mark.parametrize(
+    ("pledges", "kept"),
+    [((FIXED,), FIXED), ((FIXED, FIXED), FIXED), ((FIXED, OTHER), None), ((FIXED, None), None), ((None, FIXED), None)],
+)
+def test_a_release_is_stated_by_the_pledge_that_all_its_odometers_had(
+    pledges: tuple[FixedOrder | None, ...], kept: FixedOrder | None
+) -> None:
+    joint = Past(*(spent(Odometer(pledge=pledge), 1) for pledge in pledges)).joint()
+
+    assert joint.pledge == kept

@@ -19,7 +19,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch
+from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
 from expost.ladder import Ladder, Rung, Strides
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
@@ -302,6 +302,11 @@ def test_planned_stops_count_the_questions_where_they_cost_more() -> None:
     dear = GaussianCheck(QUESTION, budget(30), 3, None)
 
     assert [stop.at(20) for stop in planned_stops(Says(1), LADDER, dear)] == [10.0, 20.0, 30.0, 30.0]
+
+
+def test_stops_cannot_be_planned_with_fewer_questions_than_rungs_asked_about() -> None:
+    with pytest.raises(SpentCheck, match="every planned question has been asked"):
+        planned_stops(Says(1), LADDER, GaussianCheck(QUESTION, budget(1), 2, None))
 
 
 def test_planned_stops_add_what_training_spends_before() -> None:

@@ -13,7 +13,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
 from expost.record import Fact, Memory
 from expost.release import Past, Release
-from expost.step import Inquiry, Price, Verdict
+from expost.step import Bond, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
 
 SYSTEM = SystemNoise()
@@ -170,3 +170,16 @@ def test_a_question_goes_on_record_as_drawn_exactly() -> None:
 
     ((entry, spent, times),) = memory.lines
     assert (entry.what, entry.floating, entry.seeded, spent, times) == ("echo", False, False, PASS.as_spent(), 1)
+
+
+def test_a_run_of_a_check_is_over_while_a_step_is_under_way_and_after_one_that_did_not_finish() -> None:
+    bond = Bond("run of the check")
+    with bond, pytest.raises(SpentCheck, match="did not finish, which ends it"):
+        bond.require("an odometer")
+    bond.require("an odometer")
+
+    with pytest.raises(KeyError), bond:
+        raise KeyError
+
+    with pytest.raises(SpentCheck, match="did not finish, which ends it"):
+        bond.require("an odometer")

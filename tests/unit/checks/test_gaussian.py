@@ -8,6 +8,7 @@ import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.gaussian import lattice_rho
+from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import InvalidBound, SpentCheck
@@ -178,3 +179,50 @@ def ask(odometer: Odometer, inquiry: Inquiry[Integers, int], parts: Split[Intege
 
 def test_a_check_speaks_for_the_relation_of_its_question() -> None:
     assert GaussianCheck(QUESTION, budget(1), 1, None).relation is BalancedCheck(QUESTION, None).relation is ADD
+
+
+SURE = Confidence.of(0.95, looks=3)
+CONFIDENT: list[Check[Integers, int]] = [GaussianCheck(QUESTION, budget(1), 3, SURE), BalancedCheck(QUESTION, SURE)]
+SHARE = trained(Fraction(1, 60))
+"""What a balanced check matches with the share of three questions, whose noise has the variance 270."""
+
+
+@pytest.mark.parametrize("check", CONFIDENT)
+@pytest.mark.parametrize(("above", "passed"), [(0, True), (-1, False)])
+def test_with_a_confidence_a_candidate_passes_from_the_guard_on(
+    check: Check[Integers, int], above: int, passed: bool
+) -> None:
+    guard = SURE.guard(Fraction(270))
+
+    verdict = check.begin().answer(0, check.price(0, SHARE, NONE), HELD, 1, ScriptedNoise([guard + above]))
+
+    assert guard > 0
+    assert (verdict.passed, verdict.guard) == (passed, guard / 4)
+
+
+@pytest.mark.parametrize("check", [GaussianCheck(QUESTION, budget(1), 3, SURE), BalancedCheck(QUESTION, SURE)])
+def test_the_noise_and_the_guard_of_an_answer_are_known_beforehand(
+    check: GaussianCheck[Integers, int] | BalancedCheck[Integers, int],
+) -> None:
+    look = check.look(check.price(0, SHARE, NONE))
+
+    assert look.std == pytest.approx(math.sqrt(270) / 4)
+    assert look.guard == SURE.guard(Fraction(270)) / 4
+
+
+@pytest.mark.parametrize("check", CONFIDENT)
+def test_a_look_that_the_confidence_was_not_planned_for_is_refused(check: Check[Integers, int]) -> None:
+    check.price(2, SHARE, NONE)
+
+    with pytest.raises(SpentCheck, match="plan"):
+        check.price(3, SHARE, NONE)
+
+
+@pytest.mark.parametrize("looks", [3, 4])
+def test_a_confidence_covers_every_planned_question(looks: int) -> None:
+    assert GaussianCheck(QUESTION, budget(1), 3, Confidence.of(0.95, looks=looks)).questions == 3
+
+
+def test_a_confidence_for_fewer_looks_than_questions_is_refused() -> None:
+    with pytest.raises(InvalidBound, match="plan as many looks as questions"):
+        GaussianCheck(QUESTION, budget(1), 4, SURE)

@@ -1,5 +1,6 @@
 """The sparse vector check: one price for the threshold, one for a pass, none for a fail, and then it is over."""
 
+import math
 import pickle
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Integers, Noise, ScriptedNoise
+from expost.private import Neighbours
 from expost.step import Inquiry, Verdict
 from tests.unit.examples import ADD, NONE, REPLACE, budget, line, right
 
@@ -152,3 +154,38 @@ def test_a_confidence_close_to_certainty_still_has_a_guard() -> None:
     check = SparseVectorCheck(CENTRED, Fraction(10), Fraction(8), Confidence(1 - Fraction(1, 10**11), 7))
 
     assert check.guard > 24 * 26  # scales of the Laplace noise: e^26 is 2e11
+
+
+SURE = Confidence.of(0.95, looks=3)
+CONFIDENT = SparseVectorCheck(CENTRED, Fraction(1000), Fraction(8), SURE)
+GUARD = SURE.threshold_guard(Fraction(9000), Fraction(24))
+"""Of the same noise in the question's units, three to a sensitivity."""
+
+
+@pytest.mark.parametrize(("above", "passed"), [(0, True), (-1, False)])
+def test_with_a_confidence_a_candidate_passes_from_the_guard_above_the_threshold_on(above: int, passed: bool) -> None:
+    verdict = answered(Inquiry(CONFIDENT), ScriptedNoise([5, 5 + GUARD + above]))
+
+    assert GUARD > 0
+    assert verdict == Verdict(passed, guard=GUARD / 4)
+
+
+def test_the_noise_and_the_guard_of_an_answer_are_known_beforehand_in_records() -> None:
+    look = CONFIDENT.look(CONFIDENT.price(0, NONE, NONE))
+
+    assert look.std == pytest.approx(math.sqrt(1000 + 2 * 8**2) * 3 / 4)
+    assert look.guard == GUARD / 4
+
+
+def test_a_look_that_the_confidence_was_not_planned_for_is_refused() -> None:
+    CONFIDENT.price(2, NONE, NONE)
+
+    with pytest.raises(SpentCheck, match="plan more of them"):
+        CONFIDENT.price(3, NONE, NONE)
+
+
+@pytest.mark.parametrize(("question", "relation"), [(COUNTED, ADD), (REPLACED, REPLACE)])
+def test_a_check_speaks_for_the_relation_of_its_question(
+    question: Question[Integers, int], relation: Neighbours
+) -> None:
+    assert SparseVectorCheck(question, Fraction(10), Fraction(8), None).relation is relation

@@ -14,10 +14,10 @@ from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
 from expost.noise import Floats, Integers, Noise, ScriptedNoise
 from expost.numerics import up
 from expost.odometer import Odometer
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from tests.unit.examples import ADD, budget, counts, people, rehearsal, silence
+from tests.unit.examples import ADD, REPLACE, budget, counts, people, rehearsal, silence
 
 LEVELS = Ladder.of([Fraction(1, 100), Fraction(1, 10), 1], alpha=20)
 ONE_CELL: Statistic[Integers] = Statistic(lambda data: data.sum(keepdims=True), (1,), Fraction(24), Fraction(24), ADD)
@@ -192,3 +192,11 @@ def test_an_estimate_is_floating_if_its_measurements_are(
     released = rehearsal().spend(Brownian(measure), people(0), budget(1), Past(), silence())
 
     assert released.floating is floating
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_relation_and_the_facts_are_those_of_the_measurement(relation: Neighbours) -> None:
+    measure = Gaussian(counts(relation=relation))
+
+    assert Brownian(measure).relation is relation
+    assert Brownian(measure).facts(budget(1)) == measure.facts(budget(1))

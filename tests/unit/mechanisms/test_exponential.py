@@ -100,3 +100,7 @@ def test_a_plain_sensitivity_is_read_exactly(sensitivity: float) -> None:
     plain: Exponential[Integers] = Exponential(as_is, 3, sensitivity, ADD)  # type: ignore[arg-type] # a caller without a type checker
 
     assert plain.facts(budget(1))["sensitivity"] == str(Fraction(float(sensitivity)))
+
+
+def test_a_choice_is_drawn_exactly() -> None:
+    assert not choice(1, 2).floating

@@ -10,6 +10,7 @@ from expost.accounting.pure import laplace_rdp, randomized_response_rdp
 from expost.errors import InvalidBound, MechanismFailed
 from expost.mechanisms.laplace import FloatLaplace, Laplace
 from expost.noise import Floats, Integers, ScriptedNoise
+from expost.private import Neighbours
 from expost.release import Past
 from expost.statistic import Statistic
 from tests.unit.examples import ADD, REPLACE, budget, counts, people, rehearsal, silence
@@ -110,3 +111,11 @@ def test_a_budget_that_calls_for_noise_too_wide_is_refused_by_the_promise() -> N
     """Before data is opened: the draw would refuse it too, but then it is too late."""
     with pytest.raises(InvalidBound, match="64-bit noise"):
         Laplace(counts()).promise(budget(Fraction(1, 2**60)))
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_integer_noise_is_exact_and_for_the_relation_of_its_statistic(relation: Neighbours) -> None:
+    mechanism = Laplace(counts(relation=relation))
+
+    assert mechanism.relation is relation
+    assert not mechanism.floating

@@ -20,13 +20,13 @@ from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real, up
 from expost.odometer import Odometer
-from expost.private import Private, split
+from expost.private import Neighbours, Private, split
 from expost.record import Memory
 from expost.release import Past
 from expost.search import planned_stops
 from expost.statistic import Statistic
 from tests.bills.recording import RecordingNoise
-from tests.unit.examples import ADD, NONE, Tripwire, budget, counts, line, people, rehearsal, silence
+from tests.unit.examples import ADD, NONE, REPLACE, Tripwire, budget, counts, line, people, rehearsal, silence
 
 LADDER = Ladder.of([Fraction(1, 10), Fraction(1, 2), 2], alpha=20)
 KERNELS = [Exact(), Float()]
@@ -426,3 +426,8 @@ def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened(
         )
 
     assert not wire.opened
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_relation_is_that_of_the_statistic(relation: Neighbours) -> None:
+    assert NoiseReduction(counts(relation=relation), Exact()).relation is relation
