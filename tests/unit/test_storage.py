@@ -1,6 +1,7 @@
 """Whether two bodies of data lie in the same memory."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import torch
 
 from expost.noise import Floats
 from expost.private import Neighbours
-from expost.storage import shares_storage
+from expost.storage import placed, shares_storage
 from expost.tabular.binned import Closed, IntegerBins
 from expost.tabular.schema import Schema
 from expost.tabular.table import Table
@@ -31,6 +32,23 @@ class Pair:
 
     rows: Floats
     note: str = "the same words"
+
+
+class Columns:
+    """A frame that says of what type its columns are, and is no array itself."""
+
+    dtype, columns = np.dtype(np.float64), ("a",)
+
+    def items(self) -> list[tuple[str, Floats]]:
+        """The columns by name."""
+        return [("a", ROWS[:, 0])]
+
+
+class Converted:
+    """Turns into an array when asked, and holds none."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Floats:
+        raise AssertionError("nothing was to be converted")
 
 
 def coded() -> Table:
@@ -57,6 +75,7 @@ SHARING: dict[str, tuple[object, object]] = {
     "part of a frame": (FRAME, FRAME.iloc[2:4]),
     "one tensor": (TENSOR, TENSOR.view(4, 6)),
     "a tensor of an array": (ROWS, torch.from_numpy(ROWS)[2:]),
+    "columns by a name, of one type": (Columns(), ROWS),
     "one list": (RECORDS, RECORDS),
     "one object": (THING, THING),
 }
@@ -73,6 +92,8 @@ APART: dict[str, tuple[object, object]] = {
     "a tensor and its copy": (TENSOR, TENSOR.clone()),
     "arrow tables, which are not looked into": (pa.table({"age": [1, 2]}), pa.table({"age": [1, 2]})),
     "polars frames, nor they": (pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": [1, 2]})),
+    "an order of items": (SimpleNamespace(items=[1]), SimpleNamespace(items=[1])),
+    "what would first be converted": (Converted(), Converted()),
     "the same number": (0, 0),
     "the same words": ("ill", "ill"),
     "nothing": (None, None),
@@ -99,3 +120,7 @@ def test_what_is_too_hard_to_find_out_counts_as_shared(monkeypatch: pytest.Monke
     monkeypatch.setattr(np, "shares_memory", too_hard)
 
     assert shares_storage(ROWS, ROWS.copy())
+
+
+def test_where_a_tensor_lies_is_not_to_be_written_to() -> None:
+    assert not placed(TENSOR).flags.writeable
