@@ -9,6 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from expost.noise import Floats
 from expost.private import Neighbours
@@ -24,6 +26,7 @@ FRAME = pd.DataFrame({"age": np.arange(8), "city": np.array(["a", "b"] * 4, dtyp
 LABELLED = Labelled(ROWS.astype(np.float32), np.arange(8))
 SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT),), True, Neighbours.ADD_REMOVE)
 RECORDS, THING = [1, 2], object()
+Bytewise = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -124,3 +127,25 @@ def test_what_is_too_hard_to_find_out_counts_as_shared(monkeypatch: pytest.Monke
 
 def test_where_a_tensor_lies_is_not_to_be_written_to() -> None:
     assert not placed(TENSOR).flags.writeable
+
+
+def spread(extent: int, strides: tuple[int, ...], start: int = 0) -> Bytewise:
+    """Bytes so far apart that they are in no memory; nobody reads them."""
+    return as_strided(np.zeros(10, np.int8)[start:], (extent,) * len(strides), strides, writeable=False)
+
+
+SETTLED = (
+    spread(12, (417691222, 940365532, 680626238, 410339079)),
+    spread(12, (424572574, 352929679, 784678704, 769155491), 9),
+)
+"""They share nothing, and that takes between 2**19 and 2**20 entries to find out."""
+OPEN = (
+    spread(10, (377686402, 297448719, 899601391, 909849275)),
+    spread(10, (298254222, 655664778, 879615471, 605359311), 2),
+)
+"""They share nothing, and that takes between 2**20 and 2**21."""
+
+
+@pytest.mark.parametrize(("pair", "shared"), [(SETTLED, False), (OPEN, True)], ids=["settled", "open"])
+def test_a_million_entries_are_tried_and_no_more(pair: tuple[Bytewise, Bytewise], shared: bool) -> None:
+    assert shares_storage(*pair) is shared
