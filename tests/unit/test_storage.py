@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from expost.noise import Floats
 from expost.private import Neighbours
-from expost.storage import placed, shares_storage
+from expost.storage import is_array, placed, shares_storage
 from expost.tabular.binned import Closed, IntegerBins
 from expost.tabular.schema import Schema
 from expost.tabular.table import Table
@@ -93,6 +93,7 @@ APART: dict[str, tuple[object, object]] = {
     "tables of one schema": (coded(), coded()),
     "two halves of a tensor": (TENSOR[:4], TENSOR[4:]),
     "a tensor and its copy": (TENSOR, TENSOR.clone()),
+    "tensors on two devices": (TENSOR, TENSOR.to("meta")),
     "arrow tables, which are not looked into": (pa.table({"age": [1, 2]}), pa.table({"age": [1, 2]})),
     "polars frames, nor they": (pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": [1, 2]})),
     "an order of items": (SimpleNamespace(items=[1]), SimpleNamespace(items=[1])),
@@ -149,3 +150,8 @@ OPEN = (
 @pytest.mark.parametrize(("pair", "shared"), [(SETTLED, False), (OPEN, True)], ids=["settled", "open"])
 def test_a_million_entries_are_tried_and_no_more(pair: tuple[Bytewise, Bytewise], shared: bool) -> None:
     assert shares_storage(*pair) is shared
+
+
+@pytest.mark.parametrize(("value", "array"), [(ROWS, True), (TENSOR, True), (FRAME, False), ([1.0], False)])
+def test_arrays_and_tensors_are_what_can_be_looked_up(value: object, array: bool) -> None:
+    assert is_array(value) is array
