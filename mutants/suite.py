@@ -32,6 +32,12 @@ CLAIMS = (
 )
 """The same, and what tests pledges and plans."""
 OF_PACKAGES = {
+    "norms.py": ("tests/unit/test_norms.py", "tests/unit/test_statistic.py", "tests/faults/test_own_order.py"),
+    "storage.py": (
+        "tests/unit/test_storage.py",
+        "tests/unit/test_private.py",
+        "tests/faults/test_private_taken_for_public.py",
+    ),
     "mechanisms/laplace_path.py": (*CORE, "tests/theorems/test_laplace_noise_reduction.py"),
     "accounting/claim.py": CLAIMS,
     "accounting/curve.py": CLAIMS,

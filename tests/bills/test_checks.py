@@ -164,6 +164,7 @@ def test_reduced_above_threshold_reduces_its_threshold_to_the_rate_that_is_bille
 
     (asked,) = noise.parameters("bernoulli_real")
     low, high = (level / (2 * REACH) for level in levels)
+    assert noise.parameters("discrete_laplace")[0] == 1 / low
     assert float(asked) == pytest.approx(descent_chances(5, low, high)[0], rel=1e-12)
 
 

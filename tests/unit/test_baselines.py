@@ -1,7 +1,7 @@
 """The baselines: what each answer costs, and that nothing is free which the papers charge for."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,22 +10,37 @@ import pytest
 from expost.accounting.claim import Budget, Spent
 from expost.baselines import Doubling, ReducedAboveThreshold, RenyiReducedAboveThreshold, doubling
 from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, PublicCount
 from expost.errors import InvalidBound, SpentCheck
+from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.numerics import Real
-from expost.private import Split
+from expost.private import Neighbours, Split
 from expost.record import Fact
 from expost.release import Past
 from expost.search import Ended
 from expost.step import Check, Inquiry, Verdict
-from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
+from tests.unit.examples import (
+    ADD,
+    NONE,
+    REPLACE,
+    Says,
+    budget,
+    counts,
+    line,
+    people,
+    rehearsal,
+    released,
+    right,
+    silence,
+)
 
 QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(1, 2), ADD)
 PURE = ReducedAboveThreshold(QUESTION, (Fraction(1), Fraction(2), Fraction(4)))
 RENYI = RenyiReducedAboveThreshold(QUESTION, (budget(1), budget(2), budget(4)))
 CHECKS: list[Check[Integers, int]] = [PURE, RENYI]
 HELD = np.array([1, 1, 2])
+THIRDS: PublicCount[Integers, int] = PublicCount(right, Fraction(1, 2), 2, ADD, 3)
 
 
 def bills(check: Check[Integers, int], answers: Sequence[bool]) -> Spent:
@@ -121,7 +136,7 @@ def test_the_brownian_threshold_is_the_weighted_mean_of_its_draws() -> None:
     assert [answered(inquiry, noise).passed for _ in range(2)] == [False, True]
 
 
-@pytest.mark.parametrize("bad", [(), (2, 1)])
+@pytest.mark.parametrize("bad", [(), (2, 1), (1, 3, 2)])
 def test_levels_must_not_decrease(bad: tuple[int, ...]) -> None:
     with pytest.raises(InvalidBound, match="must not decrease"):
         pure(*bad)
@@ -216,3 +231,83 @@ def test_doubling_costs_the_sum_of_all_its_rungs() -> None:
 def test_doubling_needs_a_rung() -> None:
     with pytest.raises(InvalidBound, match="rungs is 0"):
         Doubling(budget(1), 0)
+
+
+def test_the_brownian_threshold_that_is_not_reached_fails() -> None:
+    """The same draws, and a margin of 1 + 2."""
+    inquiry, noise = Inquiry(RENYI), ScriptedNoise([10, 0, -2, 2])
+
+    assert [answered(inquiry, noise).passed for _ in range(2)] == [False, False]
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_the_neighbours_are_those_of_the_question(relation: Neighbours) -> None:
+    asked: CentredSum[Integers, int] = CentredSum(right, Fraction(1, 2), relation)
+
+    assert ReducedAboveThreshold(asked, (Fraction(1),)).relation is relation
+    assert RenyiReducedAboveThreshold(asked, (budget(1),)).relation is relation
+
+
+def test_the_one_level_of_a_short_plan_is_asked() -> None:
+    assert answered(Inquiry(pure(1)), ScriptedNoise([0, 0])).passed
+
+
+def laplace(coarse: Fraction) -> object:
+    """The pure check at a sensitivity of 3, this level and one at the order of 1."""
+    return ReducedAboveThreshold(THIRDS, (coarse, Fraction(1)))
+
+
+def question_noise(coarse: Fraction) -> object:
+    """The Rényi check at a sensitivity of 3: this for the question at the first level."""
+    return RenyiReducedAboveThreshold(THIRDS, (budget(coarse * 4 / 3), budget(1)), Fraction(1, 4))
+
+
+def first_threshold(rho: Fraction) -> object:
+    """The same, this ρ for the threshold at the first level."""
+    alpha = 2**60
+    return RenyiReducedAboveThreshold(THIRDS, (budget(4 * rho * alpha, alpha), budget(alpha, alpha)), Fraction(1, 4))
+
+
+def next_threshold(rho: Fraction) -> object:
+    """The same, this ρ more for the threshold at the second level than at the first."""
+    return RenyiReducedAboveThreshold(THIRDS, (budget(20), budget(20 * (1 + 4 * rho))), Fraction(1, 4))
+
+
+@pytest.mark.parametrize(
+    ("made", "least", "message"),
+    [
+        (laplace, Fraction(4 * 3, 2**51), "scale is about"),
+        (question_noise, Fraction(2 * 3, 2**51), "scale is about"),
+        (first_threshold, Fraction(3**2, 2 * 2**104), "variance is about"),
+        (next_threshold, Fraction(3**2, 2 * 2**104), "variance is about"),
+    ],
+)
+def test_levels_whose_noise_does_not_fit_are_refused_before_any_question(
+    made: Callable[[Fraction], object], least: Fraction, message: str
+) -> None:
+    made(least)
+
+    with pytest.raises(InvalidBound, match=message):
+        made(least * Fraction(99, 100))
+
+
+def test_one_rung_is_doubling_that_never_doubles() -> None:
+    assert Doubling(budget(1), 1).budgets == (budget(1),)
+
+
+def test_doubling_builds_from_the_newest_release() -> None:
+    """One record, and noise of 5 and then of 7."""
+    built: list[int] = []
+    check: PublicCheck[None] = PublicCheck(lambda value: False)
+
+    doubling(
+        Split.whole(people(0)),
+        Gaussian(counts(1)),
+        Doubling(budget(1), 2),
+        lambda measured: built.append(int(measured.values[0])),
+        check,
+        noise=ScriptedNoise([5, 7]),
+        odometer=rehearsal(),
+    )
+
+    assert built == [6, 8]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from expost.errors import InvalidBound
-from expost.noise import Noise, ScriptedNoise, SeededNoise, Shape, SystemNoise
+from expost.noise import AT_ONCE, Noise, ScriptedNoise, SeededNoise, Shape, SystemNoise
+from expost.sampling import Bytes, inversion
 from expost.sampling.inversion import uniform
 
 SOURCES: list[Callable[[], Noise]] = [SystemNoise, lambda: SeededNoise(1), lambda: ScriptedNoise([0] * 12)]
@@ -195,3 +196,31 @@ def test_bytes_asked_in_several_calls_are_as_many_as_in_one(count: int, monkeypa
     monkeypatch.setattr("expost.noise.AT_ONCE", 6)
 
     assert len(SystemNoise().bytes(count)) == count
+
+
+def test_no_more_bytes_are_asked_at_once_than_openssl_can_count() -> None:
+    assert AT_ONCE < 2**31
+
+
+def test_a_seed_gives_one_stream_of_bytes_however_they_are_asked_for() -> None:
+    noise = SeededNoise(1)
+
+    assert noise.bytes(8) + noise.bytes(16) + noise.bytes(8) == SeededNoise(1).bytes(32)
+
+
+@pytest.mark.parametrize("source", BYTE_SOURCES)
+@pytest.mark.parametrize("certain", [0, 1])
+def test_a_coin_of_certain_bounds_falls_one_way(source: Callable[[], Noise], certain: int) -> None:
+    assert source().bernoulli_real(lambda bits: (certain << bits, certain << bits)) is bool(certain)
+
+
+def test_floating_draws_are_scaled_by_what_was_asked() -> None:
+    assert SeededNoise(1).gaussian(3.0, 9).tolist() == (3.0 * inversion.gaussian(SeededNoise(1), 9)).tolist()
+    assert SeededNoise(1).laplace(3.0, 9).tolist() == (3.0 * inversion.laplace(SeededNoise(1), 9)).tolist()
+
+
+def test_a_coin_that_sixteen_bits_settle_takes_no_more(script: Callable[[bytes], Bytes]) -> None:
+    """At one half the first bit does, whatever the others are."""
+    source = script(bytes.fromhex("ff7f 0080 0000 ffff"))
+
+    assert SystemNoise.coins(source, Fraction(1, 2), 4).tolist() == [True, False, True, False]

@@ -141,3 +141,10 @@ def test_an_integer_of_an_array_would_wrap_around() -> None:
 
 def test_a_large_power_of_an_integer_of_an_array_is_exact() -> None:
     assert exact(np.int64(10**18), "x") ** 3 == 10**54  # type: ignore[arg-type] # a numpy integer
+
+
+@pytest.mark.parametrize(("denominator", "kept"), [(2**256 - 1, True), (2**256 + 1, False)])
+def test_a_denominator_of_256_bits_is_the_largest_that_is_kept(denominator: int, kept: bool) -> None:
+    part = Fraction(1, denominator)
+
+    assert add_up(part, Fraction(0)) == (part if kept else Fraction(1, 2**256))

@@ -281,3 +281,19 @@ def test_a_statistic_without_cells_along_an_axis_is_refused(shape: tuple[int, ..
 
 def test_codes_far_below_and_above_the_cells_are_counted_nowhere() -> None:
     assert counts(2).evaluate(np.array([-5, -1, 0, 1, 1, 2, 7])).tolist() == [1, 2]
+
+
+def test_an_entry_is_cut_at_forty_bits_of_grid_units() -> None:
+    """Beside it an entry of half that is then half as large, however far beyond the cut the first one lies."""
+    statistic = bounded_sum(table, 2, ADD, clip=2**20, spacing=1)
+    cut = statistic.evaluate([(2.0**40, 2.0**39)]).tolist()
+
+    assert statistic.evaluate([(2.0**90, 2.0**39)]).tolist() == cut
+    assert statistic.evaluate([(2.0**39, 2.0**39)]).tolist() != cut
+
+
+def test_a_row_that_a_wrong_norm_leaves_too_long_counts_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is checked in integers, whatever the floats before it say."""
+    monkeypatch.setattr("expost.statistic.row_norms", lambda rows: np.zeros(len(rows)))
+
+    assert sums(ADD).evaluate([(9.0, 9.0), (0.5, 0.0)]).tolist() == [1, 0]

@@ -1,6 +1,7 @@
 """Whether two bodies of data lie in the same memory."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
 
 from expost.noise import Floats
 from expost.private import Neighbours
-from expost.storage import shares_storage
+from expost.storage import is_array, placed, shares_storage
 from expost.tabular.binned import Closed, IntegerBins
 from expost.tabular.schema import Schema
 from expost.tabular.table import Table
@@ -23,6 +26,7 @@ FRAME = pd.DataFrame({"age": np.arange(8), "city": np.array(["a", "b"] * 4, dtyp
 LABELLED = Labelled(ROWS.astype(np.float32), np.arange(8))
 SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT),), True, Neighbours.ADD_REMOVE)
 RECORDS, THING = [1, 2], object()
+Bytewise = NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,23 @@ class Pair:
 
     rows: Floats
     note: str = "the same words"
+
+
+class Columns:
+    """A frame that says of what type its columns are, and is no array itself."""
+
+    dtype, columns = np.dtype(np.float64), ("a",)
+
+    def items(self) -> list[tuple[str, Floats]]:
+        """The columns by name."""
+        return [("a", ROWS[:, 0])]
+
+
+class Converted:
+    """Turns into an array when asked, and holds none."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Floats:
+        raise AssertionError("nothing was to be converted")
 
 
 def coded() -> Table:
@@ -57,6 +78,7 @@ SHARING: dict[str, tuple[object, object]] = {
     "part of a frame": (FRAME, FRAME.iloc[2:4]),
     "one tensor": (TENSOR, TENSOR.view(4, 6)),
     "a tensor of an array": (ROWS, torch.from_numpy(ROWS)[2:]),
+    "columns by a name, of one type": (Columns(), ROWS),
     "one list": (RECORDS, RECORDS),
     "one object": (THING, THING),
 }
@@ -71,8 +93,11 @@ APART: dict[str, tuple[object, object]] = {
     "tables of one schema": (coded(), coded()),
     "two halves of a tensor": (TENSOR[:4], TENSOR[4:]),
     "a tensor and its copy": (TENSOR, TENSOR.clone()),
+    "tensors on two devices": (TENSOR, TENSOR.to("meta")),
     "arrow tables, which are not looked into": (pa.table({"age": [1, 2]}), pa.table({"age": [1, 2]})),
     "polars frames, nor they": (pl.DataFrame({"age": [1, 2]}), pl.DataFrame({"age": [1, 2]})),
+    "an order of items": (SimpleNamespace(items=[1]), SimpleNamespace(items=[1])),
+    "what would first be converted": (Converted(), Converted()),
     "the same number": (0, 0),
     "the same words": ("ill", "ill"),
     "nothing": (None, None),
@@ -99,3 +124,34 @@ def test_what_is_too_hard_to_find_out_counts_as_shared(monkeypatch: pytest.Monke
     monkeypatch.setattr(np, "shares_memory", too_hard)
 
     assert shares_storage(ROWS, ROWS.copy())
+
+
+def test_where_a_tensor_lies_is_not_to_be_written_to() -> None:
+    assert not placed(TENSOR).flags.writeable
+
+
+def spread(extent: int, strides: tuple[int, ...], start: int = 0) -> Bytewise:
+    """Bytes so far apart that they are in no memory; nobody reads them."""
+    return as_strided(np.zeros(10, np.int8)[start:], (extent,) * len(strides), strides, writeable=False)
+
+
+SETTLED = (
+    spread(12, (417691222, 940365532, 680626238, 410339079)),
+    spread(12, (424572574, 352929679, 784678704, 769155491), 9),
+)
+"""They share nothing, and that takes between 2**19 and 2**20 entries to find out."""
+OPEN = (
+    spread(10, (377686402, 297448719, 899601391, 909849275)),
+    spread(10, (298254222, 655664778, 879615471, 605359311), 2),
+)
+"""They share nothing, and that takes between 2**20 and 2**21."""
+
+
+@pytest.mark.parametrize(("pair", "shared"), [(SETTLED, False), (OPEN, True)], ids=["settled", "open"])
+def test_a_million_entries_are_tried_and_no_more(pair: tuple[Bytewise, Bytewise], shared: bool) -> None:
+    assert shares_storage(*pair) is shared
+
+
+@pytest.mark.parametrize(("value", "array"), [(ROWS, True), (TENSOR, True), (FRAME, False), ([1.0], False)])
+def test_arrays_and_tensors_are_what_can_be_looked_up(value: object, array: bool) -> None:
+    assert is_array(value) is array
