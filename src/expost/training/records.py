@@ -63,9 +63,9 @@ class Records:
     def _of_columns(cls, columns: Batch) -> "Records":
         labels, inputs = columns.labels, tuple(tensors(columns.inputs))
         if any(not each.dim() or each.shape[:1] != labels.shape[:1] for each in (*inputs, labels)):
-            raise SchemaMismatch("features and labels do not match; give a row and one label a record.")
+            raise SchemaMismatch("features and labels do not match; give a row and a label per record.")
         if labels.shape[1:] == (1,):
-            raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one a record.")
+            raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one per record.")
         return cls(TensorDataset(*inputs, labels), len(labels), columns)
 
     def require_apart(self, held: "Records") -> None:
