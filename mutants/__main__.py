@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,18 +28,18 @@ def main(arguments: list[str]) -> int:
     if unknown:
         print(f"{', '.join(unknown)} is not a module that is mutated; see mutants/suite.py.", file=sys.stderr)
         return 2
-    chosen, listed, commit = arguments or MODULES, equivalents(), str(circumstances()["commit"])
+    listed, commit, sound = equivalents(), str(circumstances()["commit"]), True
     with TemporaryDirectory() as folder:
-        tried = _tried(_copied(Path(folder)), chosen)
-    if any(noticed for module, _, noticed, _ in tried if module == NOTHING.module):
-        sys.exit("tests fail when nothing is changed; mend that first.")
-    sound = True
-    for module in chosen:
-        fates = [(name, noticed, seconds) for each, name, noticed, seconds in tried if each == module]
-        verdict = judged(module, {name: noticed for name, noticed, _ in fates}, listed)
-        record(module, verdict, commit=commit, seconds=sum(seconds for _, _, seconds in fates))
-        _tell(module, verdict)
-        sound = sound and verdict.sound
+        copy = _copied(Path(folder))
+        for module in arguments or MODULES:
+            tried = _tried(copy, module)
+            if any(noticed for each, _, noticed, _ in tried if each == NOTHING.module):
+                sys.exit("tests fail when nothing is changed; mend that first.")
+            fates = [(name, noticed, seconds) for each, name, noticed, seconds in tried if each == module]
+            verdict = judged(module, {name: noticed for name, noticed, _ in fates}, listed)
+            record(module, verdict, commit=commit, seconds=sum(seconds for _, _, seconds in fates))
+            _tell(module, verdict)
+            sound = sound and verdict.sound
     return 0 if sound else 1
 
 
@@ -51,12 +50,12 @@ def _copied(folder: Path) -> Path:
     return folder
 
 
-def _tried(copy: Path, modules: Sequence[str]) -> list[tuple[str, str, bool, float]]:
+def _tried(copy: Path, module: str) -> list[tuple[str, str, bool, float]]:
     """For each mutant its module and name, whether it was noticed, and how long that took."""
     out = copy / "out.jsonl"
     given = {"PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run(
-        [sys.executable, "-m", "mutants.worker", str(KEPT), str(out), *modules],
+        [sys.executable, "-m", "mutants.worker", str(KEPT), str(out), module],
         cwd=copy,
         env={**os.environ, **given},
         check=True,

@@ -1,4 +1,4 @@
-"""Tries the mutants of modules in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE…``.
+"""Tries the mutants of a module in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE``.
 
 One line of JSON for each goes to OUT as soon as it is known: module, name, whether a test noticed it, and seconds.
 A mutant that is none comes with them, which no test may notice.
@@ -25,23 +25,21 @@ HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath",
 """Imported once, before processes are forked; not hypothesis, which pytest must import itself."""
 
 
-def main(kept: Path, out: Path, modules: Sequence[str]) -> None:
-    """All mutants of these modules, those with the same tests together."""
-    jobs = os.cpu_count() or 1
+def main(kept: Path, out: Path, module: str) -> None:
+    """All mutants of this module."""
+    jobs, tests = os.cpu_count() or 1, suite_of(module)
     with out.open("w", buffering=1, encoding="utf-8") as log:
 
         def tell(trial: Trial, code: int, seconds: float) -> None:
             log.write(json.dumps([trial.mutant.module, trial.mutant.name, code != SURVIVED, seconds]) + "\n")
 
-        for tests in dict.fromkeys(map(suite_of, modules)):
-            calls = traced(tests, kept, jobs)
-            found = [mutant for module in modules if suite_of(module) == tests for mutant in _mutants(module)]
-            noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
-            for package in HEAVY:
-                importlib.import_module(package)
-            left = [calls.trial(each, THOROUGH, own=True) for each in found if each.name not in noticed]
-            every = Trial(NOTHING, tuple({test for trial in left for test in trial.tests}), THOROUGH)
-            in_turn([every, *left], lambda trial: afresh(trial) if trial.tests else SURVIVED, jobs, tell)
+        calls, found = traced(tests, kept, jobs), _mutants(module)
+        noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
+        for package in HEAVY:
+            importlib.import_module(package)
+        left = [calls.trial(each, THOROUGH, own=True) for each in found if each.name not in noticed]
+        every = Trial(NOTHING, tuple({test for trial in left for test in trial.tests}), THOROUGH)
+        in_turn([every, *left], lambda trial: afresh(trial) if trial.tests else SURVIVED, jobs, tell)
 
 
 def _mutants(module: str) -> list[Mutant]:
@@ -70,4 +68,4 @@ def _patched(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tel
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
