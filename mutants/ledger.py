@@ -48,6 +48,12 @@ def equivalents() -> dict[str, str]:
     return {name: each["reason"] for each in stored.get("equivalent", []) for name in each["mutants"]}
 
 
+def survivors(module: str) -> tuple[str, ...]:
+    """What survived the last recorded run of a module."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    return tuple(results.get(module, {}).get("survivors", ()))
+
+
 def record(module: str, verdict: Verdict, *, commit: str, seconds: float) -> None:
     """Put a module's result in place of its last one."""
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}

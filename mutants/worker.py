@@ -1,7 +1,7 @@
-"""Tries the mutants of a module in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE``.
+"""Tries the mutants of a module in a copy of the tree: ``python -m mutants.worker KEPT OUT MODULE [NAME…]``.
 
 One line of JSON for each goes to OUT as soon as it is known: module, name, whether a test noticed it, and seconds.
-A mutant that is none comes with them, which no test may notice.
+A mutant that is none comes with them, which no test may notice. With names, only the mutants of these names are tried.
 """
 
 import importlib
@@ -25,15 +25,16 @@ HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "sklearn.datasets", "mpmath",
 """Imported once, before processes are forked; not hypothesis, which pytest must import itself."""
 
 
-def main(kept: Path, out: Path, module: str) -> None:
-    """All mutants of this module."""
+def main(kept: Path, out: Path, module: str, names: Sequence[str]) -> None:
+    """All mutants of this module, or those named."""
     jobs, tests = os.cpu_count() or 1, suite_of(module)
     with out.open("w", buffering=1, encoding="utf-8") as log:
 
         def tell(trial: Trial, code: int, seconds: float) -> None:
             log.write(json.dumps([trial.mutant.module, trial.mutant.name, code != SURVIVED, seconds]) + "\n")
 
-        calls, found = traced(tests, kept, jobs), _mutants(module)
+        calls = traced(tests, kept, jobs)
+        found = [each for each in _mutants(module) if not names or each.name in names]
         noticed = _quickly([calls.trial(each, QUICK) for each in found if each.outer], tests, jobs, tell)
         for package in HEAVY:
             importlib.import_module(package)
@@ -68,4 +69,4 @@ def _patched(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tel
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4:])
