@@ -28,6 +28,7 @@ CLAIMS = (
     *CORE,
     "tests/unit/accounting/test_plan.py",
     "tests/unit/accounting/test_pledge.py",
+    "tests/unit/accounting/test_statement.py",
     "tests/theorems/test_pledges.py",
 )
 """The same, and what tests pledges and plans."""

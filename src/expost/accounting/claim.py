@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, final
 
 from expost.accounting import convert, gaussian
 from expost.accounting.curve import ORDERS, ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, Table, highest, repeat, total
 from expost.numerics import Real, order, positive, probability, up
+
+ByLine: TypeAlias = Callable[[Real, Real, float], tuple[float, float]]
+"""(ε, α) at the best order for a line ξ + ρα at δ."""
 
 
 @final
@@ -114,25 +117,32 @@ def best_tail(promise: Promise, delta: float) -> tuple[AdpEpsilon, float | None]
     return _best(promise, delta, convert.best_linear_tail, convert.lemma_7_offset, gaussian.gaussian_tail)
 
 
+def order_statement(promise: Promise, delta: float) -> tuple[AdpEpsilon, float]:
+    """The least ε at δ that one order gives, and that order, whatever else is known of the promise."""
+    return _at_an_order(promise.curve, delta, convert.best_linear_order, convert.cks_offset)
+
+
 def _best(
-    promise: Promise,
-    delta: float,
-    by_line: Callable[[Real, Real, float], tuple[float, float]],
-    offset: convert.Offset,
-    by_profile: Callable[[Real, float], float],
+    promise: Promise, delta: float, by_line: ByLine, offset: convert.Offset, by_profile: Callable[[Real, float], float]
 ) -> tuple[AdpEpsilon, float | None]:
-    """The least ε that a line, a table of orders or the Gaussian profile gives."""
+    """The least ε that one order or the Gaussian profile gives."""
     probability(delta, "delta")
     curve = promise.curve
     if curve == ZERO:
         return AdpEpsilon(0.0), None
-    if not isinstance(curve, Linear):
-        orders = curve.orders if isinstance(curve, Table) else ORDERS
-        epsilon, alpha = convert.best_order(curve.at, delta, orders, offset)
-        return AdpEpsilon(epsilon), alpha
-    epsilon, alpha = by_line(up(curve.xi), up(curve.rho), delta)
+    epsilon, alpha = _at_an_order(curve, delta, by_line, offset)
     if curve.gaussian is not None:
         exact = by_profile(up(curve.gaussian), delta)
         if exact <= epsilon:
             return AdpEpsilon(exact), None
+    return epsilon, alpha
+
+
+def _at_an_order(curve: Curve, delta: float, by_line: ByLine, offset: convert.Offset) -> tuple[AdpEpsilon, float]:
+    """The least ε over all orders for a line, over those of a table, or over the usual ones."""
+    if isinstance(curve, Linear):
+        epsilon, alpha = by_line(up(curve.xi), up(curve.rho), delta)
+    else:
+        orders = curve.orders if isinstance(curve, Table) else ORDERS
+        epsilon, alpha = convert.best_order(curve.at, delta, orders, offset)
     return AdpEpsilon(epsilon), alpha

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Protocol, final
 
 from expost.accounting import convert
-from expost.accounting.claim import Promise, best_statement, best_tail
-from expost.accounting.curve import AdpEpsilon, Linear, cover
+from expost.accounting.claim import Promise, best_statement, best_tail, order_statement
+from expost.accounting.curve import AdpEpsilon, cover
 from expost.errors import InvalidBound
 from expost.numerics import Real, order, positive, probability, up
 
@@ -64,14 +64,7 @@ class FixedOrder:
     @classmethod
     def tuned(cls, anticipated: Promise, delta: float) -> "FixedOrder":
         """The order that would suit this anticipated, public promise best."""
-        probability(delta, "delta")
-        curve = anticipated.curve
-        if isinstance(curve, Linear):
-            return cls(Fraction(convert.best_linear_order(up(curve.xi), up(curve.rho), delta)[1]), delta)
-        alpha = best_statement(anticipated, delta)[1]
-        if alpha is None:
-            raise InvalidBound("the anticipated promise is zero; an order needs something to be tuned to.")
-        return cls(Fraction(alpha), delta)
+        return cls(Fraction(order_statement(anticipated, delta)[1]), delta)
 
     def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The approximate statement."""
@@ -97,7 +90,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
-        if len(self.orders) != len(self.weights) or not self.orders:
+        if len(self.orders) != len(self.weights):
             raise InvalidBound(f"{len(self.orders)} orders and {len(self.weights)} weights; give one for each.")
         for alpha in self.orders:
             order(alpha)

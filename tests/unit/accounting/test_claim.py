@@ -1,14 +1,15 @@
 """Promises and bills: exact budgets, sums and maxima by the rules of their curves, and the best ex-ante statement."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from expost.accounting import convert
-from expost.accounting.claim import NOTHING, Budget, Promise, Spent, best_statement
-from expost.accounting.curve import Table
+from expost.accounting.claim import NOTHING, Budget, Promise, Spent, best_statement, best_tail
+from expost.accounting.curve import Curve, Table, highest
 from expost.accounting.gaussian import gaussian_delta
 from expost.errors import InvalidBound
 from expost.numerics import Real
@@ -94,6 +95,29 @@ def test_a_table_is_stated_at_its_best_order() -> None:
     assert epsilon == pytest.approx(1 + convert.cks_offset(20, DELTA))
 
 
+def test_a_table_is_stated_at_orders_of_its_own() -> None:
+    """At the usual order below, 20, it would be stated as its own next order, and larger."""
+    epsilon, alpha = best_statement(Promise(Table.of([2, 20.05], [0.1, 1])), DELTA)
+
+    assert alpha == 20.05
+    assert epsilon == pytest.approx(1 + convert.cks_offset(20.05, DELTA))
+
+
+@pytest.mark.parametrize(
+    ("statement", "offset"), [(best_statement, convert.cks_offset), (best_tail, convert.lemma_7_offset)]
+)
+def test_crossing_lines_are_stated_nearly_at_the_best_of_all_orders(
+    statement: Callable[[Promise, float], tuple[float, float | None]], offset: convert.Offset
+) -> None:
+    above = highest(line(1, 0), line(0, Fraction(1, 20)))
+    least = min(above.at(alpha) + offset(alpha, DELTA) for alpha in np.linspace(1.001, 100, 20_000).tolist())
+
+    epsilon, alpha = statement(Promise(above), DELTA)
+
+    assert alpha is not None
+    assert above.at(alpha) + offset(alpha, DELTA) <= epsilon < 1.001 * least
+
+
 def test_a_promise_of_infinity_makes_no_claim() -> None:
     assert Promise(Table.of([2], [math.inf])).approx(DELTA) == math.inf
 
@@ -106,9 +130,10 @@ def test_a_profile_wider_than_the_best_order_is_not_used() -> None:
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, math.nan])
-def test_a_statement_needs_a_delta_between_zero_and_one(delta: float) -> None:
+@pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, 1), line(0, 1, 1), Table.of([2], [1])])
+def test_a_statement_needs_a_delta_between_zero_and_one(curve: Curve, delta: float) -> None:
     with pytest.raises(InvalidBound, match="delta is"):
-        Promise(line(0, 1)).approx(delta)
+        Promise(curve).approx(delta)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expost.accounting.claim import NOTHING, Promise
-from expost.accounting.curve import Table
+from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.curve import AdpEpsilon, Curve, Table, highest
 from expost.accounting.gaussian import gaussian_epsilon
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge, Stop
 from expost.errors import InvalidBound
 from tests.unit.examples import line, one_sentence
 
@@ -129,6 +129,15 @@ def test_a_tuned_order_may_rest_on_a_table() -> None:
     assert FixedOrder.tuned(Promise(Table.of([2, 20], [0.1, 1])), DELTA).alpha == 20
 
 
+@pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, Fraction(1, 20), 1), highest(line(1, 0), line(0, 1))])
+def test_a_tuned_order_is_at_least_as_good_as_others(curve: Curve) -> None:
+    """Also for nothing at all, for a Gaussian that an order does not use, and for lines that cross."""
+    tuned = FixedOrder.tuned(Promise(curve), DELTA).epsilon(Promise(curve))
+
+    for alpha in (1.1, 2, 5, 15, 20, 100):
+        assert tuned <= FixedOrder.at(alpha, DELTA).epsilon(Promise(curve)) * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
 def test_a_mixture_states_what_the_comparison_table_says(epsilon: float) -> None:
     mixture = Mixture.even([2.0**k for k in range(1, 9)], DELTA)
@@ -194,11 +203,38 @@ def test_a_stop_at_an_order_does_not_cover_one_ulp_more() -> None:
     assert pledge.epsilon(beyond) == math.inf
 
 
-def test_the_shares_of_delta_do_not_exceed_it() -> None:
-    """Seven stops at a delta whose seventh is not a float: each share is stated below it."""
+@pytest.mark.parametrize("delta", [0.1, 1e-5, 2.0**-20, 0.3])
+@pytest.mark.parametrize("stops", [1, 2, 3, 7, 100])
+def test_the_shares_of_delta_do_not_exceed_it(delta: float, stops: int) -> None:
+    """Also where the share is not a float, and the nearest one lies above it."""
+    shares = stops * Fraction(PlannedStops((Promise(line(0, 1, 1)),) * stops, delta).share)
+
+    assert (1 - Fraction(1, 10**15)) * Fraction(delta) < shares <= Fraction(delta)
+
+
+def test_a_planned_stop_is_stated_no_smaller_than_at_its_share_of_delta() -> None:
     stop = Promise(line(0, 1, 1))
 
     assert PlannedStops((stop,) * 7, 0.1).table[0].epsilon >= gaussian_epsilon(1, 0.1 / 7)
+
+
+def test_a_run_that_spent_nothing_is_stated_at_the_cheapest_stop() -> None:
+    pledge = PlannedStops(STOPS, DELTA)
+
+    assert pledge.epsilon(NOTHING) == pledge.table[0].epsilon
+
+
+def test_a_stop_that_rests_on_a_gaussian_it_does_not_have_covers_nothing() -> None:
+    assert not Stop(Promise(line(0, 1)), AdpEpsilon(1.0), None).covers(NOTHING)
+
+
+@pytest.mark.parametrize("pledge", PLEDGES)
+def test_a_pledge_refuses_what_was_spent_already(pledge: Pledge) -> None:
+    spent = Spent(line(0, RHOS[0], RHOS[0]))
+
+    for statement in (pledge.epsilon, pledge.probabilistic):
+        with pytest.raises(TypeError, match="made after the run proves nothing"):
+            statement(spent)  # type: ignore[arg-type] # a caller without a type checker
 
 
 @settings(max_examples=40)
