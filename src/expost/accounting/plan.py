@@ -52,6 +52,6 @@ def _candidates(stops: Sequence[Promise], delta: float) -> Iterator[tuple[str, P
 
 
 def _geometric_mean(values: Sequence[float]) -> float:
-    if 0 in values or math.inf in values:
+    if 0 in values:  # a stop that costs nothing does not make up for one without a claim
         return max(values) if math.inf in values else 0.0
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))

@@ -4,13 +4,28 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expost.accounting.curve import ZERO, Curve, Highest, Linear, Table, cover, highest, largest_rho, repeat, total
+from expost.accounting.curve import ORDERS as TABULATED
+from expost.accounting.curve import (
+    ZERO,
+    Curve,
+    Highest,
+    Linear,
+    Table,
+    cover,
+    exceeds,
+    highest,
+    largest_rho,
+    repeat,
+    total,
+)
+from expost.accounting.pure import laplace_rdp
 from expost.errors import InvalidBound
 from expost.numerics import up
 from tests.unit.examples import line
@@ -126,6 +141,58 @@ def test_a_long_sum_of_maxima_keeps_only_the_lines_that_can_be_seen() -> None:
     assert curve.lines == repeat(step, 50).lines  # type: ignore[union-attr] # a maximum of lines, no table
 
 
+TANGENTS = tuple(line(100 - t * t, 2 * t) for t in (2, 3, 5, 6, 9))
+"""The tangents of α² + 100: each is the highest somewhere."""
+HIDDEN = (line(90, 5), line(83, 8), line(Fraction(139, 2), 11), line(60, 12), line(95, 4), line(10, 17))
+"""Below one of the tangents at every order, or through the point where two of them cross."""
+
+
+def seen(among: Sequence[Linear]) -> set[Linear]:
+    """The lines that are above all others at some order above 1: halfway between crossings, or beyond them."""
+    crossings = {(a.xi - b.xi) / (b.rho - a.rho) for a in among for b in among if a.rho < b.rho}
+    points = sorted({Fraction(1), *(each for each in crossings if each > 1)})
+    probes = [*((low + high) / 2 for low, high in pairwise(points)), points[-1] + 1]
+    return {max(among, key=lambda each: each.xi + each.rho * alpha) for alpha in probes}
+
+
+@pytest.mark.parametrize("start", range(11))
+@pytest.mark.parametrize("among", [TANGENTS, (*TANGENTS, *HIDDEN)])
+def test_the_highest_of_many_lines_keeps_those_that_are_highest_somewhere(
+    among: tuple[Linear, ...], start: int
+) -> None:
+    """Whichever of them comes first, found by looking between all crossings."""
+    turned = among[start:] + among[:start]
+
+    above = combined(highest, turned)
+
+    assert set(above.lines) == seen(among) == set(TANGENTS)  # type: ignore[union-attr] # lines, no table
+
+
+def test_a_curve_exceeds_a_cap_if_any_of_its_lines_does() -> None:
+    above = highest(line(2, 0), line(0, 1))
+
+    assert not exceeds(above, Fraction(3, 2), Fraction(2))
+    assert exceeds(above, Fraction(3, 2), 2 - Fraction(1, 2**200))
+    assert not exceeds(above, Fraction(3), Fraction(3))
+    assert exceeds(above, Fraction(3), 3 - Fraction(1, 2**200))
+
+
+def test_a_table_exceeds_a_cap_by_the_next_tabulated_order() -> None:
+    table = Table.of([2, 5], [0.1, 0.7])
+
+    assert not exceeds(table, Fraction(3), Fraction(0.7))
+    assert exceeds(table, Fraction(3), Fraction(0.7) - Fraction(1, 2**200))
+    assert exceeds(table, Fraction(6), Fraction(10**300))
+
+
+@pytest.mark.parametrize("alpha", [1.1, 1.5, 2.0, 9.9, 10.9, 11.0, 20.0, 63.0, 64.0, 256.0])
+def test_a_curve_without_a_closed_form_is_tabulated_at_the_orders_in_use(alpha: float) -> None:
+    """At these nothing is lost to the next tabulated order."""
+    table = Table.of(TABULATED, [laplace_rdp(1, each) for each in TABULATED])
+
+    assert table.at(alpha) == laplace_rdp(1, alpha)
+
+
 def test_a_table_between_orders_takes_the_upper_one() -> None:
     assert Table.of([2, 5], [0.1, 0.7]).at(3) == 0.7
 
@@ -146,6 +213,18 @@ def test_two_tables_together_end_where_the_shorter_one_ends() -> None:
     long, short = Table.of([2, 5, 9], [1, 1, 1]), Table.of([3, 5], [1, 1])
 
     assert total(long, short).at(6) == math.inf
+
+
+@pytest.mark.parametrize("combine", [total, highest])
+def test_two_tables_together_speak_up_to_the_last_order_of_both(combine: Callable[[Curve, Curve], Curve]) -> None:
+    long, short = Table.of([2, 4, 5, 9], [1, 2, 3, 4]), Table.of([3, 4.5, 5], [10, 20, 30])
+
+    together = combine(long, short)
+
+    for alpha in (1.5, 2, 2.5, 3, 3.5, 4, 4.2, 4.5, 4.7, 5):
+        expected = exact_at(long, alpha) + exact_at(short, alpha) if combine is total else exact_at(short, alpha)
+        assert near(together.at(alpha), float(expected))
+    assert together.at(5.1) == math.inf
 
 
 def test_a_table_keeps_the_orders_at_which_a_line_is_added() -> None:
@@ -171,6 +250,7 @@ def test_repeating_is_never_below_the_exact_multiple(curve: Curve, steps: int) -
 @given(curves)
 def test_repeating_no_times_costs_nothing(curve: Curve) -> None:
     assert repeat(curve, 0) == ZERO
+    assert repeat(curve, 0).gaussian == 0
 
 
 def test_two_gaussian_releases_are_one_with_the_sum() -> None:
@@ -270,6 +350,8 @@ def test_a_table_may_not_change_with_the_numbers_it_was_made_from() -> None:
         ([2, 2], [1, 2], "the orders are not increasing; sort them."),
         ([1, 2], [1, 2], "alpha is 1; a Rényi order must be above 1."),
         ([2, math.nan], [1, 2], "alpha is nan; give a finite number."),
+        ([2, 3], [1, -1], "a value is negative or NaN; a Rényi bound is at least 0."),
+        ([2, 3], [math.nan, 1], "a value is negative or NaN; a Rényi bound is at least 0."),
         ([2], [-1], "a value is negative or NaN; a Rényi bound is at least 0."),
         ([2], [math.nan], "a value is negative or NaN; a Rényi bound is at least 0."),
     ],

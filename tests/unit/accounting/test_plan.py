@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from expost.accounting.claim import Promise
+from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import ORDERS, Table
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
@@ -16,6 +16,11 @@ from tests.unit.examples import line
 DELTA = 1e-5
 LADDER = [Promise(line(0, rho, rho)) for rho in (Fraction(0.01 * 100 ** (k / 6)) / 20 for k in range(7))]
 CROWD = [Promise(line(0, 1 + Fraction(k, 10**6), 1 + Fraction(k, 10**6))) for k in range(20)]
+POWERS = [2.0**k for k in range(1, 11)]
+WIDE = [
+    Promise(Table.of(POWERS, [rho * alpha for alpha in POWERS])) for rho in (10 ** (k / 3 - 3.8) for k in range(16))
+]
+"""Stops from 1e-4·α to 16·α of which nothing but a table is known."""
 PURE = Promise(Table.of(ORDERS, [randomized_response_rdp(1, alpha) for alpha in ORDERS]))
 
 
@@ -42,7 +47,33 @@ def test_many_stops_close_together_are_better_stated_at_one_order() -> None:
     assert isinstance(plan(CROWD, DELTA).pledge, FixedOrder)
 
 
-@pytest.mark.parametrize("stops", [LADDER, [PURE, PURE + PURE], [*LADDER[:2], PURE]])
+def test_many_stops_far_apart_are_better_stated_at_several_orders() -> None:
+    assert isinstance(plan(WIDE, DELTA).pledge, Mixture)
+
+
+def test_an_order_is_tuned_to_later_stops_too() -> None:
+    """The first stop is stated a little better at order 2, the second far better at 64."""
+    first, second = Promise(Table.of([2, 64], [0, 10.2])), Promise(Table.of([64], [1.0]))
+    assert FixedOrder.tuned(first, DELTA).alpha == 2
+
+    assert plan([first, second], DELTA).pledge == FixedOrder.at(64, DELTA)
+
+
+def test_a_stop_that_costs_nothing_brings_the_average_to_zero() -> None:
+    reason = plan([NOTHING, LADDER[0]], DELTA).reason
+
+    assert reason.startswith("planned stops: ε averages 0 over 2 stops")
+
+
+def test_a_pure_promise_is_planned_without_a_half_normal() -> None:
+    """A constant curve has no ρ to tune a half-normal to."""
+    planned = plan([Promise(line(1, 0)), Promise(line(2, 0))], DELTA)
+
+    assert "half-normal" not in planned.reason
+    assert planned.pledge.epsilon(Promise(line(2, 0))) == pytest.approx(2, rel=1e-3)
+
+
+@pytest.mark.parametrize("stops", [LADDER, [PURE, PURE + PURE], [*LADDER[:2], PURE], WIDE])
 def test_no_other_pledge_would_average_less(stops: list[Promise]) -> None:
     chosen = plan(stops, DELTA).pledge
     others = [
