@@ -41,9 +41,12 @@ class Coins:
 
 
 def one_round_of_laplace(monkeypatch: pytest.MonkeyPatch, scale: Fraction, *, units: int) -> dict[int, mpmath.mpf]:
-    """Unnormalised law of one accepted round: u, its acceptance, v successes, one failure, the sign."""
+    """Unnormalised law of one accepted round: u, its acceptance, v successes, one failure, the sign.
+
+    More signs are tried than there are: a sampler that asks for two of them gives the rest no weight.
+    """
     law: dict[int, mpmath.mpf] = Counter()
-    for u, v, sign in itertools.product(range(scale.numerator), range(units), (0, 1)):
+    for u, v, sign in itertools.product(range(scale.numerator), range(units), range(4)):
         coins = Coins(monkeypatch, (u, 1, *[1] * v, 0, sign))
         try:
             value = reference.discrete_laplace(NO_BYTES, scale)
@@ -113,6 +116,26 @@ def test_the_answer_is_the_parity_of_the_successes(script: Script, answers: byte
 def test_a_large_exponent_stops_at_the_first_failing_unit(script: Script) -> None:
     """A unit is coins 1/1, 1/2, 1/3...; the byte 0x80 fails the second one."""
     assert not reference.bernoulli_exp(script(b"\x80"), Fraction(10**30))
+
+
+@pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1), Fraction(6, 5), Fraction(2), Fraction(7, 2)])
+def test_a_yes_takes_coins_whose_exponents_sum_to_the_whole(
+    monkeypatch: pytest.MonkeyPatch, exponent: Fraction
+) -> None:
+    """The chance of a yes is the product of theirs, and each is a coin of an exponent within [0, 1]."""
+    tossed: list[Fraction] = []
+
+    def unit(source: object, part: Fraction) -> bool:
+        tossed.append(part)
+        assert len(tossed) <= exponent + 1
+        return True
+
+    monkeypatch.setattr(reference, "_bernoulli_exp_unit", unit)
+
+    assert reference.bernoulli_exp(NO_BYTES, exponent)
+
+    assert sum(tossed) == exponent
+    assert all(0 <= part <= 1 for part in tossed)
 
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(3), Fraction(5, 2), Fraction(2, 3), Fraction(1, 4)])

@@ -20,9 +20,9 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     directed outwards and the first omitted term (which bounds the rest) taken on both sides, and the result
     is squared back. A squaring at most doubles an absolute error: one guard bit per halving makes up for it.
     """
-    if exponent >= bits:
+    if exponent > bits:
         # exp(-x) < 2**-x: below one unit of the last place, without summing anything.
-        return (0, 1) if exponent > 0 else (1, 1)
+        return 0, 1
     halvings = (exponent.numerator // exponent.denominator).bit_length() + 1
     guard = halvings + bits.bit_length() + 8
     work = bits + guard

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 import mpmath
 import pytest
 
 from expost.sampling import Bytes
-from expost.sampling.bounds import bernoulli_real, exp_bounds, less
+from expost.sampling.bounds import _alternating, bernoulli_real, exp_bounds, less
 
 Script: TypeAlias = Callable[[bytes], Bytes]
 
@@ -73,8 +74,23 @@ def test_bounds_one_unit_too_low_do_not_enclose() -> None:
         assert not lo - 2 <= true_value(Fraction(22, 7), 90) <= hi - 2
 
 
-def test_exp_of_zero_is_one_exactly() -> None:
-    assert exp_bounds(Fraction(0), 70) == (1 << 70, 1 << 70)
+@pytest.mark.parametrize("bits", [0, 1, 70])
+def test_exp_of_zero_is_one_exactly(bits: int) -> None:
+    """So that a coin of this probability draws nothing, even before its first bit."""
+    assert exp_bounds(Fraction(0), bits) == (1 << bits, 1 << bits)
+
+
+@pytest.mark.parametrize("work", [3, 6, 24])
+def test_the_series_encloses_the_exponential_of_every_number_in_its_interval(work: int) -> None:
+    """Wide intervals, and few bits, so that a single rounding or a single end taken the wrong way shows."""
+    half = 1 << (work - 1)
+    grid = range(0, half + 1, max(1, half // 32))
+
+    for low, high in combinations_with_replacement(grid, 2):
+        lo, hi = _alternating((low, high), work)
+
+        assert lo <= true_value(Fraction(high, 1 << work), work)
+        assert true_value(Fraction(low, 1 << work), work) <= hi
 
 
 def test_a_prefix_below_the_number_is_less_without_more_bits(script: Script) -> None:
