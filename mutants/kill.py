@@ -21,12 +21,14 @@ from dataclasses import dataclass, replace
 from functools import _lru_cache_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TypeAlias, final
+from typing import TypeAlias, TypeVar, final
 
 import pytest
 
 from mutants.operators import Mutant
 from mutants.tracing import PACKAGE
+
+T = TypeVar("T")
 
 KILLED, SURVIVED, UNTRIED = 1, 0, 3
 """How a process ends that tried a mutant."""
@@ -68,7 +70,12 @@ class Patched:
         items = {item.nodeid: item for item in session.items}
         tests = tuple(sorted({name for trial in self._trials for name in trial.tests}))
         self._unfit.write_text("")
-        in_turn([Trial(NOTHING, tests, 60.0)], lambda trial: _run(trial, items), 1, lambda *ended: None)
+        codes = list[int]()
+        in_turn(
+            [Trial(NOTHING, tests, 60.0)], lambda trial: _run(trial, items), 1, lambda *ended: codes.append(ended[1])
+        )
+        if codes != [SURVIVED]:
+            pytest.exit("the tests do not come to an end when nothing is changed", returncode=KILLED)
         unfit, self._trying = set(self._unfit.read_text().splitlines()), True
         fit = [replace(trial, tests=tuple(each for each in trial.tests if each not in unfit)) for trial in self._trials]
         in_turn(fit, lambda trial: _patch_and_run(trial, items), self._jobs, self._tell)
@@ -133,11 +140,16 @@ def _patch_and_run(trial: Trial, items: dict[str, pytest.Item]) -> int:
 
 def _run(trial: Trial, items: dict[str, pytest.Item]) -> int:
     """Run the tests, with nothing remembered from collecting them."""
-    for cached in (each for each in gc.get_objects() if isinstance(each, _lru_cache_wrapper)):
+    for cached in objects_of(_lru_cache_wrapper):
         cached.cache_clear()
     for name in trial.tests:
         items[name].config.hook.pytest_runtest_protocol(item=items[name], nextitem=None)
     return SURVIVED
+
+
+def objects_of(kind: type[T]) -> list[T]:
+    """All objects of a type that are alive; none is asked for its class, since some warn or fail when they are."""
+    return [each for each in gc.get_objects() if issubclass(type(each), kind)]
 
 
 def _put_in_place(mutant: Mutant) -> bool:
@@ -148,7 +160,7 @@ def _put_in_place(mutant: Mutant) -> bool:
     except SyntaxError:
         return False
     found = False
-    for function in (each for each in gc.get_objects() if isinstance(each, FunctionType)):
+    for function in objects_of(FunctionType):
         if function.__code__.co_filename == path and function.__code__.co_qualname == mutant.outer:
             try:
                 function.__code__ = codes[mutant.outer]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mutants.kill import NOTHING, SURVIVED, UNTRIED, Patched, Tell, Trial, afresh, in_turn
+from mutants.kill import KILLED, NOTHING, SURVIVED, UNTRIED, Patched, Tell, Trial, afresh, in_turn
 from mutants.operators import Mutant, mutants_of
 from mutants.selection import traced
 from mutants.suite import suite_of
@@ -54,6 +54,8 @@ def _quickly(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tel
     process = Process(target=_patched, args=(trials, tests, jobs, tell, results))
     process.start()
     process.join()
+    if process.exitcode:
+        sys.exit("the tests cannot be tried in a forked process as they are; mend that first.")
     return set(results.read_text(encoding="utf-8").splitlines())
 
 
@@ -65,7 +67,9 @@ def _patched(trials: Sequence[Trial], tests: Sequence[str], jobs: int, tell: Tel
                 names.write(trial.mutant.name + "\n")
                 tell(trial, code, seconds)
 
-        pytest.main(["-q", "-s", "-p", "no:cacheprovider", *tests], plugins=[Patched(trials, jobs, keep)])
+        code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", *tests], plugins=[Patched(trials, jobs, keep)])
+    if code == KILLED:
+        sys.exit(KILLED)
 
 
 if __name__ == "__main__":

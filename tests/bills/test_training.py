@@ -5,6 +5,7 @@ compared with how far the most that a record can add moves the weights.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath as mp
@@ -103,6 +104,35 @@ def test_the_noise_on_a_head_is_the_multiplier_times_what_a_record_moves(summati
     found = ratio(moved, CLASSES * (WIDTH + 1), std)
 
     assert float(MULTIPLIER) * (1 - 1e-6) < found < float(MULTIPLIER) * 1.01  # a grid may round a record down
+
+
+CLIPS = [1e-6, 0.5, 1.0, 30.0, 1e6]
+
+
+@SUMMATIONS
+@pytest.mark.parametrize("clip", CLIPS)
+def test_a_record_moves_a_head_by_its_gradient_up_to_the_clip_and_a_deviation_by_the_multiple_of_it(
+    summation: Summation, clip: float
+) -> None:
+    """Clip and noise scale together: whatever the clip, no record moves the weights further than the noise is for.
+
+    From zero weights the errors of two classes are ±1/2, and the gradient is as long as the features over √2.
+    """
+    mechanism = replace(head(summation), clip=clip)
+    std = float(MULTIPLIER) * summation.reach
+    budget = Budget(Fraction(mechanism.descent.step.at(8)), Fraction(8))
+
+    def moved(size: float, script: Iterable[float]) -> float:
+        data = Labelled.of(np.full((1, WIDTH), size), np.zeros(1, np.int64), classes=CLASSES)
+        return float(np.linalg.norm(mechanism.sample(data, budget, Past(), ScriptedNoise(script)).weights)) * BATCH
+
+    silent = [0.0] * CLASSES * (WIDTH + 1)
+    deviation = moved(0, [0, std, *silent[1:]])
+    assert deviation == pytest.approx(float(MULTIPLIER) * clip, rel=1e-6)
+    for size in (0.0, 0.1, 1.0, 10.0, 1e6, 3e38):
+        gradient = min(np.sqrt((WIDTH * size**2 + 1) / 2), clip)
+        assert moved(size, [1, *silent]) == pytest.approx(gradient, abs=0.01 * clip)
+        assert moved(size, [1, *silent]) <= clip * (1 + 1e-6)
 
 
 def layer() -> nn.Linear:

@@ -1,9 +1,10 @@
 """The mutation tool: which faults it makes, that it notices and misses what it should, and when its verb fails."""
 
 from textwrap import dedent
+from types import FunctionType
 
 import pytest
-from mutants.kill import KILLED, SURVIVED, Trial, in_turn
+from mutants.kill import KILLED, SURVIVED, Trial, in_turn, objects_of
 from mutants.ledger import equivalents, judged
 from mutants.operators import Mutant, mutants_of
 from mutants.suite import MODULES, suite_of
@@ -110,6 +111,23 @@ def test_a_trial_that_never_ends_counts_as_noticed() -> None:
 
 
 FATES = {"m.py f: a": True, "m.py f: b": False, "m.py f: c": False}
+
+
+class Touchy:
+    """Torch has such an object: it fails when it is asked for its class."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        raise FutureWarning
+
+
+def test_objects_that_fail_when_they_are_asked_for_their_class_kill_no_mutant() -> None:
+    touchy = Touchy()
+    with pytest.raises(FutureWarning):
+        isinstance(touchy, dict)
+
+    assert test_objects_that_fail_when_they_are_asked_for_their_class_kill_no_mutant in objects_of(FunctionType)
+    assert any(each is touchy for each in objects_of(Touchy))
 
 
 def test_a_survivor_that_is_not_listed_fails_the_verb() -> None:

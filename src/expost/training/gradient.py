@@ -107,7 +107,7 @@ class Exact:
     """Sums of integers and exact integer noise: the bound holds for the machine's arithmetic too.
 
     Features and error of a record are rounded to integer vectors, whose norms are checked in integers; their outer
-    product is then an integer matrix of norm ``reach`` at most. Sums of such products stay far below 2**53, where
+    product is then an integer matrix of norm ``reach`` at most. Sums of a billion such products stay below 2**53, where
     double precision adds integers without error, in whatever order. Everything that is summed on the way there, scores,
     odds and squared errors, is made of such integers too, and a norm is added up in an order of its own: so a record's
     contribution is the same whoever else joins, which the last bits of an ordinary matrix product do not promise.

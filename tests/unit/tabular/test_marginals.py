@@ -136,6 +136,7 @@ BAD = {
     "an unknown column": ((("a", "z"),), SchemaMismatch),
     "a marginal twice": ((("a", "b"), ("b", "a")), SchemaMismatch),
     "a column twice": ((("a", "a"),), SchemaMismatch),
+    "a column twice in one of several": ((("a",), ("b", "b")), SchemaMismatch),
 }
 
 
@@ -154,6 +155,14 @@ def test_marginals_too_large_to_count_are_refused_before_data_is_read() -> None:
         Marginals({"a": 2**16, "b": 2**16}, (("a", "b"),), ADD)
 
     assert one_sentence(refused.value)
+
+
+def test_just_as_many_cells_are_counted_as_fit_half_a_gigabyte() -> None:
+    most = 2**29 // np.dtype(np.int64).itemsize
+
+    assert Marginals({"a": most}, (("a",),), ADD).cells == most
+    with pytest.raises(InvalidBound, match=f"have {most + 1} cells"):
+        Marginals({"a": most, "b": 1}, (("a",), ("b",)), ADD)
 
 
 def test_a_table_of_another_domain_is_refused() -> None:

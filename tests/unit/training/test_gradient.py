@@ -1,19 +1,23 @@
 """Noisy sums of clipped gradients: one matrix product is the sum of the records' own gradients, each within reach."""
 
+import math
 from fractions import Fraction
+from functools import cache
+from typing import Any, final
 
 import numpy as np
 import pytest
 
+from expost.accounting.descent import LOUDEST, MOST_ENTRIES
 from expost.noise import Floats, SeededNoise
 from expost.norms import row_norms
 from expost.training.arrays import InNumpy
-from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact, Floating
+from expost.training.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRID, Exact, Floating
 from tests.unit.training.sums import summed
 
 RECORDS, WIDTH, CLASSES = 50, 6, 4
-BOTH: list[Exact | Floating] = [Floating(), Exact()]
-EACH = pytest.mark.parametrize("summation", BOTH, ids=["floating", "exact"])
+FLOATING, EXACT = Floating(), Exact()
+EACH = pytest.mark.parametrize("summation", [FLOATING, EXACT], ids=["floating", "exact"])
 
 
 def batch() -> tuple[Floats, Floats, Floats]:
@@ -77,32 +81,138 @@ def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | F
     assert np.abs(found - wanted).max() < (1e-12 if summation.floating else 0.02 * RECORDS**0.5)
 
 
-def contributions(summation: Exact | Floating, joined: list[int], width: int = 700) -> list[bytes]:
-    """What the first of the records that joined is multiplied by, to the last bit."""
+@cache
+def longer_batch(summation: Exact | Floating, width: int = 700) -> tuple[Floats, Floats, Floats, Floats]:
+    """Prepared features of 200 records, their norms and classes, and weights as they are read."""
     rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, width)), np.ones((200, 1))])
     norms = row_norms(rows)[:, None]
-    prepared = np.asarray(summation.prepare(rows, norms, np))[joined]
-    truth = np.eye(CLASSES)[np.arange(200) % CLASSES].T[:, joined]
-    weights = SeededNoise(5).gaussian(0.5, (CLASSES, width + 1))
-    products = InNumpy().scores(summation.read(weights, np), prepared)
-    pulls = np.asarray(summation.pulls(products, norms.T[:, joined], truth, 1.0, np))
+    prepared = np.asarray(summation.prepare(rows, norms, np))
+    truth = np.eye(CLASSES)[np.arange(200) % CLASSES].T
+    return prepared, norms.T, truth, np.asarray(summation.read(SeededNoise(5).gaussian(0.5, (CLASSES, width + 1)), np))
+
+
+def contributions(summation: Exact | Floating, joined: list[int]) -> list[bytes]:
+    """What each of the records that joined is multiplied by, to the last bit."""
+    prepared, norms, truth, weights = longer_batch(summation)
+    products = InNumpy().scores(weights, prepared[joined])
+    pulls = np.asarray(summation.pulls(products, norms[:, joined], truth[:, joined], 1.0, np))
     return [column.tobytes() for column in pulls.T]
 
 
 def test_a_contribution_does_not_depend_on_who_else_joins() -> None:
     """To the last bit, through products, norms, odds and lengths, alone or in any company."""
-    together = contributions(Exact(), list(range(200)))
+    together = contributions(EXACT, list(range(200)))
 
-    assert [contributions(Exact(), [place])[0] for place in range(200)] == together
-    assert contributions(Exact(), list(range(199, -1, -1))) == together[::-1]
-    assert contributions(Exact(), list(range(1, 200))) == together[1:]
+    assert [contributions(EXACT, [place])[0] for place in range(200)] == together
+    assert contributions(EXACT, list(range(199, -1, -1))) == together[::-1]
+    assert contributions(EXACT, list(range(1, 200))) == together[1:]
 
 
 def test_an_ordinary_contribution_does() -> None:
     """The negative twin: sums of ordinary floats differ in their last bits."""
-    together = contributions(Floating(), list(range(200)))
+    together = contributions(FLOATING, list(range(200)))
 
-    assert [contributions(Floating(), [place])[0] for place in range(200)] != together
+    assert [contributions(FLOATING, [place])[0] for place in range(200)] != together
+
+
+WHOLE = 2**53
+"""Up to here every integer is a double, and sums of integers come out alike in whatever order they are added."""
+
+
+@final
+class Watched(np.ndarray[Any, Any]):
+    """Numbers that tell, whenever they are added up along an axis, whether any order could have rounded a sum."""
+
+    @staticmethod
+    def asarray(array: Any, dtype: Any = None, device: Any = None) -> "Watched":
+        """As NumPy's, and watched."""
+        return np.asarray(array, dtype).view(Watched)
+
+    def sum(self, *given: Any, **named: Any) -> Any:
+        """The sum of multiples of a power of two whose sizes together are no more than 2**53 times that."""
+        plain, unit = np.asarray(self, np.float64), 1.0
+        while (plain % unit).any():
+            unit /= 2
+        assert np.abs(plain).sum(axis=0).max() <= WHOLE * unit
+        return plain.sum(*given, **named).view(Watched)
+
+
+@final
+class Watching:
+    """NumPy, whose new arrays are watched."""
+
+    asarray = staticmethod(Watched.asarray)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+def direction(leads: Floats, xp: Any = np) -> Floats:
+    """What records of norm 1 pull by when a small clip lets only the direction of their errors through.
+
+    The scores fall behind that of the first class, the right one, by these leads.
+    """
+    products = Watched.asarray(-leads * (FEATURE_GRID * WEIGHT_GRID))
+    truth = np.zeros_like(leads)
+    truth[0] = 1
+    return np.asarray(Exact().pulls(products, np.ones((1, leads.shape[1])), truth, 1e-6, xp)) / ERROR_GRID
+
+
+def leads(classes: int, furthest: float) -> Floats:
+    """Of 20 records over their other classes."""
+    return np.vstack([np.zeros((1, 20)), SeededNoise(7).uniform((classes - 1) * 20).reshape(-1, 20) * furthest])
+
+
+@pytest.mark.parametrize("furthest", [0.0, 5.0, 40.0])
+@pytest.mark.parametrize("classes", [2, 40, 1000])
+def test_whatever_order_odds_and_squared_errors_are_added_in_no_sum_is_rounded(classes: int, furthest: float) -> None:
+    direction(leads(classes, furthest), Watching())
+
+
+def test_sums_of_ordinary_floats_would_be_rounded() -> None:
+    """The negative twin."""
+    with pytest.raises(AssertionError):
+        Watched.asarray(np.full((3, 1), 0.1)).sum(axis=0)
+
+
+def test_sums_for_the_largest_head_and_a_billion_records_are_exact() -> None:
+    """Each bounded as a whole: scores by the norms of what is multiplied, odds by their largest, records by reach."""
+    weight = float(Exact().read(np.array([np.inf]), np)[0])
+    loudest = 10 * int(LOUDEST)
+
+    assert weight * FEATURE_GRID * math.sqrt(MOST_ENTRIES) <= WHOLE
+    assert int(ODDS.max()) * (MOST_ENTRIES // 2) <= WHOLE  # the bias is an entry too, and two classes make a head
+    assert Exact.reach * (10**9 + loudest) <= WHOLE
+
+
+def test_errors_of_records_that_are_nearly_right_keep_their_direction() -> None:
+    """Within three thousandths, though the other classes are six behind at least and errors below a hundredth."""
+    behind = leads(5, 2.0)
+    behind[1:] += 6
+    odds = np.exp(-behind)
+    errors = odds / odds.sum(axis=0) - np.eye(5)[:, :1]
+
+    found = direction(behind)
+
+    wanted = errors / np.linalg.norm(errors, axis=0)
+    assert np.linalg.norm(found - wanted, axis=0).max() < 0.003
+
+
+def test_weights_are_read_as_they_are_up_to_the_precision_of_single_floats() -> None:
+    weights = np.array([-256.0, -200.3, -1.0, 1e-7, 0.123456789, 3.3, 255.9, 256.0])
+
+    assert np.abs(Exact().read(weights, np) / WEIGHT_GRID - weights).max() < 5e-7
+
+
+def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_grid() -> None:
+    wide = SeededNoise(8).gaussian(1.0, (1, 250_000))
+    many = SeededNoise(9).gaussian(1.0, (1000, 1))
+
+    prepared = np.asarray(Exact().prepare(wide, row_norms(wide)[:, None], np))
+    factors = np.asarray(Exact().factors(many, 1 / row_norms(many.T)[:, None], np))
+
+    assert np.linalg.norm(prepared) > 0.95 * FEATURE_GRID
+    assert np.linalg.norm(factors) > 0.98 * ERROR_GRID
 
 
 def test_exact_features_are_integers_within_their_grid() -> None:

@@ -21,10 +21,13 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.release import Past
 from expost.training.arrays import Arrays, InNumpy, on
+from expost.training.finetune import Recipe
 from expost.training.gradient import Exact, Floating, Summation
 from expost.training.head import BLOCK, Head, Trained
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam, Momentum, Optimizer
+from expost.training.schedule import Schedule
+from expost.training.score import accuracy
 from tests.unit.examples import one_sentence, rehearsal
 
 RECORDS, WIDTH, CLASSES, STEPS = 60, 5, 3, 20
@@ -275,7 +278,27 @@ def test_training_leaves_the_records_as_they_were() -> None:
     assert np.array_equal(data.labels, untouched.labels)
 
 
-@pytest.mark.parametrize("clip", [0.0, -1.0, 1e-7, 1e7, float("nan")])
+def test_a_head_that_is_told_nothing_trains_as_a_recipe_that_is_told_nothing() -> None:
+    recipe = Recipe(
+        width=WIDTH, classes=CLASSES, target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
+        rate=DESCENT.rate,
+    )  # fmt: skip
+    head, told = Head(width=WIDTH, classes=CLASSES, descent=DESCENT), recipe.head()
+
+    assert (head.clip, head.batch, head.drop) == (told.clip, told.batch, told.drop)
+
+
+@pytest.mark.parametrize("summation", [Floating(), Exact()])
+def test_features_of_a_million_keep_their_direction(summation: Summation) -> None:
+    head = replace(HEAD, width=2, classes=2, optimizer=Momentum(1.0, 0.0), summation=summation)
+    data = Labelled.of(np.array([[1e6, 5e5]]), np.array([0]), classes=2)
+
+    moved = head.sample(data, priced(1), Past(), ScriptedNoise([1] + [0] * 6)).weights
+
+    assert moved[:, 0] == pytest.approx(2 * moved[:, 1], rel=1e-3)
+
+
+@pytest.mark.parametrize("clip", [0.0, -1.0, 1e-7, 9.9e-7, 1.01e6, 1e7, float("nan")])
 def test_a_clip_whose_square_leaves_single_precision_is_refused(clip: float) -> None:
     with pytest.raises(InvalidBound, match="clip is"):
         replace(HEAD, clip=clip)
