@@ -84,7 +84,8 @@ def best_linear_order(xi: Real, rho: Real, delta: float) -> tuple[float, float]:
     constant = up(non_negative(xi, "xi"))
     log_inverse = -math.log(probability(delta, "delta"))
     low, high = 0.0, min(math.exp(min(log_inverse, 700)), math.sqrt(log_inverse / slope) if slope else math.inf)
-    while low < (middle := low + (high - low) / 2) < high and high - low > ROUNDING * high:
+    while high - low > ROUNDING * high:
+        middle = low + (high - low) / 2
         if slope * middle * middle + math.log1p(middle) < log_inverse:
             low = middle
         else:
@@ -175,7 +176,7 @@ def mixture_hockey_stick(log_moment: Function, delta: float, bracket: float) -> 
     """
     top = mixture_tail(log_moment, delta, bracket)
     # Where a step of 1 nears the float spacing the tail root itself is the answer, and it is above.
-    if top == 0 or top > 2.0**40:
+    if top > 2.0**40:
         return top
     log_delta = math.log(delta)
 

@@ -99,8 +99,10 @@ def _log_second_order(alpha: float, q: float, exponent: Floats) -> Floats:
     it stands or as e^{αℓ}(1 − αe^{−aℓ} + ae^{−αℓ}), which keeps its digits for α near 1 and never overflows.
     """
     gap = alpha - 1
-    w = q * np.expm1(np.minimum(exponent, 30.0))
-    ell = np.where(exponent < 30, np.log1p(w), np.logaddexp(math.log1p(-q), math.log(q) + exponent))
+    below, joined = exponent < 30, math.log(q) + exponent
+    # At a rate far below e^−30 w is still small above that exponent, so it must not be cut there.
+    w = np.where(below, q * np.expm1(np.minimum(exponent, 30.0)), np.exp(np.minimum(joined, 50.0)) - q)
+    ell = np.where(below, np.log1p(w), np.logaddexp(math.log1p(-q), joined))
     small = alpha * np.abs(w) < 0.1
     plain = (alpha >= 2) & (alpha * ell < 50) & ~small
     near = np.where(small, w, 0.0)
@@ -109,7 +111,8 @@ def _log_second_order(alpha: float, q: float, exponent: Floats) -> Floats:
         term = term * near * ((alpha - k + 1) / k)
         series += term
     direct = np.expm1(np.where(plain, alpha * ell, 0.0)) - alpha * np.where(plain, w, 0.0)
-    bracket = -np.expm1(math.log1p(gap) - gap * ell) + gap * np.exp(np.minimum(-alpha * ell, 700.0))
+    rest = np.where(small | plain, 0.0, ell)
+    bracket = -np.expm1(math.log1p(gap) - gap * rest) + gap * np.exp(-alpha * rest)
     value = np.where(small, series, np.where(plain, direct, bracket))
     # At w = 0 the value is 0 and its logarithm −inf: that point adds nothing.
     with np.errstate(divide="ignore"):
