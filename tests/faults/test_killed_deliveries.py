@@ -11,6 +11,7 @@ from expost.errors import SchemaMismatch
 from expost.report import check
 from expost.runs.claim import Claim
 from expost.runs.place import is_release
+from tests.faults.processes import environment
 from tests.unit.runs.test_exchange import can_exchange
 from tests.unit.runs.test_place import RECEIPT
 
@@ -66,7 +67,7 @@ for moment in range(1000):
 
 def deliveries(here: Path, able: str) -> list[Path]:
     """Folders in which a release was being replaced by a process that was killed, each a moment later than the last."""
-    subprocess.run([sys.executable, "-c", PROGRAM, able], cwd=here, check=True)
+    subprocess.run([sys.executable, "-c", PROGRAM, able], cwd=here, env=environment(here), check=True)
     return sorted(here.iterdir(), key=lambda each: int(each.name))[:-1]
 
 
