@@ -5,16 +5,19 @@ as SIGTERM, whatever the job, so that those are tried in every phase of one job,
 """
 
 import os
+import re
 import signal
 from dataclasses import dataclass
 from typing import final
 
 import pytest
 
+from expost.cli import ending
+from expost.cli.signals import ENDINGS
 from expost.runs.claim import Claim
 from tests.faults.conftest import Setting
 from tests.faults.jobs import FINETUNE, JOBS, SYNTH, Job
-from tests.faults.processes import Ended, Scene
+from tests.faults.processes import ROOT, Ended, Scene
 from tests.unit.commands import PLEDGED
 
 NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "cut off from its terminal"}
@@ -216,3 +219,13 @@ def test_where_folders_cannot_be_exchanged_a_signal_waits_for_the_renames(settin
     assert not scene.is_old()
     scene.require_nothing_lost()
     assert scene.left == set()
+
+
+def test_the_manual_has_a_line_for_every_exit_status_and_no_other() -> None:
+    manual = (ROOT / "docs/data-steward.md").read_text(encoding="utf-8")
+
+    rows = re.findall(r"^\| ([0-9, ]+) \|", manual.partition("| exit status |")[2].partition("\n\n")[0], re.MULTILINE)
+
+    listed = sorted(int(number) for row in rows for number in row.split(","))
+    plain = (ending.REACHED, ending.NOT_SHOWN, ending.REFUSED, ending.NOT_REACHED, ending.FAILED)
+    assert listed == sorted([*plain, *(ending.BY_SIGNAL + number for number in ENDINGS)])
