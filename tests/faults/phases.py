@@ -119,7 +119,8 @@ PHASES: dict[str, Callable[[], None]] = {
     "all written": partial(before, expost.runs.folder, "_keep_receipts"),
     "exchanging": partial(before, expost.runs.scratch, "exchange"),
     "exchanged": partial(after, expost.runs.scratch, "exchange"),
-    "delivered": partial(before, Claim, "__exit__"),
+    "delivered": partial(before, Claim, "give_up"),
+    "given up": partial(before, Claim, "__exit__"),
     "telling": partial(before, Screen, "end"),
 }
 """Moments at which a run halts, in the order in which they come."""
