@@ -89,6 +89,7 @@ def release(
                 done = run(noise, claim.journal)
                 with signals.waiting():
                     missed = _keep(save, done, claim)
+                    claim.give_up()  # while signals wait: one that came later would leave the journal behind
         except BaseException as failure:  # whatever it is, what was spent is said
             signals.ignore()
             _say_spent(failure, claim, signals)

@@ -21,7 +21,7 @@ from expost.report.facts import Item, total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
 from expost.report.words import NOT_PRIVATE
 
-FORMAT = "expost journal 1"
+FORMAT, VERSION = "expost journal 1", metadata.version("expost")
 MOST_LINES = 10**5
 """More than any run writes; an auditor is not kept waiting by a file that was made to."""
 ORDERS = (2, 20, 128)
@@ -31,7 +31,7 @@ SLACK = 1 + 1e-9
 
 def opening_line() -> dict[str, Json]:
     """What a journal begins with."""
-    return {"format": FORMAT, "expost": metadata.version("expost")}
+    return {"format": FORMAT, "expost": VERSION}
 
 
 def pledge_line(pledge: Pledge) -> dict[str, Json]:

@@ -71,20 +71,20 @@ class Claim:
             sweep(self.place.folder)
             self.place.require_free(overwrite=self.overwrite, apart=self.apart)  # a sweep may have put a release back
         except OSError:
-            self._give_up()
+            self.give_up()
             above = next(each for each in self.place.folder.parents if each.exists())
             raise InvalidBound(
                 f"{self.place.typed} cannot be made, because {above} is not a folder to write to; name another."
             ) from None
         except BaseException:
-            self._give_up()
+            self.give_up()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._give_up()
+        self.give_up()
 
     def _make_parents(self) -> None:
         missing = [each for each in self.place.folder.parents if not each.exists()]
@@ -92,8 +92,8 @@ class Claim:
             each.mkdir()
             self._made.append(each)
 
-    def _give_up(self) -> None:
-        """Let the folder go; the journal stays if it holds what no receipt does."""
+    def give_up(self) -> None:
+        """Let the folder go, now and for good; the journal stays if it holds what no receipt does."""
         spent = self._journal is not None and (self._journal.lines or self._journal.held)
         if self._file is not None:
             if (not spent or self.delivered is not None) and _still(self.place.journal, self._file):

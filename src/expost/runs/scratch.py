@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from expost.runs.exchange import exchange
 from expost.runs.place import EARLIER, PRODUCTS, RECEIPT, REPORT, is_release, receipts
 
 FRESH, REPLACED = "release", "replaced"
@@ -33,35 +34,54 @@ def sweep(folder: Path) -> None:
 
 
 def swap(made: Path, folder: Path) -> None:
-    """Put the fresh release into its place; what was there is kept until then, and its receipts for good."""
-    if folder.exists():
-        folder.rename(made / REPLACED)
-    (made / FRESH).rename(folder)
+    """Put the fresh release into its place; what was there is kept until then, and its receipts for good.
+
+    A process that is killed leaves one of the two in the place, unless the system cannot exchange them at once: then
+    there is a moment with neither, and the next run puts the old one back.
+    """
+    fresh, replaced = made / FRESH, made / REPLACED
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    fresh.rename(replaced)  # so that the old one bears this name from the moment that they are exchanged
+    if not exchange(replaced, folder):
+        replaced.rename(fresh)
+        folder.rename(replaced)
+        fresh.rename(folder)
 
 
 def _clear(made: Path, folder: Path) -> None:
     """Put a release back that was taken away for one that never came, and remove the rest, as far as we wrote it."""
-    replaced = made / REPLACED
+    fresh, replaced = made / FRESH, made / REPLACED
     with suppress(OSError):  # whatever cannot be removed stays, and the next run tries again
         if replaced.exists() and not os.path.lexists(folder):
             replaced.rename(folder)
-        elif is_release(replaced) and _succeeded(replaced, folder):
-            for name in (*PRODUCTS, RECEIPT, REPORT):
-                (replaced / name).unlink(missing_ok=True)
-            for each in receipts(replaced):
-                each.unlink()
-            with suppress(FileNotFoundError):
-                (replaced / EARLIER).rmdir()
+        elif is_release(replaced) and _keeps(replaced, folder):  # the fresh one, which was not exchanged
+            replaced.rename(fresh)
+        if fresh.exists():
+            shutil.rmtree(fresh)
+        if is_release(replaced) and _keeps(folder, replaced):
+            _remove(replaced)
+        if replaced.exists():
             replaced.rmdir()
-        if (made / FRESH).exists():
-            shutil.rmtree(made / FRESH)
         made.rmdir()
 
 
-def _succeeded(replaced: Path, folder: Path) -> bool:
-    """Whether every receipt of a release that was replaced is kept by the one in its place."""
-    kept = {each.read_bytes() for each in receipts(folder)}
-    return {each.read_bytes() for each in (*receipts(replaced), replaced / RECEIPT)} <= kept
+def _remove(release: Path) -> None:
+    """Empty the folder of a release; its receipt goes last, so that it is known as one if that takes two runs."""
+    for name in (*PRODUCTS, REPORT):
+        (release / name).unlink(missing_ok=True)
+    for each in receipts(release):
+        each.unlink()
+    with suppress(FileNotFoundError):
+        (release / EARLIER).rmdir()
+    (release / RECEIPT).unlink()
+
+
+def _keeps(new: Path, old: Path) -> bool:
+    """Whether every receipt of a release is kept by the one that is to replace it, or has."""
+    kept = {each.read_bytes() for each in receipts(new)}
+    return {each.read_bytes() for each in (*receipts(old), old / RECEIPT)} <= kept
 
 
 def _prefix(folder: Path) -> str:

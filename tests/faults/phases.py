@@ -1,0 +1,150 @@
+"""Where a run can be halted, broken or weakened, from inside its process."""
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import expost.cli.signals
+import expost.runs.claim
+import expost.runs.folder
+import expost.runs.journal
+import expost.runs.records
+import expost.runs.scratch
+import expost.runs.tables
+import expost.step
+import expost.tabular.synthesis
+from expost.cli.signals import Signals
+from expost.runs.claim import Claim
+from expost.runs.journal import Journal
+from expost.screen import Screen
+from expost.training.score import Classifier
+
+REACHED, GO, HEARD = Path("REACHED"), Path("GO"), Path("HEARD")
+"""A run that halts makes the first, and waits for the second; it makes the third when it has heard a signal."""
+
+
+def halt() -> None:
+    """Wait until the run may go on."""
+    REACHED.touch()
+    while not GO.exists():
+        time.sleep(0.005)
+
+
+def before(owner: Any, name: str, *, call: int = 1, act: Callable[[], None] = halt) -> None:
+    """Do something before a function is called for this time."""
+    run, calls = getattr(owner, name), iter(range(1, 10**6))
+
+    def acting(*words: Any, **settings: Any) -> Any:
+        if next(calls) == call:
+            act()
+        return run(*words, **settings)
+
+    setattr(owner, name, acting)
+
+
+def after(owner: Any, name: str, *, act: Callable[[], None] = halt) -> None:
+    """Do something when a function has been called for the first time."""
+    run, calls = getattr(owner, name), iter(range(1, 10**6))
+
+    def acting(*words: Any, **settings: Any) -> Any:
+        done = run(*words, **settings)
+        if next(calls) == 1:
+            act()
+        return done
+
+    setattr(owner, name, acting)
+
+
+def opening(call: int, act: Callable[[], None] = halt) -> None:
+    """Halt, or whatever else, with data open for this time."""
+    guarded: Callable[[Callable[[], Any]], Any] = getattr(expost.step, "guarded")  # noqa: B009
+    calls = iter(range(1, 10**6))
+
+    def acting(run: Callable[[], Any]) -> Any:
+        if next(calls) == call:
+            act()
+        return run()
+
+    setattr(expost.step, "guarded", lambda run: guarded(lambda: acting(run)))  # noqa: B010
+
+
+def in_mid_line() -> None:
+    """Halt with half of the first hold in the journal."""
+    write = os.write
+
+    def halved(file: int, line: bytes) -> int:
+        if not line.startswith(b'{"hold": 1,') or REACHED.exists():
+            return write(file, line)
+        done = write(file, line[: len(line) // 2])
+        halt()
+        return done
+
+    os.write = halved  # type: ignore[assignment]
+
+
+def fails(failure: BaseException) -> Callable[[], None]:
+    """Something that goes wrong."""
+
+    def fail() -> None:
+        raise failure
+
+    return fail
+
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+PHASES: dict[str, Callable[[], None]] = {
+    "beginning": partial(before, Claim, "__init__"),
+    "claiming": partial(before, expost.runs.claim, "sweep"),
+    "claimed": partial(before, Screen, "__enter__"),
+    "reading a table": partial(before, expost.runs.tables, "read"),
+    "reading records": partial(before, expost.runs.records, "read"),
+    "noting": in_mid_line,
+    "opening 1": partial(opening, 1),
+    "opening 2": partial(opening, 2),
+    "opening 3": partial(opening, 3),
+    "opening 4": partial(opening, 4),
+    "billing": partial(before, Journal, "capture"),
+    "fitting": partial(before, expost.tabular.synthesis, "fit"),
+    "training": partial(after, Screen, "advance"),
+    "showing": partial(after, Journal, "show"),
+    "between rungs": partial(after, Screen, "add"),
+    "receipt written": partial(before, expost.runs.folder, "render"),
+    "writing a table": partial(before, expost.runs.tables, "write"),
+    "writing a head": partial(before, Classifier, "save"),
+    "all written": partial(before, expost.runs.folder, "_keep_receipts"),
+    "exchanging": partial(before, expost.runs.scratch, "exchange"),
+    "exchanged": partial(after, expost.runs.scratch, "exchange"),
+    "delivered": partial(before, Claim, "give_up"),
+    "given up": partial(before, Claim, "__exit__"),
+    "telling": partial(before, Screen, "end"),
+}
+"""Moments at which a run halts, in the order in which they come."""
+
+FAULTS: dict[str, Callable[[], None]] = {
+    "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
+    "memory runs out in the fit": partial(before, expost.tabular.synthesis, "fit", act=fails(MemoryError())),
+    "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
+    "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
+    "the disk is full": partial(before, expost.runs.folder, "write_through", act=fails(FULL)),
+}
+"""What can go wrong inside a run."""
+
+WEAKENED: dict[str, Callable[[], None]] = {
+    "deaf": expost.cli.signals.ENDINGS.clear,
+    "forgetful": lambda: setattr(Journal, "_append", lambda journal, line: None),
+    "unable to exchange": lambda: setattr(expost.runs.scratch, "exchange", lambda one, other: False),
+}
+"""Runs that lack what the tests are about."""
+OBSERVED: dict[str, Callable[[], None]] = {"hearing": partial(after, Signals, "_heard", act=HEARD.touch)}
+"""What a test cannot see from outside."""
+
+
+def prepare(*names: str) -> None:
+    """Make this process halt, fail or be weaker than it should be."""
+    for name in names:
+        {**PHASES, **FAULTS, **WEAKENED, **OBSERVED}[name]()
