@@ -15,7 +15,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
 from expost.errors import ExpostError, SchemaMismatch
-from expost.record import Entry
+from expost.record import Entry, Hold
 from expost.report.digits import price, small
 from expost.report.facts import Item, total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
@@ -39,14 +39,20 @@ def pledge_line(pledge: Pledge) -> dict[str, Json]:
     return {"pledge": pledge_out(pledge)}
 
 
-def hold_line(number: int, entry: Entry, promise: Promise) -> dict[str, Json]:
-    """What is about to be spent at most, before data is opened."""
-    return {"hold": number, "item": item_out(Item(entry, promise.as_spent(), finished=False))}
+def hold_line(number: int, entry: Entry, promise: Promise, *, before: Hold | None = None) -> dict[str, Json]:
+    """What is about to be spent at most, before data is opened; its number alone if it is the same as the one before.
+
+    A training run holds the same for every epoch, and a table of costs is thousands of characters.
+    """
+    item = item_out(Item(entry, promise.as_spent(), finished=False))
+    same = before is not None and item == item_out(Item(before.entry, before.promise.as_spent(), finished=False))
+    return {"hold": number} if same else {"hold": number, "item": item}
 
 
-def capture_line(number: int, spent: Spent) -> dict[str, Json]:
-    """What a hold did cost, before the value leaves."""
-    return {"capture": number, "curve": curve_out(spent.curve)}
+def capture_line(number: int, hold: Hold, spent: Spent) -> dict[str, Json]:
+    """What a hold did cost, before the value leaves; its number alone if that is all that was held."""
+    curve = curve_out(spent.curve)
+    return {"capture": number} if curve == curve_out(hold.promise.curve) else {"capture": number, "curve": curve}
 
 
 def shown_line(cells: Mapping[str, str]) -> dict[str, Json]:
@@ -116,13 +122,19 @@ def read_journal(text: str) -> Kept:
 def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
     pledge: Pledge | None = None
     bill: dict[int, Item] = {}
+    held: Item | None = None
     shown: list[Mapping[str, Json]] = []
     for place, line in enumerate(lines):
         match [*line]:
             case ["pledge"] if place == 0:
                 pledge = pledge_in(line["pledge"])
             case ["hold", "item"] if line["hold"] == len(bill) + 1:
-                bill[len(bill) + 1] = _held(item_in(line["item"]))
+                bill[len(bill) + 1] = held = _held(item_in(line["item"]))
+            case ["hold"] if line["hold"] == len(bill) + 1 and held is not None:
+                bill[len(bill) + 1] = held
+            case ["capture"]:
+                number = whole(line["capture"])
+                bill[number] = _captured(bill[number], bill[number].spent)
             case ["capture", "curve"]:
                 number = whole(line["capture"])
                 bill[number] = _captured(bill[number], Spent(curve_in(line["curve"])))

@@ -14,7 +14,7 @@ from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
-from expost.record import Memory
+from expost.record import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
 from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Rung, billed, total, versions
@@ -112,7 +112,7 @@ class SearchJob:
 
 def of_search(
     outcome: Outcome[object],
-    record: Memory,
+    record: Record,
     *,
     check: AnyCheck,
     because: str = APART,
@@ -141,7 +141,7 @@ def of_search(
 
 def searched(
     outcome: Outcome[object],
-    record: Memory,
+    record: Record,
     *,
     job: Job,
     title: str,
@@ -207,7 +207,7 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
     return (*found, *[None] * (stops - len(found)))
 
 
-def _require_on_record(outcome: Outcome[object], record: Memory, bill: tuple[Item, ...]) -> Neighbours:
+def _require_on_record(outcome: Outcome[object], record: Record, bill: tuple[Item, ...]) -> Neighbours:
     """The relation of the bill; refused unless the record leads to what the outcome states, no more and no less."""
     release, spent = outcome.release, total(bill)
     if not outcome.history:
