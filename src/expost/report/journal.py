@@ -13,12 +13,14 @@ from typing import final
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
+from expost.accounting.private_selection import Statement
 from expost.accounting.statement import stated
 from expost.errors import ExpostError, SchemaMismatch
 from expost.record import Entry, Hold
 from expost.report.digits import price, small
 from expost.report.facts import Item, total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
+from expost.report.selecting import selection_stated
 from expost.report.words import NOT_PRIVATE
 
 FORMAT = "expost journal 1"
@@ -63,23 +65,35 @@ def shown_line(cells: Mapping[str, str]) -> dict[str, Json]:
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a journal says: the pledge, the bill with unfinished steps in full, and what was shown."""
+    """What a journal says: the pledge, the bill with unfinished steps in full, and what was shown.
+
+    A bill that is a ``tuning`` and nothing else has a statement of its own.
+    """
 
     pledge: Pledge | None
     bill: tuple[Item, ...]
     shown: tuple[Mapping[str, Json], ...]
+    tuning: Statement | None = None
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε of all that was spent, under the pledge; infinite without one."""
+        """The ε of all that was spent, under the pledge; infinite without one, unless it is that of a tuning."""
+        if self.tuning is not None:
+            return self.tuning.epsilon
         return AdpEpsilon(0.0) if not self.bill else stated(total(self.bill), self.pledge)
+
+    @property
+    def delta(self) -> float | None:
+        """The δ of the statement, if there is one."""
+        rule = self.pledge if self.tuning is None else self.tuning
+        return None if rule is None else rule.delta
 
     def __str__(self) -> str:
         if not self.bill:
             return "The journal says that nothing was spent."
         told = ["  ".join(f"{_plain(name)}: {_plain(str(cell))}" for name, cell in each.items()) for each in self.shown]
         warning = [f"{NOT_PRIVATE}."] if any(item.entry.seeded for item in self.bill) else []
-        at = "" if self.pledge is None else f" at δ = {small(self.pledge.delta)}"
+        at = "" if self.delta is None else f" at δ = {small(self.delta)}"
         spent = f"The journal says that ε = {price(self.epsilon)}{at} is spent{self._open}."
         return "\n".join([*warning, *told, spent])
 
@@ -142,7 +156,8 @@ def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
                 shown.append(table(line["shown"]))
             case _:
                 raise SchemaMismatch("a line is out of place.")
-    return Kept(pledge, tuple(bill.values()), tuple(shown))
+    found = tuple(bill.values())
+    return Kept(pledge, found, tuple(shown), selection_stated(found))
 
 
 def _held(item: Item) -> Item:

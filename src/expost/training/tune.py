@@ -1,17 +1,19 @@
 """Tuning on private data: many runs in secret, of which only the best passing one is shown and billed."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, NamedTuple, Protocol, TypeVar, final
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, final
 
-from expost.accounting.claim import Budget, Promise
+from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
 from expost.noise import Noise
-from expost.numerics import Real, exact, probability
+from expost.numerics import Real, exact, probability, up
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Records
 from expost.record import Fact
@@ -144,11 +146,16 @@ class Selection(Generic[R, T]):
         return best
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The configurations' prices, the law of the number of runs, and what a run must reach."""
+        """The configurations' prices, the law of the number of runs, and what a run must reach.
+
+        Whoever reads the record of a run that was killed works the dearest statement out from them.
+        """
+        prices = [
+            (each.name, up(exact(each.epsilon, "epsilon")), up(exact(each.delta, "delta")))
+            for each in self.configurations
+        ]
         return {
-            "configurations": "; ".join(
-                f"{each.name}: ε={each.epsilon}, δ={each.delta}" for each in self.configurations
-            ),
+            "configurations": json.dumps(prices, ensure_ascii=False),
             "eta": str(self.runs.eta),
             "gamma": str(self.runs.gamma),
             "passing score": str(self.at_least),
@@ -157,6 +164,30 @@ class Selection(Generic[R, T]):
 
     def _rank(self, run: Best[T]) -> tuple[float, float]:
         return self.configurations[run.place].epsilon, -run.score
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """Which configuration is shown, None if no run passed: reads nothing, costs nothing, and goes on record.
+
+    Until it is there, the record of a selection states the dearest of them.
+    """
+
+    configuration: str | None
+    relation: Neighbours
+    floating: ClassVar[bool] = False
+
+    def promise(self, budget: Budget) -> Promise:
+        """Nothing."""
+        return NOTHING
+
+    def sample(self, data: object, budget: Budget, past: Past[object], noise: Noise) -> None:
+        """Nothing."""
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Its name."""
+        return {} if self.configuration is None else {"configuration": self.configuration}
 
 
 def tune(
@@ -175,7 +206,8 @@ def tune(
 
     A run passes whose score comes to ``at_least`` so much. The smallest ε among those that pass wins, and costs 2+η
     times itself however many runs there were; with none the largest ε is billed. ``delta`` is the most the δ of all
-    runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short.
+    runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short. A
+    Journal as the odometer's recorder states the dearest configuration until it is known which one is shown.
     """
     probability(delta, "delta")
     if odometer.spent.curve != ZERO:
@@ -192,9 +224,12 @@ def tune(
     contest.stated(None)  # a price that nothing states is refused while the data is closed
     release = odometer.spend(selection, data, UNREAD, Past(), noise)
     best, marks = release.value, (release.seeded, release.floating)
+    name = None if best is None else contest.names[best.place]
+    with suppress(OSError, LedgerConflict):  # what is on record by now states no less, and the run is paid for
+        odometer.spend(Selected(name, selection.relation), data, UNREAD, Past(), noise)
     if best is None:
         return Tuned(None, None, None, contest, *marks)
-    return Tuned(contest.names[best.place], best.value, best.score, contest, *marks)
+    return Tuned(name, best.value, best.score, contest, *marks)
 
 
 def draw_runs(law: TruncatedNegativeBinomial, noise: Noise) -> int:
