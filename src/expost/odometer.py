@@ -124,8 +124,8 @@ class Odometer:
     __slots__ = (
         "_accounts",
         "_cap",
-        "_divisions",
         "_lock",
+        "_parts",
         "_pledge",
         "_process",
         "_recorder",
@@ -146,7 +146,7 @@ class Odometer:
         self._recorder = Memory() if recorder is None else recorder
         self._accounts, self._steps = _Account(), count()
         self._relation: Neighbours | None = None
-        self._divisions: dict[object, str] = {}
+        self._parts: dict[object, str] = {}
         self._lock, self._process = RLock(), os.getpid()
         if pledge is not None:
             self._recorder.pledge(pledge)
@@ -261,7 +261,7 @@ class Odometer:
         if part.parent is None:
             return part.label
         above = self._label(part.parent)
-        if part.division not in self._divisions:
-            taken = above in self._divisions.values()
-            self._divisions[part.division] = f"data {len(self._divisions) + 1}" if taken else above
-        return f"{self._divisions[part.division]}/{part.label.rpartition('/')[2]}"
+        if part.division not in self._parts:
+            taken = above in self._parts.values()
+            self._parts[part.division] = f"data {len(self._parts) + 1}" if taken else above
+        return f"{self._parts[part.division]}/{part.label.rpartition('/')[2]}"
