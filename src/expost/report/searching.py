@@ -38,6 +38,7 @@ REASONS: Mapping[type, str] = {
     HalfNormal: "half-normal mixture: the sum is read at all orders at once",
     type(None): "nothing was pledged here, so that no (ε, δ) is stated",
 }
+OWN_RULE = "a rule of the caller's own"
 COVERED = (
     "Covered: every step on the bill{looks} and the decision to stop. Everything that was released on the way may be "
     "seen by anybody."
@@ -124,7 +125,7 @@ def of_search(
     A target is told where the check asks one of our questions; else it is the caller's own rule. Nothing of the value
     is shown but its type.
     """
-    asked, held = _target(check)
+    asked, held = target_of(check)
     return searched(
         outcome,
         record,
@@ -171,7 +172,7 @@ def searched(
         delta=0.0 if pledge is None else pledge.delta,
         spent=outcome.release.spent,
         pledge=pledge,
-        reason=REASONS.get(type(pledge), "a rule of the caller's own"),
+        reason=REASONS.get(type(pledge), OWN_RULE),
         relation=relation.value,
         because=because,
         held=held,
@@ -189,7 +190,7 @@ def computed_with(facts: Facts, *first: str) -> str:
     return f'<p class="note">{safe("; ".join((*first, told)))}</p>'
 
 
-def _target(check: AnyCheck) -> tuple[Fraction | None, float | None]:
+def target_of(check: AnyCheck) -> tuple[Fraction | None, float | None]:
     """The mean score that is asked for, where one of our questions asks, and the public number of records it is of."""
     question = check.question if isinstance(check, OURS) else None
     if isinstance(question, PublicCount):

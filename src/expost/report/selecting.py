@@ -10,7 +10,8 @@ from expost.errors import SchemaMismatch
 from expost.record import Fact
 from expost.report.facts import Item
 from expost.report.notation import items, number, text
-from expost.training.tune import Selected, Selection
+from expost.training.tune import Selection
+from expost.training.tuned import Selected
 
 PRICES = "configurations"
 

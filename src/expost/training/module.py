@@ -61,7 +61,8 @@ class Trainer:
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
     that every later release is stated as the stop that was planned for it. A ``recorder`` such as a Journal says the
-    same of the bill alone, with a checkpoint or without one.
+    same of the bill alone, with a checkpoint or without one. ``on_announced`` is told, before a record is read, all
+    that is fixed by then, of which ``expost.report.module_commitment`` makes the digest that the receipt has.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Trainer:
         at_once: int = 256,
         checkpoint: str | Path | None = None,
         recorder: Record | None = None,
+        on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> None:
         require_trainable(model, optimizer, device)
@@ -96,6 +98,7 @@ class Trainer:
         self._checkpoint: Checkpoint | None = None
         self._record: Record = Memory() if recorder is None else recorder
         self._announced: Announced | None = None
+        self._on_announced = on_announced
         self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
@@ -242,6 +245,7 @@ class Trainer:
         device: str | torch.device | None = None,
         at_once: int = 256,
         recorder: Record | None = None,
+        on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> "Trainer":
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
@@ -265,6 +269,7 @@ class Trainer:
             device=device,
             at_once=at_once,
             recorder=recorder,
+            on_announced=on_announced,
             noise=noise,
         )
         if settings["seeded"] != trainer._noise.seeded:
@@ -304,6 +309,8 @@ class Trainer:
             course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan
         )
         self._descent.load(self._descent.start)
+        if self._on_announced is not None:
+            self._on_announced(self._announced)
         return run
 
     def _probe(self) -> None:

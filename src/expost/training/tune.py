@@ -2,13 +2,13 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, final
+from typing import Generic, NamedTuple, Protocol, TypeVar, final
 
-from expost.accounting.claim import NOTHING, Budget, Promise
+from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
@@ -18,7 +18,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Records
 from expost.record import Fact
 from expost.release import Past
-from expost.training.tuned import Contest, Tuned
+from expost.training.tuned import Contest, Selected, Tuned
 
 R = TypeVar("R", bound=Records)
 T = TypeVar("T")
@@ -166,30 +166,6 @@ class Selection(Generic[R, T]):
         return self.configurations[run.place].epsilon, -run.score
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """Which configuration is shown, None if no run passed: reads nothing, costs nothing, and goes on record.
-
-    Until it is there, the record of a selection states the dearest of them.
-    """
-
-    configuration: str | None
-    relation: Neighbours
-    floating: ClassVar[bool] = False
-
-    def promise(self, budget: Budget) -> Promise:
-        """Nothing."""
-        return NOTHING
-
-    def sample(self, data: object, budget: Budget, past: Past[object], noise: Noise) -> None:
-        """Nothing."""
-
-    def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """Its name."""
-        return {} if self.configuration is None else {"configuration": self.configuration}
-
-
 def tune(
     data: Private[R],
     configurations: Sequence[Configuration[R, T]],
@@ -201,6 +177,7 @@ def tune(
     odometer: Odometer,
     held: Real = Fraction(1, 5),
     eta: float = 0.0,
+    on_announced: Callable[[Contest], None] | None = None,
 ) -> Tuned[T]:
     """Train and score ``mean_runs`` times on average, on a division of the data, and return the best passing run.
 
@@ -208,6 +185,7 @@ def tune(
     times itself however many runs there were; with none the largest ε is billed. ``delta`` is the most the δ of all
     runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short. A
     Journal as the odometer's recorder states the dearest configuration until it is known which one is shown.
+    ``on_announced`` is told, before a record is read, all that is fixed by then.
     """
     probability(delta, "delta")
     if odometer.spent.curve != ZERO:
@@ -222,6 +200,8 @@ def tune(
         )
     contest = selection.contest
     contest.stated(None)  # a price that nothing states is refused while the data is closed
+    if on_announced is not None:
+        on_announced(contest)
     release = odometer.spend(selection, data, UNREAD, Past(), noise)
     best, marks = release.value, (release.seeded, release.floating)
     name = None if best is None else contest.names[best.place]

@@ -10,12 +10,12 @@ import pytest
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import LedgerConflict
 from expost.noise import SeededNoise
-from expost.report import check, of_training, receipt
+from expost.report import check, module_commitment, of_training, receipt
 from expost.report.journal import Kept, read_journal
 from expost.runs import Journal, save_module
 from expost.search import Outcome
 from expost.training.callback import Callback
-from expost.training.course import Stage
+from expost.training.course import Announced, Stage
 from expost.training.module import Trainer
 from expost.training.score import accuracy
 from tests.unit.training.modules import held, network, sgd, train, trainer
@@ -60,6 +60,23 @@ def test_the_journal_states_what_the_run_does(
     assert kept(tmp_path / "run.journal").epsilon == found.epsilon
     assert check(receipt(of_training(job, found))).differences == ()
     assert (tmp_path / "run.pt").exists() is (checkpoint is not None)
+
+
+@WAYS
+def test_the_digest_of_a_run_is_known_before_a_record_is_read(train_by: Callable[[Trainer], Any]) -> None:
+    told: list[tuple[str, int]] = []
+
+    def announced(found: Announced) -> None:
+        told.append((module_commitment(found).digest, len(job.record.lines) + len(job.record.held)))
+
+    job = trainer(on_announced=announced)
+    outcome = train_by(job)
+
+    ((digest, spent),) = told
+    assert spent == 0
+    assert receipt(of_training(job, outcome))["pledged"] == digest
+    assert check(receipt(of_training(job, outcome)), pledged=digest).differences == ()
+    assert check(receipt(of_training(job, outcome)), pledged=digest[::-1]).differences
 
 
 @pytest.mark.parametrize("checkpoint", [None, "run.pt"])

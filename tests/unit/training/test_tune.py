@@ -35,7 +35,7 @@ from expost.report.journal import read_journal
 from expost.runs.journal import Journal
 from expost.training.public_search import Found, search_public
 from expost.training.tune import UNREAD, Configuration, Selection, draw_runs, tune
-from expost.training.tuned import Tuned
+from expost.training.tuned import Contest, Tuned
 from tests.unit.examples import ADD, REPLACE, Says, budget, counts, one_sentence, people, rehearsal
 
 TWOS = people(*[0] * 40, *[1] * 60, *[2] * 900)
@@ -400,6 +400,24 @@ def test_a_mechanism_of_the_same_name_is_stated_by_its_pledge(tmp_path: Path) ->
         odometer.spend(named(1), TWOS, budget(1), Past(), SystemNoise())
 
     assert read_journal(path.read_text(encoding="utf-8")).epsilon == odometer.epsilon < math.inf
+
+
+def test_what_is_fixed_is_announced_before_a_record_is_read() -> None:
+    told: list[tuple[Contest, int]] = []
+    recorder, watched = Memory(), Scored([1.0])
+
+    result = tune(
+        TWOS,
+        [watched],
+        at_least=0.5,
+        delta=1e-6,
+        mean_runs=2,
+        noise=SeededNoise(3),
+        odometer=Odometer(recorder=recorder, rehearsal=True),
+        on_announced=lambda contest: told.append((contest, len(watched.seen) + len(recorder.held))),
+    )
+
+    assert told == [(result.contest, 0)]
 
 
 class Broken(Commonest):
