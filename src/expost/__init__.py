@@ -11,7 +11,7 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private, Split, split
 from expost.release import Past, Release
-from expost.runs import finetune, synthesize
+from expost.runs import Journal, finetune, synthesize
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
 from expost.training.schedule import Epsilon
@@ -33,6 +33,7 @@ __all__ = [
     "Gaussian",
     "GaussianCheck",
     "HalfNormal",
+    "Journal",
     "Ladder",
     "Laplace",
     "Mixture",

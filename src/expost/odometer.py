@@ -121,7 +121,18 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = ("_accounts", "_cap", "_lock", "_pledge", "_process", "_recorder", "_rehearsal", "_relation", "_steps")
+    __slots__ = (
+        "_accounts",
+        "_cap",
+        "_lock",
+        "_parts",
+        "_pledge",
+        "_process",
+        "_recorder",
+        "_rehearsal",
+        "_relation",
+        "_steps",
+    )
 
     def __init__(
         self,
@@ -135,6 +146,7 @@ class Odometer:
         self._recorder = Memory() if recorder is None else recorder
         self._accounts, self._steps = _Account(), count()
         self._relation: Neighbours | None = None
+        self._parts: dict[object, str] = {}
         self._lock, self._process = RLock(), os.getpid()
         if pledge is not None:
             self._recorder.pledge(pledge)
@@ -172,7 +184,7 @@ class Odometer:
         agree(past.relation, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
-            entry = _entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
+            entry = self._entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
             return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
 
@@ -187,7 +199,7 @@ class Odometer:
         with self._lock:
             inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
-            entry = _entry(check.name, held, noise, False, check.facts())
+            entry = self._entry(check.name, held, noise, False, check.facts())
             run = partial(inquire, inquiry, price, held, candidate, noise)
             return self._step(inquiry.bond, entry, price.passed.beside(price.failed), held, run)
 
@@ -237,7 +249,19 @@ class Odometer:
         division = part if part.parent is None else part.division  # unrelated data adds up: a division of its own
         return above.divisions.setdefault(division, {}).setdefault(part, _Account())
 
+    def _entry(self, what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
+        seeded = noise.seeded or data.seeded
+        return Entry(what, self._label(data.part), data.neighbours.value, seeded, floating, facts)
 
-def _entry(what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
-    seeded = noise.seeded or data.seeded
-    return Entry(what, data.part.label, data.neighbours.value, seeded, floating, facts)
+    def _label(self, part: Part) -> str:
+        """The part's name on record, whose readers take the larger of ``x/train`` and ``x/held`` and add up all else.
+
+        The first division of a part keeps its name; another one begins a name of its own.
+        """
+        if part.parent is None:
+            return part.label
+        above = self._label(part.parent)
+        if part.division not in self._parts:
+            taken = above in self._parts.values()
+            self._parts[part.division] = f"data {len(self._parts) + 1}" if taken else above
+        return f"{self._parts[part.division]}/{part.label.rpartition('/')[2]}"

@@ -13,6 +13,7 @@ from torch.optim import Adam, Optimizer
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
+from expost.report.facts import billed, total
 from expost.training.callback import Callback
 from expost.training.module import Trainer
 from expost.training.run import Run
@@ -187,13 +188,13 @@ def test_whoever_asks_for_releases_must_leave_the_module_alone_too() -> None:
     trainer = job(module)
     stages = trainer.releases(every="1 step", releases=2)
     next(stages)
-    spent = trainer.record.spent.at(8)
+    spent = total(billed(trainer.record)).at(8)
     frozen(Lightning(module))
 
     with pytest.raises(SchemaMismatch, match=CHANGED):
         next(stages)
 
-    assert trainer.record.spent.at(8) == spent
+    assert total(billed(trainer.record)).at(8) == spent
 
 
 def test_and_whoever_listens_to_a_run() -> None:

@@ -5,6 +5,7 @@ from expost.report.facts import Facts
 from expost.report.html import fragment, render
 from expost.report.meaning import explain
 from expost.report.modules import of_training
+from expost.report.pledging import module_commitment, search_commitment
 from expost.report.receipt import receipt, written
 from expost.report.searching import of_search
 from expost.report.tuning import TuningFacts, of_tuning
@@ -18,10 +19,12 @@ __all__ = [
     "conclusion",
     "explain",
     "fragment",
+    "module_commitment",
     "of_search",
     "of_training",
     "of_tuning",
     "receipt",
     "render",
+    "search_commitment",
     "written",
 ]

@@ -42,7 +42,8 @@ class Commitment:
 
     @classmethod
     def of(cls, facts: Facts) -> "Commitment":
-        """What a finished run had fixed."""
+        """What a finished run had fixed; where nobody knew the rungs, nobody could say what would pass on them."""
+        known = zip(facts.stops, facts.looks, strict=True)
         return cls(
             kind=facts.job.kind,
             target=facts.job.target,
@@ -55,7 +56,7 @@ class Commitment:
             pledge=facts.pledge,
             reason=facts.reason,
             stops=facts.stops,
-            looks=facts.looks,
+            looks=tuple(None if stop.rung is None else look for stop, look in known),
         )
 
     def receipt(self) -> dict[str, Json]:

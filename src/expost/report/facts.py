@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from importlib import metadata
-from typing import Protocol, final
+from typing import final
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
@@ -15,7 +15,7 @@ from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
-from expost.record import Entry, Hold, Recorder
+from expost.record import Entry, Record
 from expost.report.job import Job
 from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
@@ -216,25 +216,6 @@ class Facts:
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""
         return self.cap is None or epsilon <= self.cap
-
-
-class Record(Recorder, Protocol):
-    """A recorder that can be read. Implemented by Memory, and by the journal of a run."""
-
-    @property
-    def pledged(self) -> Pledge | None:
-        """The pledge of the run, if it has one."""
-        ...
-
-    @property
-    def lines(self) -> tuple[tuple[Entry, Spent, int], ...]:
-        """What was captured: entry, bill of one step, and how many equal steps in a row."""
-        ...
-
-    @property
-    def held(self) -> tuple[Hold, ...]:
-        """Holds that were never captured: steps that failed or are under way."""
-        ...
 
 
 def billed(record: Record) -> tuple[Item, ...]:

@@ -13,12 +13,14 @@ from typing import final
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
+from expost.accounting.private_selection import Statement
 from expost.accounting.statement import stated
 from expost.errors import ExpostError, SchemaMismatch
-from expost.record import Entry
+from expost.record import Entry, Hold
 from expost.report.digits import price, small
 from expost.report.facts import Item, total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
+from expost.report.selecting import selection_stated
 from expost.report.words import NOT_PRIVATE
 
 FORMAT, VERSION = "expost journal 1", metadata.version("expost")
@@ -39,14 +41,20 @@ def pledge_line(pledge: Pledge) -> dict[str, Json]:
     return {"pledge": pledge_out(pledge)}
 
 
-def hold_line(number: int, entry: Entry, promise: Promise) -> dict[str, Json]:
-    """What is about to be spent at most, before data is opened."""
-    return {"hold": number, "item": item_out(Item(entry, promise.as_spent(), finished=False))}
+def hold_line(number: int, entry: Entry, promise: Promise, *, before: Hold | None = None) -> dict[str, Json]:
+    """What is about to be spent at most, before data is opened; its number alone if it is the same as the one before.
+
+    A training run holds the same for every epoch, and a table of costs is thousands of characters.
+    """
+    item = item_out(Item(entry, promise.as_spent(), finished=False))
+    same = before is not None and item == item_out(Item(before.entry, before.promise.as_spent(), finished=False))
+    return {"hold": number} if same else {"hold": number, "item": item}
 
 
-def capture_line(number: int, spent: Spent) -> dict[str, Json]:
-    """What a hold did cost, before the value leaves."""
-    return {"capture": number, "curve": curve_out(spent.curve)}
+def capture_line(number: int, hold: Hold, spent: Spent) -> dict[str, Json]:
+    """What a hold did cost, before the value leaves; its number alone if that is all that was held."""
+    curve = curve_out(spent.curve)
+    return {"capture": number} if curve == curve_out(hold.promise.curve) else {"capture": number, "curve": curve}
 
 
 def shown_line(cells: Mapping[str, str]) -> dict[str, Json]:
@@ -57,23 +65,35 @@ def shown_line(cells: Mapping[str, str]) -> dict[str, Json]:
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a journal says: the pledge, the bill with unfinished steps in full, and what was shown."""
+    """What a journal says: the pledge, the bill with unfinished steps in full, and what was shown.
+
+    A bill that is a ``tuning`` and nothing else has a statement of its own.
+    """
 
     pledge: Pledge | None
     bill: tuple[Item, ...]
     shown: tuple[Mapping[str, Json], ...]
+    tuning: Statement | None = None
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε of all that was spent, under the pledge; infinite without one."""
+        """The ε of all that was spent, under the pledge; infinite without one, unless it is that of a tuning."""
+        if self.tuning is not None:
+            return self.tuning.epsilon
         return AdpEpsilon(0.0) if not self.bill else stated(total(self.bill), self.pledge)
+
+    @property
+    def delta(self) -> float | None:
+        """The δ of the statement, if there is one."""
+        rule = self.pledge if self.tuning is None else self.tuning
+        return None if rule is None else rule.delta
 
     def __str__(self) -> str:
         if not self.bill:
             return "The journal says that nothing was spent."
         told = ["  ".join(f"{_plain(name)}: {_plain(str(cell))}" for name, cell in each.items()) for each in self.shown]
         warning = [f"{NOT_PRIVATE}."] if any(item.entry.seeded for item in self.bill) else []
-        at = "" if self.pledge is None else f" at δ = {small(self.pledge.delta)}"
+        at = "" if self.delta is None else f" at δ = {small(self.delta)}"
         spent = f"The journal says that ε = {price(self.epsilon)}{at} is spent{self._open}."
         return "\n".join([*warning, *told, spent])
 
@@ -116,13 +136,19 @@ def read_journal(text: str) -> Kept:
 def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
     pledge: Pledge | None = None
     bill: dict[int, Item] = {}
+    held: Item | None = None
     shown: list[Mapping[str, Json]] = []
     for place, line in enumerate(lines):
         match [*line]:
             case ["pledge"] if place == 0:
                 pledge = pledge_in(line["pledge"])
             case ["hold", "item"] if line["hold"] == len(bill) + 1:
-                bill[len(bill) + 1] = _held(item_in(line["item"]))
+                bill[len(bill) + 1] = held = _held(item_in(line["item"]))
+            case ["hold"] if line["hold"] == len(bill) + 1 and held is not None:
+                bill[len(bill) + 1] = held
+            case ["capture"]:
+                number = whole(line["capture"])
+                bill[number] = _captured(bill[number], bill[number].spent)
             case ["capture", "curve"]:
                 number = whole(line["capture"])
                 bill[number] = _captured(bill[number], Spent(curve_in(line["curve"])))
@@ -130,7 +156,8 @@ def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
                 shown.append(table(line["shown"]))
             case _:
                 raise SchemaMismatch("a line is out of place.")
-    return Kept(pledge, tuple(bill.values()), tuple(shown))
+    found = tuple(bill.values())
+    return Kept(pledge, found, tuple(shown), selection_stated(found))
 
 
 def _held(item: Item) -> Item:

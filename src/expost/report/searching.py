@@ -14,7 +14,7 @@ from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
-from expost.record import Memory
+from expost.record import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
 from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Rung, billed, total, versions
@@ -38,6 +38,7 @@ REASONS: Mapping[type, str] = {
     HalfNormal: "half-normal mixture: the sum is read at all orders at once",
     type(None): "nothing was pledged here, so that no (ε, δ) is stated",
 }
+OWN_RULE = "a rule of the caller's own"
 COVERED = (
     "Covered: every step on the bill{looks} and the decision to stop. Everything that was released on the way may be "
     "seen by anybody."
@@ -112,7 +113,7 @@ class SearchJob:
 
 def of_search(
     outcome: Outcome[object],
-    record: Memory,
+    record: Record,
     *,
     check: AnyCheck,
     because: str = APART,
@@ -124,7 +125,7 @@ def of_search(
     A target is told where the check asks one of our questions; else it is the caller's own rule. Nothing of the value
     is shown but its type.
     """
-    asked, held = _target(check)
+    asked, held = target_of(check)
     return searched(
         outcome,
         record,
@@ -141,7 +142,7 @@ def of_search(
 
 def searched(
     outcome: Outcome[object],
-    record: Memory,
+    record: Record,
     *,
     job: Job,
     title: str,
@@ -171,7 +172,7 @@ def searched(
         delta=0.0 if pledge is None else pledge.delta,
         spent=outcome.release.spent,
         pledge=pledge,
-        reason=REASONS.get(type(pledge), "a rule of the caller's own"),
+        reason=REASONS.get(type(pledge), OWN_RULE),
         relation=relation.value,
         because=because,
         held=held,
@@ -189,7 +190,7 @@ def computed_with(facts: Facts, *first: str) -> str:
     return f'<p class="note">{safe("; ".join((*first, told)))}</p>'
 
 
-def _target(check: AnyCheck) -> tuple[Fraction | None, float | None]:
+def target_of(check: AnyCheck) -> tuple[Fraction | None, float | None]:
     """The mean score that is asked for, where one of our questions asks, and the public number of records it is of."""
     question = check.question if isinstance(check, OURS) else None
     if isinstance(question, PublicCount):
@@ -207,7 +208,7 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
     return (*found, *[None] * (stops - len(found)))
 
 
-def _require_on_record(outcome: Outcome[object], record: Memory, bill: tuple[Item, ...]) -> Neighbours:
+def _require_on_record(outcome: Outcome[object], record: Record, bill: tuple[Item, ...]) -> Neighbours:
     """The relation of the bill; refused unless the record leads to what the outcome states, no more and no less."""
     release, spent = outcome.release, total(bill)
     if not outcome.history:

@@ -9,10 +9,11 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
+from expost.record import Record
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.notation import budget_out
 from expost.report.on_record import CheckOnRecord

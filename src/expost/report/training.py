@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
+from expost.record import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Record, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
 from expost.report.job import Terms
 from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe

@@ -2,6 +2,7 @@
 
 from expost.runs.budget import spent_so_far
 from expost.runs.claim import Claim
+from expost.runs.journal import Journal
 from expost.runs.results import save_module, save_search, save_tuned
 from expost.runs.tables import Synthesized, save, synthesize, synthesize_recipe
 from expost.runs.training import Finetuned, finetune, finetune_recipe, save_model
@@ -9,6 +10,7 @@ from expost.runs.training import Finetuned, finetune, finetune_recipe, save_mode
 __all__ = [
     "Claim",
     "Finetuned",
+    "Journal",
     "Synthesized",
     "finetune",
     "finetune_recipe",

@@ -6,7 +6,8 @@ from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
-from expost.report.facts import Record, billed, total
+from expost.record import Record
+from expost.report.facts import billed, total
 
 
 def capped(

@@ -5,7 +5,6 @@ left behind by a run that was stopped after it had spent something.
 """
 
 import os
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import count
@@ -14,18 +13,12 @@ from types import TracebackType
 from typing import Self, final
 
 from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
-from expost.record import Memory
-from expost.report.facts import Record
+from expost.record import Memory, Record
 from expost.report.journal import is_journal, read_journal
-from expost.runs.disk import sync_names
+from expost.runs.disk import NO_LINK, lock, open_new, sync_names
 from expost.runs.journal import Journal
 from expost.runs.place import Place
 from expost.runs.scratch import sweep
-
-if sys.platform != "win32":
-    import fcntl
-
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 @final
@@ -110,13 +103,9 @@ def _begin(place: Place) -> int:
     """A journal that is new and locked; one that a dead run left behind is kept under another name."""
     while True:
         try:
-            file = os.open(place.journal, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666)
+            return open_new(place.journal, mode=0o666)
         except FileExistsError:
             _set_aside(place)
-            continue
-        with suppress(OSError):  # where nothing can be locked, that the file is there has to do
-            _lock(file)
-        return file
 
 
 def _set_aside(place: Place) -> None:
@@ -130,7 +119,7 @@ def _set_aside(place: Place) -> None:
         raise _foreign(place) from None
     with os.fdopen(file, encoding="utf-8", errors="replace") as journal:
         try:
-            _lock(file, wait=False)
+            lock(file, wait=False)
         except OSError:
             raise LedgerConflict(
                 f"another run is making {place.typed}; name another folder, or wait until it has ended."
@@ -164,13 +153,6 @@ def _still(path: Path, file: int) -> bool:
         return os.path.samestat(path.lstat(), os.fstat(file))
     except OSError:
         return False
-
-
-def _lock(file: int, *, wait: bool = True) -> None:
-    """Have the file for this process alone; OSError if another has it, or if nobody can say."""
-    if sys.platform == "win32":
-        raise OSError("there are no locks that a dead process gives up")
-    fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _foreign(place: Place) -> SchemaMismatch:

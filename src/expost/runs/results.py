@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expost.accounting.curve import AdpEpsilon
-from expost.record import Memory
+from expost.record import Record
 from expost.report import of_search, of_training, of_tuning
 from expost.report.searching import APART, AnyCheck
 from expost.runs.folder import deliver
@@ -24,7 +24,7 @@ def save_search(
     outcome: Outcome[object],
     folder: Path,
     *,
-    record: Memory,
+    record: Record,
     check: AnyCheck,
     because: str = APART,
     title: str = "Search",
@@ -33,7 +33,8 @@ def save_search(
 ) -> None:
     """Write the report and the receipt of a search into a new folder; its value is the caller's to keep.
 
-    ``record`` is the recorder that the search's odometer was made with, ``check`` the one that it was given.
+    ``record`` is the recorder that the search's odometer was made with, a journal or one in memory; ``check`` is that
+    of the search.
     """
     facts = of_search(outcome, record, check=check, because=because, title=title, cap=cap)
     deliver(folder, facts, _nothing, overwrite=overwrite)

@@ -18,10 +18,10 @@ from expost.ladder import Ladder
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
-from expost.record import Memory
+from expost.record import Memory, Record
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Record, Rung
+from expost.report.facts import Rung
 from expost.report.pledging import table_commitment
 from expost.report.tables import collect
 from expost.runs.budget import capped

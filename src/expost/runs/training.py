@@ -15,10 +15,10 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
-from expost.record import Memory
+from expost.record import Memory, Record
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Record, Rung
+from expost.report.facts import Rung
 from expost.report.pledging import head_commitment
 from expost.report.training import collect
 from expost.runs.budget import capped

@@ -13,7 +13,7 @@ from expost.accounting.pledge import PlannedStops, Pledge
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.noise import Noise
 from expost.private import Neighbours
-from expost.record import Entry, Fact, Hold, Memory
+from expost.record import Entry, Fact, Hold, Memory, Record
 from expost.release import Past
 from expost.training.archive import identity, read, write
 from expost.training.paid import MOST, Paid, count, fraction
@@ -55,7 +55,7 @@ class Checkpoint:
 
     Steps that were on their way when a process was killed stay on the bill for good, as they may have been seen, and
     those who resume take as many fewer. Every file is whole: it is written aside, then renamed, and one of which a bit
-    has changed is refused.
+    has changed is refused. What goes on the bill goes on ``record`` as well, which is the caller's, if they keep one.
     """
 
     def __init__(self, path: Path, settings: Facts, weights: Weights) -> None:
@@ -67,7 +67,7 @@ class Checkpoint:
         self._kept: Weights | None = None
         self._judged, self._over = 0, False
         self._written = identity(path)
-        self.record = Memory()
+        self.record: Record = Memory()
 
     @classmethod
     def new(cls, path: Path, settings: Facts, weights: Weights) -> "Checkpoint":

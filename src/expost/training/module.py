@@ -26,7 +26,7 @@ from expost.errors import InvalidBound, LedgerConflict
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
-from expost.record import Fact, Memory
+from expost.record import Fact, Memory, Record
 from expost.search import Line, Outcome
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
@@ -60,7 +60,9 @@ class Trainer:
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
-    that every later release is stated as the stop that was planned for it.
+    that every later release is stated as the stop that was planned for it. A ``recorder`` such as a Journal says the
+    same of the bill alone, with a checkpoint or without one. ``on_announced`` is told, before a record is read, all
+    that is fixed by then, of which ``expost.report.module_commitment`` makes the digest that the receipt has.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class Trainer:
         device: str | torch.device | None = None,
         at_once: int = 256,
         checkpoint: str | Path | None = None,
+        recorder: Record | None = None,
+        on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> None:
         require_trainable(model, optimizer, device)
@@ -92,8 +96,9 @@ class Trainer:
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
-        self._record = Memory()
+        self._record: Record = Memory() if recorder is None else recorder
         self._announced: Announced | None = None
+        self._on_announced = on_announced
         self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
@@ -113,6 +118,7 @@ class Trainer:
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
+            self._checkpoint.record = self._record
 
     def until(
         self,
@@ -205,9 +211,9 @@ class Trainer:
             self._checkpoint.end()
 
     @property
-    def record(self) -> Memory:
+    def record(self) -> Record:
         """What this process has spent, step by step."""
-        return self._record if self._checkpoint is None else self._checkpoint.record
+        return self._record
 
     @property
     def announced(self) -> Announced:
@@ -238,12 +244,15 @@ class Trainer:
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
         at_once: int = 256,
+        recorder: Record | None = None,
+        on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> "Trainer":
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
 
         Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it, and ``prospect`` says
-        which of its statements are still to come. If no step remains, they return the last release with its bill.
+        which of its statements are still to come. If no step remains, they return the last release with its bill. A
+        ``recorder`` is a new one, and is told first what earlier processes of the run have spent.
         """
         checkpoint = Checkpoint.load(Path(path))
         settings = checkpoint.settings
@@ -259,6 +268,8 @@ class Trainer:
             gradients=gradients,
             device=device,
             at_once=at_once,
+            recorder=recorder,
+            on_announced=on_announced,
             noise=noise,
         )
         if settings["seeded"] != trainer._noise.seeded:
@@ -271,6 +282,7 @@ class Trainer:
         descent.require_fitting(weights, checkpoint.settings["optimizer"])
         descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
+        checkpoint.record = self._record
         self._prospect = checkpoint.prospect
         if checkpoint.over:  # else the weights come with their bill, when a run begins
             descent.load(weights)
@@ -297,6 +309,8 @@ class Trainer:
             course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan
         )
         self._descent.load(self._descent.start)
+        if self._on_announced is not None:
+            self._on_announced(self._announced)
         return run
 
     def _probe(self) -> None:

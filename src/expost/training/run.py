@@ -15,7 +15,7 @@ from expost.ladder import Rung
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Split
-from expost.record import Fact, Memory
+from expost.record import Fact, Record
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, planned_stops, search
 from expost.step import Inquiry, Verdict
@@ -156,7 +156,7 @@ def begin(
     parts: Split[Records],
     judge: Judge,
     *,
-    recorder: Memory | Checkpoint,
+    recorder: Record | Checkpoint,
     max_epsilon: float | None,
     noise: Noise,
     ready: Callable[[], None],

@@ -1,7 +1,9 @@
 """Tuning on private data: many runs in secret, of which only the best passing one is shown and billed."""
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, NamedTuple, Protocol, TypeVar, final
@@ -11,12 +13,12 @@ from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
 from expost.noise import Noise
-from expost.numerics import Real, exact, probability
+from expost.numerics import Real, exact, probability, up
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Records
 from expost.record import Fact
 from expost.release import Past
-from expost.training.tuned import Contest, Tuned
+from expost.training.tuned import Contest, Selected, Tuned
 
 R = TypeVar("R", bound=Records)
 T = TypeVar("T")
@@ -144,11 +146,16 @@ class Selection(Generic[R, T]):
         return best
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The configurations' prices, the law of the number of runs, and what a run must reach."""
+        """The configurations' prices, the law of the number of runs, and what a run must reach.
+
+        Whoever reads the record of a run that was killed works the dearest statement out from them.
+        """
+        prices = [
+            (each.name, up(exact(each.epsilon, "epsilon")), up(exact(each.delta, "delta")))
+            for each in self.configurations
+        ]
         return {
-            "configurations": "; ".join(
-                f"{each.name}: ε={each.epsilon}, δ={each.delta}" for each in self.configurations
-            ),
+            "configurations": json.dumps(prices, ensure_ascii=False),
             "eta": str(self.runs.eta),
             "gamma": str(self.runs.gamma),
             "passing score": str(self.at_least),
@@ -170,12 +177,15 @@ def tune(
     odometer: Odometer,
     held: Real = Fraction(1, 5),
     eta: float = 0.0,
+    on_announced: Callable[[Contest], None] | None = None,
 ) -> Tuned[T]:
     """Train and score ``mean_runs`` times on average, on a division of the data, and return the best passing run.
 
     A run passes whose score comes to ``at_least`` so much. The smallest ε among those that pass wins, and costs 2+η
     times itself however many runs there were; with none the largest ε is billed. ``delta`` is the most the δ of all
-    runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short.
+    runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short. A
+    Journal as the odometer's recorder states the dearest configuration until it is known which one is shown.
+    ``on_announced`` is told, before a record is read, all that is fixed by then.
     """
     probability(delta, "delta")
     if odometer.spent.curve != ZERO:
@@ -190,11 +200,16 @@ def tune(
         )
     contest = selection.contest
     contest.stated(None)  # a price that nothing states is refused while the data is closed
+    if on_announced is not None:
+        on_announced(contest)
     release = odometer.spend(selection, data, UNREAD, Past(), noise)
     best, marks = release.value, (release.seeded, release.floating)
+    name = None if best is None else contest.names[best.place]
+    with suppress(OSError, LedgerConflict):  # what is on record by now states no less, and the run is paid for
+        odometer.spend(Selected(name, selection.relation), data, UNREAD, Past(), noise)
     if best is None:
         return Tuned(None, None, None, contest, *marks)
-    return Tuned(contest.names[best.place], best.value, best.score, contest, *marks)
+    return Tuned(name, best.value, best.score, contest, *marks)
 
 
 def draw_runs(law: TruncatedNegativeBinomial, noise: Noise) -> int:

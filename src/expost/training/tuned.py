@@ -1,12 +1,18 @@
-"""What a tuning returns, and what was public about it: enough to recompute its statement without the data."""
+"""What a tuning returns and puts on record, and what was public about it: enough to state it without the data."""
 
 import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
+from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement
+from expost.noise import Noise
+from expost.private import Neighbours
+from expost.record import Fact
+from expost.release import Past
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -25,6 +31,30 @@ class Contest:
     def stated(self, configuration: str | None) -> Statement:
         """What all runs cost together, if the one shown is of this configuration, or if none passed."""
         return self.bill.none_passed if configuration is None else self.bill.passed(self.names.index(configuration))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """Which configuration is shown, None if no run passed: reads nothing, costs nothing, and goes on record.
+
+    Until it is there, the record of a selection states the dearest of them.
+    """
+
+    configuration: str | None
+    relation: Neighbours
+    floating: ClassVar[bool] = False
+
+    def promise(self, budget: Budget) -> Promise:
+        """Nothing."""
+        return NOTHING
+
+    def sample(self, data: object, budget: Budget, past: Past[object], noise: Noise) -> None:
+        """Nothing."""
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Its name."""
+        return {} if self.configuration is None else {"configuration": self.configuration}
 
 
 @final

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
@@ -24,7 +26,7 @@ from expost.private import Split
 from expost.record import Memory
 from expost.release import Past
 from expost.report import check as audited
-from expost.report import fragment, of_search, render, written
+from expost.report import fragment, of_search, render, search_commitment, written
 from expost.report.audit import UNKNOWN
 from expost.report.facts import Facts
 from expost.report.searching import AnyCheck
@@ -91,6 +93,24 @@ def facts(kind: str = "balanced", **how: Any) -> Facts:
 def read_back(told: Facts) -> Receipt:
     loaded: Receipt = json.loads(written(told))
     return loaded
+
+
+SURE = BalancedCheck(QUESTION, Confidence.of(Fraction(95, 100), looks=4))
+
+
+@pytest.mark.parametrize("check", [*CHECKS.values(), SURE], ids=[*CHECKS, "with confidence"])
+@pytest.mark.parametrize("pledge", PLEDGES)
+def test_the_digest_of_a_search_is_known_before_it_runs(check: AnyCheck, pledge: str) -> None:
+    chosen = PLEDGES[pledge](PlannedStops(planned_stops(Gaussian(counts()), LADDER, check), 1e-5))
+    fixed = search_commitment(chosen, check).digest
+
+    outcome, record, _ = run(check, pledge=PLEDGES[pledge])
+    found = read_back(of_search(outcome, record, check=check, because=ONES.because))
+
+    assert found["pledged"] == fixed
+    assert not any("pledge" in each for each in audited(found, pledged=fixed).differences)
+    other = search_commitment(chosen, check, cap=AdpEpsilon(3.0)).digest
+    assert any("pledge" in each for each in audited(found, pledged=other).differences)
 
 
 @pytest.mark.parametrize("kind", CHECKS)

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import FixedOrder
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.mechanisms import Gaussian
-from expost.noise import SystemNoise
+from expost.noise import Integers, SystemNoise
 from expost.odometer import Odometer
+from expost.private import Private, Split, split
 from expost.record import Entry
 from expost.release import Past
 from expost.report.journal import Kept, read_journal
@@ -165,6 +167,177 @@ def test_a_hold_is_captured_once(journal: Journal, path: Path) -> None:
     assert len(kept(path).bill) == 1
 
 
+def test_steps_alike_are_told_once_and_counted_each(journal: Journal, path: Path) -> None:
+    """A training run of hundreds of epochs holds a table of costs for each of them, of which one says all."""
+    journal.pledge(PLEDGE)
+    journal.capture(journal.hold(ENTRY, PRICE), PRICE.as_spent())
+    once = path.stat().st_size
+    for _ in range(4):
+        journal.capture(journal.hold(ENTRY, PRICE), PRICE.as_spent())
+    alike = path.stat().st_size - once
+    journal.hold(ENTRY, Promise(line(3, 1)))
+    hold = journal.hold(ENTRY, PRICE)
+    journal.capture(hold, BILL)
+
+    found = kept(path)
+
+    assert alike < once
+    assert [float(item.spent.at(2)) for item in found.bill] == [4, 4, 4, 4, 4, 5, 3]
+    assert [item.finished for item in found.bill] == [True] * 5 + [False, True]
+    assert found.epsilon == pytest.approx(spent_so_far(journal))
+
+
+def sides(data: Private[Integers]) -> tuple[Private[Integers], Private[Integers]]:
+    divided = split(data, Fraction(1, 2), SystemNoise())
+    assert divided.held is not None
+    return divided.train, divided.held
+
+
+def apart() -> tuple[Private[Integers], Private[Integers]]:
+    divided = Split.from_parts(people(0, 1), people(1, 2), because="they came apart")
+    assert divided.held is not None
+    return divided.train, divided.held
+
+
+WHOLE, OTHER = people(0, 1, 2), people(2, 1, 0)
+TRAIN, HELD = sides(WHOLE)
+READS: dict[str, Callable[[], Sequence[Private[Integers]]]] = {
+    "one whole": lambda: [WHOLE, WHOLE],
+    "two bodies of data": lambda: [WHOLE, OTHER],
+    "two sides": lambda: [TRAIN, HELD],
+    "a side and the whole": lambda: [TRAIN, WHOLE],
+    "sides of two splits of one whole": lambda: [TRAIN, sides(WHOLE)[1]],
+    "sides of splits of two bodies": lambda: [sides(WHOLE)[0], sides(OTHER)[1]],
+    "sides of splits on somebody's word": lambda: [apart()[0], apart()[1]],
+    "sides of a split within a split": lambda: [*sides(TRAIN), HELD],
+    "sides of two splits within a split": lambda: [sides(TRAIN)[0], sides(TRAIN)[1], HELD],
+    "sides of three splits": lambda: [sides(WHOLE)[0], sides(WHOLE)[1], sides(WHOLE)[0], *sides(OTHER)],
+}
+
+
+@pytest.mark.parametrize("reads", READS)
+def test_the_file_says_no_less_than_the_odometer_whatever_was_read(journal: Journal, path: Path, reads: str) -> None:
+    """Sides of different splits may have a record in common, so that what they cost adds up."""
+    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    for part in READS[reads]():
+        odometer.spend(Gaussian(counts()), part, budget(1), Past(), SystemNoise())
+
+    assert kept(path).epsilon >= odometer.epsilon
+    if "within" not in reads:
+        assert kept(path).epsilon == odometer.epsilon
+
+
+def test_a_journal_from_python_is_a_new_file_that_stays(tmp_path: Path) -> None:
+    path = tmp_path / "run.journal"
+    with Journal.at(path) as record:
+        odometer = Odometer(pledge=PLEDGE, recorder=record)
+        odometer.spend(Gaussian(counts()), people(0, 1, 2), budget(1), Past(), SystemNoise())
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert kept(path).epsilon == odometer.epsilon == spent_so_far(record)
+
+
+def test_a_file_that_is_there_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "run.journal").write_text("another run's\n")
+    (tmp_path / "link.journal").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "folder.journal").mkdir()
+
+    for name in ("run", "link", "folder"):
+        with pytest.raises(LedgerConflict, match="name another file") as refusal:
+            Journal.at(str(tmp_path / f"{name}.journal"))
+        assert one_sentence(refusal.value)
+
+    assert (tmp_path / "run.journal").read_text() == "another run's\n"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("name", ["missing/run.journal", "a file/run.journal", "run\0.journal", "r" * 300])
+def test_a_file_that_cannot_be_made_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").touch()
+
+    with pytest.raises(LedgerConflict, match="cannot be written") as refusal:
+        Journal.at(tmp_path / name)
+
+    assert one_sentence(refusal.value)
+
+
+def test_a_journal_that_cannot_begin_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(LedgerConflict, match="No space left on device"):
+        Journal.at(tmp_path / "run.journal")
+
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_the_journal_and_its_name_are_on_the_disk_before_anything_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, int]] = []
+    fsync = os.fsync
+
+    def noted(file: int) -> None:
+        found = os.fstat(file)
+        synced.append((found.st_ino, found.st_size))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    with Journal.at(tmp_path / "run.journal") as record:
+        found = (tmp_path / "run.journal").stat()
+        assert (found.st_ino, found.st_size) in synced
+        assert tmp_path.stat().st_ino in [inode for inode, _ in synced]
+        record.pledge(PLEDGE)
+        record.hold(ENTRY, PRICE)
+
+    assert synced[-1] == (found.st_ino, (tmp_path / "run.journal").stat().st_size)
+
+
+def test_what_is_closed_opens_no_data_and_writes_into_no_other_file(tmp_path: Path) -> None:
+    with Journal.at(tmp_path / "run.journal") as record:
+        hold = record.hold(ENTRY, PRICE)
+    before = (tmp_path / "run.journal").read_bytes()
+
+    with (tmp_path / "mine").open("w+b") as mine:  # which has the number now that the journal had
+        with pytest.raises(LedgerConflict, match="closed"):
+            record.hold(ENTRY, PRICE)
+        record.capture(hold, BILL)
+        record.show({"rung": "1"})
+        assert mine.read() == b""
+
+    assert (tmp_path / "run.journal").read_bytes() == before
+    assert spent_so_far(record) == AdpEpsilon(float("inf"))
+
+
+def test_a_second_pledge_is_refused_and_spoils_nothing(journal: Journal, path: Path) -> None:
+    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer.spend(Gaussian(counts()), people(0, 1, 2), budget(1), Past(), SystemNoise())
+    before = path.read_bytes()
+
+    with pytest.raises(LedgerConflict, match="only once"):
+        Odometer(pledge=PLEDGE, recorder=journal)
+
+    assert path.read_bytes() == before
+    assert kept(path).epsilon == odometer.epsilon
+
+
+def test_a_step_that_the_record_refuses_spoils_nothing(journal: Journal, path: Path) -> None:
+    journal.hold(ENTRY, PRICE)
+    with pytest.raises(LedgerConflict, match="neighbours"):
+        journal.hold(Entry("Gaussian", "data", "replace one record", False, False, {}), Promise(line(0, 1)))
+    journal.hold(ENTRY, PRICE)
+
+    assert [item.spent for item in kept(path).bill][::2] == [PRICE.as_spent()] * 2
+
+
+def test_a_journal_of_a_living_run_is_not_set_aside_by_a_command(tmp_path: Path) -> None:
+    with Journal.at(tmp_path / "out.journal"), pytest.raises(LedgerConflict), Claim(tmp_path / "out"):
+        pass
+
+    assert [each.name for each in tmp_path.iterdir()] == ["out.journal"]
+
+
 HEAD = '{"format": "expost journal 1"}\n'
 
 
@@ -179,6 +352,8 @@ HEAD = '{"format": "expost journal 1"}\n'
         '{"capture": 1, "curve": {"lines": []}}\n',
         '{"capture": true, "curve": {"lines": []}}\n',
         '{"shown": 3}\n',
+        '{"hold": 1}\n',
+        '{"capture": 1}\n',
         "[" * 10**5 + "\n",
     ],
 )

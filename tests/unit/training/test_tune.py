@@ -1,16 +1,20 @@
 """Tuning: only the best passing run is shown, the cheapest wins, its bill is known, and bad plans open nothing."""
 
 import math
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import optuna
 import pytest
 
+from expost.accounting.claim import NOTHING
 from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import FixedOrder
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import (
     BudgetExceeded,
@@ -21,15 +25,18 @@ from expost.errors import (
     NotPrivate,
     SchemaMismatch,
 )
+from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private
 from expost.record import Memory
 from expost.release import Past
+from expost.report.journal import read_journal
+from expost.runs.journal import Journal
 from expost.training.public_search import Found, search_public
 from expost.training.tune import UNREAD, Configuration, Selection, draw_runs, tune
-from expost.training.tuned import Tuned
-from tests.unit.examples import ADD, REPLACE, budget, one_sentence, people, rehearsal
+from expost.training.tuned import Contest, Tuned
+from tests.unit.examples import ADD, REPLACE, Says, budget, counts, one_sentence, people, rehearsal
 
 TWOS = people(*[0] * 40, *[1] * 60, *[2] * 900)
 CELLS = 3
@@ -293,15 +300,124 @@ def test_the_record_holds_what_the_statement_needs() -> None:
 
     tuned([Commonest("only", 1.5, 1e-9)], odometer=Odometer(recorder=recorder, rehearsal=True), mean_runs=4, eta=0.5)
 
-    ((entry, _, _),) = recorder.lines
+    (entry, _, _), (shown, spent, _) = recorder.lines
     law = TruncatedNegativeBinomial.with_mean(4, eta=0.5)
     assert entry.facts == {
-        "configurations": "only: ε=1.5, δ=1e-09",
+        "configurations": '[["only", 1.5, 1e-09]]',
         "eta": "0.5",
         "gamma": str(law.gamma),
         "passing score": "0.8",
         "held": "1/5",
     }
+    assert (shown.what, shown.facts, spent) == ("Selected", {"configuration": "only"}, NOTHING.as_spent())
+
+
+def test_that_no_run_passed_is_on_record_too() -> None:
+    recorder = Memory()
+
+    tuned([Commonest("only", 1.5)], odometer=Odometer(recorder=recorder, rehearsal=True), accuracy=1.5)
+
+    assert [(entry.what, "configuration" in entry.facts) for entry, _, _ in recorder.lines][1:] == [("Selected", False)]
+
+
+@pytest.mark.parametrize("passing", [0.8, 1.5])
+def test_the_journal_states_the_dearest_until_it_is_known_which_one_is_shown(tmp_path: Path, passing: float) -> None:
+    path = tmp_path / "tune.journal"
+    configurations = [Commonest("dear", 2.0), Commonest("cheap; as it is", 0.5, 1e-9)]
+    with Journal.at(path) as record:
+        result = tuned(configurations, odometer=Odometer(recorder=record, rehearsal=True), accuracy=passing)
+    text = path.read_text(encoding="utf-8")
+    dearest = result.contest.stated(None)
+    lines = text.splitlines(keepends=True)
+
+    told = [read_journal("".join(lines[:end])) for end in range(1, len(lines) + 1)]
+
+    assert [each.epsilon for each in told] == [0, dearest.epsilon, dearest.epsilon, result.epsilon, result.epsilon]
+    assert [each.delta for each in told] == [None, *[result.delta] * 4]
+    assert "NOT PRIVATE" in str(told[-1])
+
+
+def test_what_is_spent_beside_a_tuning_leaves_no_statement(tmp_path: Path) -> None:
+    """No Rényi bound covers a tuning, and its odometer claims nothing any more."""
+    path = tmp_path / "tune.journal"
+    with Journal.at(path) as record:
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record, rehearsal=True)
+        tuned([Commonest("only", 1.5)], odometer=odometer)
+        odometer.spend(Gaussian(counts(CELLS)), TWOS, budget(1), Past(), SeededNoise(3))
+
+    assert read_journal(path.read_text(encoding="utf-8")).epsilon == odometer.epsilon == math.inf
+
+
+def test_a_tuning_is_not_lost_when_what_is_shown_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tune.journal"
+    written = []
+    write = os.write
+
+    def full_after_the_hold(file: int, data: bytes) -> int:
+        written.append(data)
+        if len(written) > 2:
+            raise OSError(28, "No space left on device")
+        return write(file, data)
+
+    with Journal.at(path) as record:
+        monkeypatch.setattr(os, "write", full_after_the_hold)
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record, rehearsal=True)
+        result = tuned([Commonest("dear", 2.0), Commonest("cheap", 0.5)], odometer=odometer)
+
+    assert result.configuration == "cheap"
+    assert read_journal(path.read_text(encoding="utf-8")).epsilon == result.contest.stated(None).epsilon
+
+
+@pytest.mark.parametrize(
+    ("changed", "into"),
+    [
+        (r"[[\"only\", 1.5, 0.0]]", "[]"),
+        (r"[[\"only\", 1.5, 0.0]]", r"[[\"only\", -1.5, 0.0]]"),
+        (r"[[\"only\", 1.5, 0.0]]", r"[[\"only\", 1.5, 0.0], [\"only\", 1.5, 0.0]]"),
+        (r"[[\"only\", 1.5, 0.0]]", "[" * 1000),
+        ('"eta": "0.0"', '"eta": "-5"'),
+        ('"configuration": "only"', '"configuration": "another"'),
+    ],
+)
+def test_a_journal_of_a_tuning_that_was_changed_is_refused(tmp_path: Path, changed: str, into: str) -> None:
+    path = tmp_path / "tune.journal"
+    with Journal.at(path) as record:
+        tuned([Commonest("only", 1.5)], odometer=Odometer(recorder=record, rehearsal=True))
+    text = path.read_text(encoding="utf-8")
+
+    assert changed in text
+    with pytest.raises(SchemaMismatch):
+        read_journal(text.replace(changed, into))
+
+
+def test_a_mechanism_of_the_same_name_is_stated_by_its_pledge(tmp_path: Path) -> None:
+    named = type("Selection", (Says,), {})
+    path = tmp_path / "run.journal"
+    with Journal.at(path) as record:
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record)
+        odometer.spend(named(1), TWOS, budget(1), Past(), SystemNoise())
+
+    assert read_journal(path.read_text(encoding="utf-8")).epsilon == odometer.epsilon < math.inf
+
+
+def test_what_is_fixed_is_announced_before_a_record_is_read() -> None:
+    told: list[tuple[Contest, int]] = []
+    recorder, watched = Memory(), Scored([1.0])
+
+    result = tune(
+        TWOS,
+        [watched],
+        at_least=0.5,
+        delta=1e-6,
+        mean_runs=2,
+        noise=SeededNoise(3),
+        odometer=Odometer(recorder=recorder, rehearsal=True),
+        on_announced=lambda contest: told.append((contest, len(watched.seen) + len(recorder.held))),
+    )
+
+    assert told == [(result.contest, 0)]
 
 
 class Broken(Commonest):
