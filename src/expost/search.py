@@ -89,10 +89,8 @@ class Search(Generic[D, T, U]):
         pending: Rung | None = None,
     ) -> None:
         self._judge = _judge(split, check, odometer, noise)
-        self._spend: Callable[[Rung, Past[T]], Release[T]] = lambda rung, past: odometer.spend(
-            mechanism, split.train, rung.budget, past, noise
-        )
-        self._select, self._build, self._keep, self._odometer = select, build, keep, odometer
+        self._mechanism, self._train, self._noise, self._odometer = mechanism, split.train, noise, odometer
+        self._select, self._build, self._keep = select, build, keep
         self._past: Past[T] = Past()
         self._latest: Past[T] = Past()
         self._spent = 0
@@ -153,7 +151,8 @@ class Search(Generic[D, T, U]):
 
     def _climb(self, rung: Rung) -> bool:
         """Spend one budget of the rung; True if it was the last, whose release carries the bill of all."""
-        self._latest = self._keep(self._past, self._spend(rung, self._latest))
+        made = self._odometer.spend(self._mechanism, self._train, rung.budget, self._latest, self._noise)
+        self._latest = self._keep(self._past, made)
         self._spent += 1
         if self._spent < rung.times:
             return False
