@@ -91,8 +91,7 @@ class Search(Generic[D, T, U]):
         self._judge = _judge(split, check, odometer, noise)
         self._mechanism, self._train, self._noise, self._odometer = mechanism, split.train, noise, odometer
         self._select, self._build, self._keep = select, build, keep
-        self._past: Past[T] = Past()
-        self._latest: Past[T] = Past()
+        self._past = self._latest = Past[T]()
         self._spent = 0
         self._candidate, self._pending, self._rung = candidate, pending, pending
         self._history: list[Line] = []
