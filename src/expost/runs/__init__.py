@@ -3,8 +3,8 @@
 from expost.runs.budget import spent_so_far
 from expost.runs.claim import Claim
 from expost.runs.results import save_module, save_search, save_tuned
-from expost.runs.tables import Synthesized, save, synthesize, synthesize_recipe
-from expost.runs.training import Finetuned, finetune, finetune_recipe, save_model
+from expost.runs.tables import Synthesized, synthesize, synthesize_recipe
+from expost.runs.training import Finetuned, finetune, finetune_recipe
 
 __all__ = [
     "Claim",
@@ -12,8 +12,6 @@ __all__ = [
     "Synthesized",
     "finetune",
     "finetune_recipe",
-    "save",
-    "save_model",
     "save_module",
     "save_search",
     "save_tuned",

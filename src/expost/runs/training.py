@@ -79,6 +79,10 @@ class Finetuned:
         """A line a release: ε added, (ε, δ) so far, noisy margin, verdict."""
         return self.facts.rungs
 
+    def save(self, folder: Path | Claim, *, overwrite: bool = False) -> None:
+        """Write the receipt, the report and the head into a new folder, all or nothing."""
+        deliver(folder, self.facts, lambda fresh: self.release.value.save(fresh / "model.npz"), overwrite=overwrite)
+
     def __repr__(self) -> str:
         mark = ", NOT PRIVATE" if self.facts.seeded else ""
         return f"Finetuned(ε = {self.epsilon:.4g}, δ = {self.delta:g}, passed = {self.passed}{mark})"
@@ -220,11 +224,6 @@ def finetune_recipe(
         cap=cap,
     )
     return Finetuned(outcome, facts)
-
-
-def save_model(run: Finetuned, folder: Path | Claim, *, overwrite: bool = False) -> None:
-    """Write the receipt, the report and the head into a new folder, all or nothing."""
-    deliver(folder, run.facts, lambda fresh: run.release.value.save(fresh / "model.npz"), overwrite=overwrite)
 
 
 def public(records: Public, classes: int | None) -> Labelled:
