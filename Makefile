@@ -8,7 +8,7 @@ NAME ?= all
 
 help:
 	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
-	@echo "make test    set up, then run every test"
+	@echo "make test    set up, then run every test; ARGS='tests/unit -k ladder' for some"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=step.py for one module"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
@@ -20,7 +20,7 @@ demo: .venv/.core
 	@$(BIN)/expost demo --overwrite || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
 
 test: .venv/.dev
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: .venv/.dev
 	@$(BIN)/ruff check .

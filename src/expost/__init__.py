@@ -1,65 +1,82 @@
-"""Accuracy-first differential privacy: say how accurate the answer must be, pay the least privacy that reaches it."""
+"""Accuracy-first differential privacy: say how accurate the answer must be, pay the least privacy that reaches it.
 
+The names stand by who reads them, as in docs/api.md: the jobs, the parts of a search, and what authors need.
+"""
+
+from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.curve import Linear
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
-from expost.noise import SeededNoise, SystemNoise
+from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private, Split, split
 from expost.release import Past, Release
 from expost.runs import Journal, finetune, synthesize
-from expost.search import Ended, Outcome, planned_stops, search
+from expost.search import Ended, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
+from expost.step import Check, Mechanism
+from expost.tabular.schema import Schema
 from expost.training.schedule import Epsilon
 from expost.training.score import accuracy
 from expost.verify import FiniteMechanism
 
-__all__ = [
-    "BalancedCheck",
-    "Brownian",
-    "Budget",
-    "CentredSum",
-    "Confidence",
-    "Ended",
-    "Epsilon",
-    "Exponential",
-    "Filter",
-    "FiniteMechanism",
-    "FixedOrder",
-    "Gaussian",
-    "GaussianCheck",
-    "HalfNormal",
-    "Journal",
-    "Ladder",
-    "Laplace",
-    "Mixture",
-    "Neighbours",
-    "Odometer",
-    "Outcome",
-    "Past",
-    "PlannedStops",
-    "Private",
-    "Promise",
-    "PublicCheck",
-    "Release",
-    "SeededNoise",
-    "SparseVectorCheck",
-    "Spent",
-    "Split",
-    "Statistic",
-    "SystemNoise",
-    "accuracy",
-    "bounded_sum",
+__all__ = [  # noqa: RUF022  by reader
+    # jobs
+    "synthesize",
     "finetune",
+    "Schema",
+    "accuracy",
+    "Epsilon",
+    # parts
+    "Private",
+    "Neighbours",
+    "Split",
+    "split",
+    "Statistic",
     "histogram",
+    "bounded_sum",
+    "Brownian",
+    "Gaussian",
+    "Laplace",
+    "Exponential",
+    "SystemNoise",
+    "SeededNoise",
+    "Release",
+    "Past",
+    "Budget",
+    "Promise",
+    "Spent",
+    "Odometer",
+    "Filter",
+    "Journal",
+    "search",
+    "Search",
+    "Outcome",
+    "Ended",
+    "Ladder",
+    "PublicCheck",
+    "Confidence",
+    "CentredSum",
+    "GaussianCheck",
+    "BalancedCheck",
+    "SparseVectorCheck",
     "plan",
     "planned_stops",
-    "search",
-    "split",
-    "synthesize",
+    "FixedOrder",
+    "Mixture",
+    "HalfNormal",
+    "PlannedStops",
+    # for authors
+    "Mechanism",
+    "Check",
+    "Noise",
+    "Linear",
+    "FiniteMechanism",
     "worst_case_delta",
+    "errors",
 ]

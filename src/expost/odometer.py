@@ -121,18 +121,7 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = (
-        "_accounts",
-        "_cap",
-        "_lock",
-        "_parts",
-        "_pledge",
-        "_process",
-        "_recorder",
-        "_rehearsal",
-        "_relation",
-        "_steps",
-    )
+    __slots__ = ("_accounts", "_cap", "_lock", "_names", "_pid", "_pledge", "_record", "_relation", "_seeded", "_steps")
 
     def __init__(
         self,
@@ -142,14 +131,14 @@ class Odometer:
         recorder: Recorder | None = None,
         rehearsal: bool = False,
     ) -> None:
-        self._pledge, self._cap, self._rehearsal = pledge, cap, rehearsal
-        self._recorder = Memory() if recorder is None else recorder
+        self._pledge, self._cap, self._seeded = pledge, cap, rehearsal
+        self._record = Memory() if recorder is None else recorder
         self._accounts, self._steps = _Account(), count()
         self._relation: Neighbours | None = None
-        self._parts: dict[object, str] = {}
-        self._lock, self._process = RLock(), os.getpid()
+        self._names: dict[object, str] = {}
+        self._lock, self._pid = RLock(), os.getpid()
         if pledge is not None:
-            self._recorder.pledge(pledge)
+            self._record.pledge(pledge)
 
     @property
     def pledge(self) -> Pledge | None:
@@ -204,12 +193,12 @@ class Odometer:
             return self._step(inquiry.bond, entry, price.passed.beside(price.failed), held, run)
 
     def _require_home(self) -> None:
-        if os.getpid() != self._process:
+        if os.getpid() != self._pid:
             raise LedgerConflict("this odometer was copied into another process; give each process its own.")
 
     def _step(self, bond: Bond | None, entry: Entry, promise: Promise, data: Private[D], run: Run[T]) -> Release[T]:
         """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
-        if entry.seeded and not self._rehearsal:
+        if entry.seeded and not self._seeded:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
         agree(self._relation, data)
         step, account = next(self._steps), self._account(data.part)
@@ -219,14 +208,14 @@ class Odometer:
                 self._cap.require(self.spent)
             if bond is not None:  # after what may be refused, so that it stays free; before the hold
                 bond.bind((self, data.part))
-            hold = self._recorder.hold(entry, promise)
+            hold = self._record.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[step]
             raise
         self._relation = data.neighbours
 
         def settle(spent: Spent) -> Bill:
-            self._recorder.capture(hold, spent)
+            self._record.capture(hold, spent)
             account.own = account.own + spent
             del account.pending[step]
             return Bill(self.spent, data.neighbours, self._pledge)
@@ -250,8 +239,7 @@ class Odometer:
         return above.divisions.setdefault(division, {}).setdefault(part, _Account())
 
     def _entry(self, what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
-        seeded = noise.seeded or data.seeded
-        return Entry(what, self._label(data.part), data.neighbours.value, seeded, floating, facts)
+        return Entry(what, self._label(data.part), data.neighbours.value, noise.seeded or data.seeded, floating, facts)
 
     def _label(self, part: Part) -> str:
         """The part's name on record, whose readers take the larger of ``x/train`` and ``x/held`` and add up all else.
@@ -261,7 +249,5 @@ class Odometer:
         if part.parent is None:
             return part.label
         above = self._label(part.parent)
-        if part.division not in self._parts:
-            taken = above in self._parts.values()
-            self._parts[part.division] = f"data {len(self._parts) + 1}" if taken else above
-        return f"{self._parts[part.division]}/{part.label.rpartition('/')[2]}"
+        own = f"data {len(self._names) + 1}" if above in self._names.values() else above
+        return f"{self._names.setdefault(part.division, own)}/{part.label.rpartition('/')[2]}"

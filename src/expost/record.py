@@ -54,25 +54,6 @@ class Recorder(Protocol):
         ...
 
 
-class Record(Recorder, Protocol):
-    """A recorder that can be read. Implemented by Memory, and by the journal of a run."""
-
-    @property
-    def pledged(self) -> Pledge | None:
-        """The pledge of the run, if it has one."""
-        ...
-
-    @property
-    def lines(self) -> tuple[tuple[Entry, Spent, int], ...]:
-        """What was captured: entry, bill of one step, and how many equal steps in a row."""
-        ...
-
-    @property
-    def held(self) -> tuple[Hold, ...]:
-        """Holds that were never captured: steps that failed or are under way."""
-        ...
-
-
 @final
 class Memory:
     """A recorder for one process.

@@ -13,7 +13,7 @@ from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentChe
 from expost.ladder import Planned, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
-from expost.private import Private, Split
+from expost.private import Split
 from expost.release import Past, Release
 from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
@@ -65,6 +65,100 @@ class Outcome(Generic[U_co]):
         return f"Outcome({self.release.brief}, {self.ended.name.lower()})"
 
 
+@final
+class Search(Generic[D, T, U]):
+    """A search that is taken a step at a time; ``search`` takes one to its end, and says what it promises.
+
+    Without a check, whoever steps it decides when to stop. ``keep`` says what of the past the next step goes on from.
+    A search that goes on begins with the ``candidate`` of an earlier process, and judges it first if a rung is
+    ``pending``.
+    """
+
+    def __init__(
+        self,
+        split: Split[D],
+        mechanism: Mechanism[D, T],
+        select: Selector[T],
+        build: Callable[[tuple[T, ...]], U],
+        check: Check[D, U] | PublicCheck[U] | None,
+        *,
+        noise: Noise,
+        odometer: Odometer,
+        keep: Callable[[Past[T], Release[T]], Past[T]] = Past.then,
+        candidate: Release[U] | None = None,
+        pending: Rung | None = None,
+    ) -> None:
+        self._judge = _judge(split, check, odometer, noise)
+        self._mechanism, self._train, self._noise, self._odometer = mechanism, split.train, noise, odometer
+        self._select, self._build, self._keep = select, build, keep
+        self._past = self._latest = Past[T]()
+        self._spent, self._history = 0, list[Line]()
+        self._candidate, self._pending, self._rung = candidate, pending, pending
+        self._ended: Ended | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended: a candidate passed, a step or question was refused, or no rung is left."""
+        return self._ended is not None or self._next() is None
+
+    @property
+    def latest(self) -> Past[T]:
+        """What the next step goes on from: the releases so far, and how far the rung that is being climbed has come."""
+        return self._latest
+
+    @property
+    def outcome(self) -> Outcome[U]:
+        """What it has come to; the bill is that of the whole odometer."""
+        if self._candidate is None:
+            raise InvalidBound("the selector stopped before the first release; there is nothing to return.")
+        release = self._candidate.at_least(self._odometer.spent)
+        return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history))
+
+    def step(self) -> Line | None:
+        """Spend the next budget: the line of its rung once all of the rung is climbed and judged, and None before.
+
+        None as well where the budget is refused; the search is over then, or if there is no candidate the refusal is
+        raised.
+        """
+        rung = self._next()
+        if self._ended is not None or rung is None:
+            raise InvalidBound("the search is over; read its outcome.")
+        climbed, verdict = False, None
+        try:
+            climbed = rung is self._pending or self._climb(rung)
+            if climbed:
+                assert self._candidate is not None  # what is climbed has a candidate
+                verdict = self._judge(self._candidate, rung)
+        except (BudgetExceeded, SpentCheck):
+            if self._candidate is None:
+                raise
+            self._ended = Ended.CAPPED
+        if not climbed:
+            return None
+        if verdict is not None and verdict.passed:
+            self._ended = Ended.HALTED
+        self._rung, self._pending = None, None
+        self._history.append(Line(rung.budget, self._odometer.spent, verdict, self._odometer.epsilon))
+        return self._history[-1]
+
+    def _next(self) -> Rung | None:
+        """The rung that is being climbed, or the next one."""
+        if self._rung is None:
+            self._rung = self._select(self._past, tuple(line.verdict for line in self._history))
+        return self._rung
+
+    def _climb(self, rung: Rung) -> bool:
+        """Spend one budget of the rung; True if it was the last, whose release carries the bill of all."""
+        made = self._odometer.spend(self._mechanism, self._train, rung.budget, self._latest, self._noise)
+        self._latest = self._keep(self._past, made)
+        self._spent += 1
+        if self._spent < rung.times:
+            return False
+        self._past, self._spent = self._latest, 0
+        self._candidate = self._past.joint().map(self._build)
+        return True
+
+
 def search(
     split: Split[D],
     mechanism: Mechanism[D, T],
@@ -85,42 +179,15 @@ def search(
     Implements: accuracy-first search (Algorithm 1, Theorem 4.6).
     Uses: fully adaptive odometer; parallel odometer; post-processing immunity; adaptive composition.
     """
-    judge = _judge(split, check, odometer, noise)
-    past: Past[T] = Past()
-    candidate: Release[U] | None = None
-    history: list[Line] = []
-    ended = Ended.EXHAUSTED
-    while (rung := select(past, tuple(line.verdict for line in history))) is not None:
-        verdict: Verdict | None = None
-        try:
-            past = _climb(mechanism, split.train, rung, past, odometer=odometer, noise=noise)
-            candidate = past.joint().map(build)
-            verdict = judge(candidate, rung)
-        except (BudgetExceeded, SpentCheck):
-            if candidate is None:
-                raise
-            ended = Ended.CAPPED
-        if len(past.steps) > len(history):
-            history.append(Line(rung.budget, odometer.spent, verdict, odometer.epsilon))
-            if on_step is not None:
-                on_step(history[-1])
-        if verdict is not None and verdict.passed:
-            ended = Ended.HALTED
-        if ended is not Ended.EXHAUSTED:
-            break
-    if candidate is None:
-        raise InvalidBound("the selector stopped before the first release; there is nothing to return.")
-    return Outcome(candidate.at_least(odometer.spent), ended, tuple(history))
+    return finish(Search(split, mechanism, select, build, check, noise=noise, odometer=odometer), on_step)
 
 
-def _climb(
-    mechanism: Mechanism[D, T], train: Private[D], rung: Rung, past: Past[T], *, odometer: Odometer, noise: Noise
-) -> Past[T]:
-    """The past with what the rung released; of several steps the last, which carries the bill of all."""
-    after = past
-    for _ in range(rung.times):
-        after = past.then(odometer.spend(mechanism, train, rung.budget, after, noise))
-    return after
+def finish(running: Search[D, T, U], on_step: Callable[[Line], None] | None = None) -> Outcome[U]:
+    """Take a search to its end; ``on_step`` hears of each rung."""
+    while not running.over:
+        if (line := running.step()) is not None and on_step is not None:
+            on_step(line)
+    return running.outcome
 
 
 def planned_stops(
@@ -155,9 +222,11 @@ def planned_stops(
 
 
 def _judge(
-    split: Split[D], check: Check[D, U] | PublicCheck[U], odometer: Odometer, noise: Noise
+    split: Split[D], check: Check[D, U] | PublicCheck[U] | None, odometer: Odometer, noise: Noise
 ) -> Callable[[Release[U], Rung], Verdict | None]:
     """The check as a function of the candidate; one that reads data needs a held-out part, and may skip a rung."""
+    if check is None:
+        return lambda candidate, rung: None
     if isinstance(check, PublicCheck):
         return lambda candidate, rung: check.verdict(candidate.value)
     held = split.held

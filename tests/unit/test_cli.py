@@ -395,7 +395,7 @@ def interrupt(*words: object, **settings: object) -> NoReturn:
 def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "save", interrupt)
+    monkeypatch.setattr(runs.Synthesized, "save", interrupt)
 
     result = synth("--seed", "1")
 
@@ -407,13 +407,13 @@ def test_an_interrupt_while_files_are_written_says_whether_they_were(
 def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = runs.save
+    write = runs.Synthesized.save
 
     def pressed(*words: Any, **settings: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         write(*words, **settings)
 
-    monkeypatch.setattr(runs, "save", pressed)
+    monkeypatch.setattr(runs.Synthesized, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -427,7 +427,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(runs, "save", pressed)
+    monkeypatch.setattr(runs.Synthesized, "save", pressed)
 
     result = synth("--seed", "1")
 

@@ -262,7 +262,7 @@ def test_an_interrupt_while_files_are_written_says_whether_they_were(
     def interrupt(*words: object, **settings: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs, "save_model", interrupt)
+    monkeypatch.setattr(runs.Finetuned, "save", interrupt)
 
     result = tuned("--seed", "1")
 

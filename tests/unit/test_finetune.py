@@ -19,7 +19,7 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import check, receipt
 from expost.report.facts import Rung
-from expost.runs import Finetuned, finetune, save_model, spent_so_far
+from expost.runs import Finetuned, finetune, spent_so_far
 from expost.search import Ended
 from expost.training import Classifier, Floating, Labelled, calibrated
 from tests.unit.examples import one_sentence
@@ -344,7 +344,7 @@ def test_an_unspent_record_is_known_as_such() -> None:
 def test_a_run_is_saved_as_three_files_from_which_the_head_comes_back(tmp_path: Path) -> None:
     done = trained(0.8)
 
-    save_model(done, tmp_path / "a/b")
+    done.save(tmp_path / "a/b")
 
     assert {path.name for path in (tmp_path / "a/b").iterdir()} == {"model.npz", "report.html", "receipt.json"}
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
@@ -357,11 +357,11 @@ def test_a_folder_that_is_there_and_is_not_a_release_is_never_replaced(tmp_path:
     (tmp_path / "out/kept").touch()
 
     with pytest.raises(SchemaMismatch):
-        save_model(trained(0.8), tmp_path / "out")
+        trained(0.8).save(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
     with pytest.raises(SchemaMismatch):
-        save_model(trained(0.8), tmp_path / "out", overwrite=True)
+        trained(0.8).save(tmp_path / "out", overwrite=True)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
 

@@ -26,7 +26,7 @@ from expost.record import Memory
 from expost.report import check, conclusion, receipt, render
 from expost.report.digits import points, price
 from expost.report.reading import reading
-from expost.runs import Synthesized, save, spent_so_far, synthesize
+from expost.runs import Synthesized, spent_so_far, synthesize
 from expost.search import Ended, Line
 from expost.tabular.binned import Closed, Dates, Numeric
 from expost.tabular.column import Column, Missing
@@ -442,7 +442,7 @@ def test_an_odd_table_becomes_a_synthetic_one_with_a_report_and_a_receipt(
     form = Schema((*declared, Boolean("y")), True, ADD)
 
     done = made(pl.DataFrame({**columns, "y": COIN}), schema=form, target="y")
-    save(done, tmp_path / "out", format=Format.CSV)
+    done.save(tmp_path / "out")
 
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
     assert check(json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))).matches
@@ -491,7 +491,7 @@ def test_any_number_of_rungs_and_any_noise_can_be_drawn_in_a_report() -> None:
 
 @pytest.mark.parametrize("chosen", Format)
 def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
-    save(made(customers(SCHEMA)), tmp_path / "a/b", format=chosen)
+    made(customers(SCHEMA)).save(tmp_path / "a/b", format=chosen)
 
     found = {path.name for path in (tmp_path / "a/b").iterdir()}
     assert found == {f"synthetic.{chosen.value}", "report.html", "receipt.json"}
@@ -502,7 +502,7 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "kept").touch()
 
     with pytest.raises(SchemaMismatch):
-        save(made(customers(SCHEMA)), tmp_path, format=Format.CSV)
+        made(customers(SCHEMA)).save(tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
 

@@ -160,6 +160,6 @@ def synthesize(
         )
 
     def save(done: runs.Synthesized, folder: Path | runs.Claim) -> None:
-        runs.save(done, folder, format=Format(settings["format_"]))
+        done.save(folder, format=Format(settings["format_"]))
 
     release(run, save, claim, screen, settings)

@@ -81,7 +81,7 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
             on_progress=screen.advance,
         )
 
-    release(run, runs.save_model, claimed(out, settings, source, *judged(settings["validation"])), screen, settings)
+    release(run, runs.Finetuned.save, claimed(out, settings, source, *judged(settings["validation"])), screen, settings)
 
 
 @click.command(name="finetune")

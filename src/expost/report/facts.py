@@ -15,7 +15,8 @@ from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
-from expost.record import Entry, Record
+from expost.record import Entry
+from expost.recorded import Record
 from expost.report.job import Job
 from expost.report.on_record import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares

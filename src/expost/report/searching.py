@@ -14,7 +14,7 @@ from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
-from expost.record import Record
+from expost.recorded import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
 from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Rung, billed, total, versions

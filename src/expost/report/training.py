@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.record import Record
+from expost.recorded import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
 from expost.report.facts import Facts, PlannedStop, Rung, billed, versions

@@ -4,8 +4,8 @@ from expost.runs.budget import spent_so_far
 from expost.runs.claim import Claim
 from expost.runs.journal import Journal
 from expost.runs.results import save_module, save_search, save_tuned
-from expost.runs.tables import Synthesized, save, synthesize, synthesize_recipe
-from expost.runs.training import Finetuned, finetune, finetune_recipe, save_model
+from expost.runs.tables import Synthesized, synthesize, synthesize_recipe
+from expost.runs.training import Finetuned, finetune, finetune_recipe
 
 __all__ = [
     "Claim",
@@ -14,8 +14,6 @@ __all__ = [
     "Synthesized",
     "finetune",
     "finetune_recipe",
-    "save",
-    "save_model",
     "save_module",
     "save_search",
     "save_tuned",

@@ -6,7 +6,7 @@ from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
-from expost.record import Record
+from expost.recorded import Record
 from expost.report.facts import billed, total
 
 

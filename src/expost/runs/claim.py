@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import Self, final
 
 from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
-from expost.record import Memory, Record
+from expost.record import Memory
+from expost.recorded import Record
 from expost.report.journal import is_journal, read_journal
 from expost.runs.disk import NO_LINK, lock, open_new, sync_names
 from expost.runs.journal import Journal

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expost.accounting.curve import AdpEpsilon
-from expost.record import Record
+from expost.recorded import Record
 from expost.report import of_search, of_training, of_tuning
 from expost.report.searching import APART, AnyCheck
 from expost.runs.folder import deliver

@@ -18,7 +18,8 @@ from expost.ladder import Ladder
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
-from expost.record import Memory, Record
+from expost.record import Memory
+from expost.recorded import Record
 from expost.release import Release
 from expost.report import Facts, fragment
 from expost.report.facts import Rung
@@ -108,6 +109,14 @@ class Synthesized:
     def facts(self) -> Facts:
         """What a report tells, from releases only."""
         return collect(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
+
+    def save(self, folder: Path | Claim, *, format: Format = Format.CSV, overwrite: bool = False) -> None:  # noqa: A002
+        """Write the receipt, the report and the table into a new folder, all or nothing."""
+
+        def put(fresh: Path) -> None:
+            write(fresh / f"synthetic.{format.value}", self.release.value, format)
+
+        deliver(folder, self.facts, put, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"Synthesized({self.release.brief}, {self.synthesis.outcome.ended.name.lower()})"
@@ -227,12 +236,3 @@ def synthesize_recipe(
     )
     native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
     return Synthesized(native, done, kept, title, parts.because, cap)
-
-
-def save(run: Synthesized, folder: Path | Claim, *, format: Format, overwrite: bool = False) -> None:  # noqa: A002
-    """Write the receipt, the report and the table into a new folder, all or nothing."""
-
-    def put(fresh: Path) -> None:
-        write(fresh / f"synthetic.{format.value}", run.release.value, format)
-
-    deliver(folder, run.facts, put, overwrite=overwrite)

@@ -15,7 +15,8 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
-from expost.record import Memory, Record
+from expost.record import Memory
+from expost.recorded import Record
 from expost.release import Release
 from expost.report import Facts, fragment
 from expost.report.facts import Rung
@@ -78,6 +79,10 @@ class Finetuned:
     def history(self) -> tuple[Rung, ...]:
         """A line a release: ε added, (ε, δ) so far, noisy margin, verdict."""
         return self.facts.rungs
+
+    def save(self, folder: Path | Claim, *, overwrite: bool = False) -> None:
+        """Write the receipt, the report and the head into a new folder, all or nothing."""
+        deliver(folder, self.facts, lambda fresh: self.release.value.save(fresh / "model.npz"), overwrite=overwrite)
 
     def __repr__(self) -> str:
         mark = ", NOT PRIVATE" if self.facts.seeded else ""
@@ -220,11 +225,6 @@ def finetune_recipe(
         cap=cap,
     )
     return Finetuned(outcome, facts)
-
-
-def save_model(run: Finetuned, folder: Path | Claim, *, overwrite: bool = False) -> None:
-    """Write the receipt, the report and the head into a new folder, all or nothing."""
-    deliver(folder, run.facts, lambda fresh: run.release.value.save(fresh / "model.npz"), overwrite=overwrite)
 
 
 def public(records: Public, classes: int | None) -> Labelled:

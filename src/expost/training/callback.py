@@ -1,25 +1,21 @@
 """A callback for somebody else's training loop: the loop keeps time, the callback trains and says when to stop."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from expost.checks.gaussian import BalancedCheck
-from expost.errors import BudgetExceeded, SchemaMismatch, SpentCheck
-from expost.ladder import Rung
+from expost.errors import SchemaMismatch
 from expost.numerics import Real
-from expost.release import Past, Release
-from expost.search import Ended, Line, Outcome
 from expost.training.module import ACCURACY, APART, CONFIDENCE, Trainer
 
 if TYPE_CHECKING:
     from torch import nn
     from torch.optim import Optimizer
 
+    from expost.search import Outcome
     from expost.training.course import CheckKind
     from expost.training.records import Given, Public
     from expost.training.score import Target
     from expost.training.scores import Score
-    from expost.training.weights import Weights
 
 
 class Host(Protocol):
@@ -71,13 +67,9 @@ class Callback:
             because=because,
             max_epsilon=max_epsilon,
         )
-        self._inquiry = self._run.inquiry()
-        self._candidate: Release[nn.Module] | None = None
-        self._history: list[Line] = []
+        self._search = self._run.search(self._run.judge)
         self._outcome: Outcome[nn.Module] | None = None
         self._failure: BaseException | None = None
-        self._past: Past[Weights] = Past()
-        self._epochs = self._train()
 
     @property
     def outcome(self) -> "Outcome[nn.Module] | None":
@@ -106,54 +98,27 @@ class Callback:
             raise self._failure
         try:
             self._require_idle(trainer)
-            next(self._epochs, None)
+            if self._outcome is None:
+                self._train()
         except BaseException as failure:  # a loop may swallow it, and would go on with nothing trained
             self._failure = failure
             raise
         if self._outcome is not None:
             trainer.should_stop = True
 
-    def _train(self) -> Iterator[None]:
-        """Every epoch of the run, until there is an outcome."""
-        before = self._run.reopened(self._inquiry)
-        if before is not None:
-            self._candidate, self._history = before.release, [*before.history]
-            if before.ended is not Ended.EXHAUSTED or not self._run.rungs:
-                self._finish(before.release, before.ended)
-                return
-        for rung in self._run.rungs:
-            for time in range(1, rung.times + 1):
-                try:
-                    self._past = self._run.step(rung, self._past)
-                    ended = self._judge(rung, self._past) if time == rung.times else None
-                except (BudgetExceeded, SpentCheck):
-                    if self._candidate is None:
-                        raise
-                    ended = Ended.CAPPED
-                if ended is not None:
-                    assert self._candidate is not None  # nothing ends before the first release
-                    self._finish(self._candidate, ended)
-                    return
-                yield
+    def _train(self) -> None:
+        """One epoch; what an earlier process released is judged before the first."""
+        before = self._search.latest
+        while not self._search.over and self._search.latest is before:
+            self._search.step()
+        if self._search.over:
+            self._outcome = self._search.outcome
+            self._trainer.end()
 
     def _require_idle(self, host: Host) -> None:
         for each in getattr(host, "optimizers", None) or ():
             _require_empty(each)
-        self._run.require_untouched(self._past)
-
-    def _judge(self, rung: Rung, past: "Past[Weights]") -> Ended | None:
-        """Why the run stops at this release, if it does."""
-        run = self._run
-        self._candidate = past.joint().map(run.descent.built)
-        verdict = run.ask(self._inquiry, self._candidate, rung)
-        self._history.append(Line(rung.budget, run.odometer.spent, verdict, run.odometer.epsilon))
-        if verdict is not None and verdict.passed:
-            return Ended.HALTED
-        return Ended.EXHAUSTED if rung is run.rungs[-1] else None
-
-    def _finish(self, candidate: "Release[nn.Module]", ended: Ended) -> None:
-        self._outcome = Outcome(candidate.at_least(self._run.odometer.spent), ended, tuple(self._history))
-        self._trainer.end()
+        self._run.require_untouched(self._search.latest)
 
 
 def _require_empty(optimizer: "Optimizer") -> None:

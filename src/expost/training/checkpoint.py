@@ -13,7 +13,8 @@ from expost.accounting.pledge import PlannedStops, Pledge
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.noise import Noise
 from expost.private import Neighbours
-from expost.record import Entry, Fact, Hold, Memory, Record
+from expost.record import Entry, Fact, Hold, Memory
+from expost.recorded import Record
 from expost.release import Past
 from expost.training.archive import identity, read, write
 from expost.training.paid import MOST, Paid, count, fraction

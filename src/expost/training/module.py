@@ -26,8 +26,9 @@ from expost.errors import InvalidBound, LedgerConflict
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
-from expost.record import Fact, Memory, Record
-from expost.search import Line, Outcome
+from expost.record import Fact, Memory
+from expost.recorded import Record
+from expost.search import Line, Outcome, finish
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import Announced, CheckKind, Course, Goal, Judge, Stage
@@ -156,7 +157,7 @@ class Trainer:
             because=because,
             max_epsilon=max_epsilon,
         )
-        outcome = run.outcome(on_step)
+        outcome = finish(run.search(run.judge), on_step)
         self.end()
         return outcome
 

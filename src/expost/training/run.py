@@ -10,15 +10,16 @@ from expost.accounting.claim import NOTHING
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, SpentCheck
+from expost.errors import BudgetExceeded
 from expost.ladder import Rung
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Split
-from expost.record import Fact, Record
+from expost.record import Fact
+from expost.recorded import Record
 from expost.release import Past, Release
-from expost.search import Ended, Line, Outcome, planned_stops, search
-from expost.step import Inquiry, Verdict
+from expost.search import Search, planned_stops
+from expost.step import Verdict
 from expost.training.checkpoint import Carried, Checkpoint
 from expost.training.course import Course, Judge, Stage
 from expost.training.records import Records
@@ -55,100 +56,54 @@ class Run:
     def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next release, from a module that nobody else has changed."""
         self.require_untouched(past)
-        taken = len(past.steps)
+        taken = len(verdicts) - (self.remaining.pending is not None)
         return self.rungs[taken] if taken < len(self.rungs) else None
-
-    def step(self, rung: Rung, past: Past[Weights]) -> Past[Weights]:
-        """What one budget of the rung trains: the newest weights alone, which carry the bill of all."""
-        self.require_untouched(past)
-        return Past(self.odometer.spend(self.descent, self.parts.train, rung.budget, past, self.noise))
 
     def require_untouched(self, past: Past[Weights]) -> None:
         """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
         self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
 
-    def inquiry(self) -> Inquiry[Records, nn.Module] | None:
-        """A run of the check, if it reads data."""
-        return None if isinstance(self.judge, PublicCheck) else Inquiry(self.judge)
+    def search(self, judge: Judge | None) -> Search[Records, Weights, nn.Module]:
+        """The search on the remaining rungs; what earlier processes released and nobody has judged comes first.
 
-    def ask(
-        self, inquiry: Inquiry[Records, nn.Module] | None, candidate: Release[nn.Module], rung: Rung
-    ) -> Verdict | None:
-        """What the check says of a release, if the rung is asked about."""
-        if isinstance(self.judge, PublicCheck):
-            return self.judge.verdict(candidate.value)
-        if not rung.asked:
-            return None
-        held = self.parts.held
-        assert inquiry is not None  # a check that reads data has a run, and a part to read
-        assert held is not None
-        trained = self.odometer.spent_on(self.parts.train)
-        return self.odometer.ask(inquiry, held, candidate, trained=trained, noise=self.noise).value
-
-    def trained(self) -> Release[nn.Module] | None:
-        """The module of earlier processes, with their bill, if it is to be judged or no step remains; else None."""
-        if self.carried is None or (self.rungs and self.remaining.pending is None):
-            return None
-        return Past(self.carried).joint().map(self.descent.built).at_least(self.odometer.spent)
-
-    def reopened(self, inquiry: Inquiry[Records, nn.Module] | None) -> Outcome[nn.Module] | None:
-        """How the run stands before any step of this process: None unless there is a release of earlier ones to judge.
-
-        It has ended if that release passes, if the question is refused, or if no rung remains.
+        Weights go on from the newest ones alone, which carry the bill of all.
         """
-        trained, pending = self.trained(), self.remaining.pending
-        if trained is None:
-            return None
-        if pending is None:
-            return Outcome(trained, Ended.EXHAUSTED, ())
-        verdict, ended = None, Ended.EXHAUSTED
-        try:
-            verdict = self.ask(inquiry, trained, pending)
-        except (BudgetExceeded, SpentCheck):
-            ended = Ended.CAPPED
-        if verdict is not None and verdict.passed:
-            ended = Ended.HALTED
-        line = Line(pending.budget, self.odometer.spent, verdict, self.odometer.epsilon)
-        return Outcome(trained.at_least(self.odometer.spent), ended, (line,))
-
-    def outcome(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
-        """What the search on the remaining rungs comes to."""
-        before = self.reopened(self.inquiry())
-        lines = () if before is None else before.history
-        if on_step is not None:
-            for line in lines:
-                on_step(line)
-        if before is not None and (before.ended is not Ended.EXHAUSTED or not self.rungs):
-            return before
-        found = search(
+        return Search(
             self.parts,
             self.descent,
             self,
             self.descent.built,
-            continued(self.judge, sum(line.verdict is not None for line in lines)),
+            judge,
             noise=self.noise,
             odometer=self.odometer,
-            on_step=on_step,
+            keep=lambda past, newest: Past(newest),
+            candidate=self._trained(),
+            pending=self.remaining.pending,
         )
-        return Outcome(found.release, found.ended, lines + found.history)
 
     def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
         """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
-        if (trained := self.trained()) is not None:
+        if not self.rungs and self.remaining.pending is None and (trained := self._trained()) is not None:
             self.show()
             yield Stage(trained)
-        past: Past[Weights] = Past()
-        history: list[Line] = []
-        for rung in self.rungs:
+        running = self.search(None)
+        while not running.over:
             try:
-                for _ in range(rung.times):
-                    past = self.step(rung, past)
-            except BudgetExceeded:
+                line = running.step()
+            except BudgetExceeded:  # before the first release of this process
                 return
-            self.show()
-            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
-            yield Stage(past.joint().map(self.descent.built), tuple(history))
+            if line is not None:
+                self.show()
+                yield Stage(running.outcome.release, running.outcome.history)
+            elif running.over:  # refused
+                return
         finished()
+
+    def _trained(self) -> Release[nn.Module] | None:
+        """The module of earlier processes, with their bill, if it is to be judged or no step remains; else None."""
+        if self.carried is None or (self.rungs and self.remaining.pending is None):
+            return None
+        return Past(self.carried).joint().map(self.descent.built).at_least(self.odometer.spent)
 
 
 def begin(

@@ -24,7 +24,6 @@ from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, Schem
 from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
 from expost.record import Entry
-from expost.release import Past
 from expost.search import Ended
 from expost.training.archive import write
 from expost.training.callback import Callback
@@ -333,9 +332,9 @@ def test_no_more_looks_are_taken_than_were_planned_over_all_processes(path: Path
 def test_a_release_that_nobody_had_judged_is_judged_by_the_next_process(path: Path) -> None:
     job = trainer(checkpoint=path)
     run = job.begin(accuracy(0.05), on=held(), **PLAN)
-    past: Past[Weights] = Past()
+    running = run.search(None)
     for _ in range(2):
-        past = run.step(run.rungs[0], past)  # and then the process is gone, before it asks
+        running.step()  # and then the process is gone, before it asks
     before = looks_on_file(path)
 
     outcome = resumed(path).until(accuracy(0.05), on=held(), **PLAN)
@@ -350,9 +349,9 @@ def test_a_release_that_nobody_had_judged_is_judged_by_the_next_process(path: Pa
 def test_a_callback_judges_it_as_well(path: Path, on: Any) -> None:
     job = trainer(checkpoint=path)
     run = job.begin(accuracy(0.05), on=on, **PLAN)
-    past: Past[Weights] = Past()
+    running = run.search(None)
     for _ in range(2):
-        past = run.step(run.rungs[0], past)
+        running.step()
     callback = Callback(resumed(path), accuracy(0.05), on=on, **PLAN)
     host = SimpleNamespace(should_stop=False)
 
