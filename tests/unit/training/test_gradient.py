@@ -204,6 +204,25 @@ def test_weights_are_read_as_they_are_up_to_the_precision_of_single_floats() -> 
     assert np.abs(Exact().read(weights, np) / WEIGHT_GRID - weights).max() < 5e-7
 
 
+def test_weights_that_left_their_range_are_read_at_its_ends_and_what_is_no_number_as_nothing() -> None:
+    found = Exact().read(np.array([np.nan, np.inf, -np.inf, 300.0]), np) / WEIGHT_GRID
+
+    assert found.tolist() == [0, 256, -256, 256]
+
+
+@EACH
+def test_records_with_scores_beyond_the_range_of_exponentials_count_in_full(summation: Exact | Floating) -> None:
+    """As certain of the wrong class as can be, among scores of a thousand and more."""
+    norms, truth = np.full((1, 2), 50.0), np.array([[1.0, 0.0], [0.0, 1.0]])
+    weights = summation.read(np.array([[30.0], [90.0]]), np)
+    products = InNumpy().scores(weights, summation.prepare(norms.T, norms.T, np))
+
+    pulls = np.asarray(summation.pulls(products, norms, truth, 1.0, np))
+
+    wanted = np.array([[-1.0, 0.0], [1.0, 0.0]]) * math.sqrt(0.5)
+    assert pulls / (1 if summation.floating else ERROR_GRID) == pytest.approx(wanted, abs=2e-3)
+
+
 def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_grid() -> None:
     wide = SeededNoise(8).gaussian(1.0, (1, 250_000))
     many = SeededNoise(9).gaussian(1.0, (1000, 1))
