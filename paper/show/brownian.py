@@ -115,7 +115,7 @@ def text(result: Result) -> str:
     ]
     worst = f"""What stopping rules make of the bounds tuned at {result["tuned_at"][-1]:g}, on a run through these
     levels. Claimed is δ = {scientific(result["delta"], 1)}: in both notions by the boundaries and Lemma 7, in the
-    approximate one by the others; the exact price of one release is no claim for such a run."""
+    approximate one by the others; the exact price of one release does not hold for such a run."""
     rows = [(row["name"], scientific(row["tail"], 3), scientific(row["delta"], 3)) for row in result["worst"]]
     return "\n\n".join(
         [
@@ -137,7 +137,7 @@ def _seen(result: Result) -> str:
     return f"""The linear boundary and RDP with Lemma 7 are one function, as the paper conjectures (they differ by
     {scientific(gap, 1)} at most, relatively); tuned once at {result["tuned_at"][-1]:g} and used down to
     {panel["sigmas"][0]:g}, it claims {first["linear"]:.2f} where the time-inverted mixture claims
-    {first["time-inverted mixture"]:.2f} and planned stops {first["planned stops"]:.2f}. The left panels are no valid
+    {first["time-inverted mixture"]:.2f} and planned stops {first["planned stops"]:.2f}. The left panels are not valid
     claims for a run that stops by what it sees: parameters chosen at the realised level have a worst δ of
     {result["realised_tail"]:.3f} where {result["realised_delta"]:g} is claimed. The paper's figure prints neither δ nor
     noise levels, so there is no number to be met."""

@@ -49,7 +49,7 @@ class ReducedAboveThreshold(Generic[D, U]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(positive(level, "level") for level in self.levels))
         if not self.levels or any(low > high for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels must not decrease, and there must be one at least.")
+            raise InvalidBound("the levels must not decrease, and there must be at least one.")
         limits.scale(4 * self.question.sensitivity / self.levels[0])
 
     @property
@@ -122,7 +122,7 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
         if not 0 < self.share < 1:
             raise InvalidBound(f"share is {float(self.share):g}; it must lie strictly between 0 and 1.")
         if not self.levels or any(low.rho >= high.rho for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels must increase, and there must be one at least.")
+            raise InvalidBound("the levels must increase, and there must be at least one.")
         reach, rhos = self.question.sensitivity, [Fraction(0), *(level.rho * self.share for level in self.levels)]
         limits.variance(reach**2 / (2 * min(high - low for low, high in pairwise(rhos))))
         limits.scale(2 * reach / (self.levels[0].epsilon * (1 - self.share)))
@@ -194,7 +194,7 @@ class Doubling:
 
     def __post_init__(self) -> None:
         if self.rungs < 1:
-            raise InvalidBound(f"rungs is {self.rungs}; there must be one at least.")
+            raise InvalidBound(f"rungs is {self.rungs}; there must be at least one.")
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

@@ -296,7 +296,7 @@ def test_a_file_for_a_table_is_not_taken_for_one_for_training(here: Path) -> Non
     result = tuned("--config", "job.toml")
 
     assert result.exit_code == 2
-    assert "ladder, which is no option of finetune or plan finetune" in said(result)
+    assert "ladder, which is not an option of finetune or plan finetune" in said(result)
 
 
 def rows(result: Result) -> list[list[str]]:

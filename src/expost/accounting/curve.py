@@ -137,7 +137,7 @@ def total(left: Curve, right: Curve) -> Curve:
 
 
 def repeat(curve: Curve, steps: int) -> Curve:
-    """The curve of so many equal steps, composed in one multiplication."""
+    """The curve of this number of equal steps, composed in one multiplication."""
     if steps < 0:
         raise InvalidBound(f"steps is {steps}; it must not be below 0.")
     if steps == 0:

@@ -21,7 +21,7 @@ NUDGE = Fraction(1, 10**12)
 """How far, relatively, a solution is first raised when its price is still above what was asked."""
 MOST_ENTRIES = 10**7
 LATTICE_SLACK = 1e-17
-"""What exact integer noise on so many entries may add to a step, at any order tabulated: 12·10⁷·8e−26 at most."""
+"""What exact integer noise on MOST_ENTRIES may add to a step, at any order tabulated: 12·10⁷·8e−26 at most."""
 
 
 @final
@@ -52,7 +52,7 @@ class Descent:
         return _step(self.rate, self.noise_multiplier)
 
     def promise(self, steps: int) -> Promise:
-        """What so many steps cost; the same object each time, so that a record can count equal stretches."""
+        """What this number of steps costs; the same object each time, so that a record can count equal stretches."""
         return _steps(self.rate, self.noise_multiplier, steps)
 
     def steps(self, budget: Budget) -> int:
@@ -89,7 +89,7 @@ def _steps(rate: Fraction, noise_multiplier: Fraction, steps: int) -> Promise:
 
 
 def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Fraction:
-    """The least noise at which what ``stated`` says of it is no more than the target, and never above it.
+    """The least noise at which what ``stated`` says of it does not exceed the target.
 
     ``stated`` is an ε as a function of the noise multiplier, falling as the noise grows.
     """

@@ -62,7 +62,7 @@ class TruncatedNegativeBinomial:
 
     @classmethod
     def with_mean(cls, mean: float, *, eta: float) -> "TruncatedNegativeBinomial":
-        """The law of this η with so many runs on average, to rounding."""
+        """The law of this η with this number of runs on average, to rounding."""
         most = cls(eta, math.exp(-LONGEST)).mean
         if not cls(eta, math.exp(-SHORTEST)).mean < mean < most:
             raise InvalidBound(f"{mean:g} runs on average with eta {eta:g}; ask for more than 1, below {most:.4g}.")
@@ -109,7 +109,7 @@ class SelectionBill:
 
     def __post_init__(self) -> None:
         if not self.configurations:
-            raise InvalidBound("there are no configurations to choose from; give one at least.")
+            raise InvalidBound("there are no configurations to choose from; give at least one.")
 
     def passed(self, place: int) -> Statement:
         """(2+η)·ε_j, where the best passing run is one of configuration j, the one at ``place``.

@@ -73,7 +73,7 @@ def config(family: Sequence[str]) -> Option:
         everyone = {word for name in family for word in _words(_named(context, name))}
         for name in settings:
             if name not in everyone:
-                raise click.BadParameter(f"{value} sets {name}, which is no option of {' or '.join(family)}.")
+                raise click.BadParameter(f"{value} sets {name}, which is not an option of {' or '.join(family)}.")
         known = _words(context.command)
         context.default_map = {known[name]: setting for name, setting in settings.items() if name in known}
 

@@ -42,7 +42,7 @@ class Exponential(Generic[D]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
         if self.candidates < 1:
-            raise InvalidBound(f"candidates is {self.candidates}; there must be one at least to choose.")
+            raise InvalidBound(f"candidates is {self.candidates}; there must be at least one to choose.")
 
     def epsilon(self, budget: Budget) -> Fraction:
         """The pure parameter √(8ρ), rounded down to a fraction."""

@@ -121,7 +121,7 @@ class Between:
 
 
 def _exp(exponent: Fraction, bits: int) -> Between:
-    """exp(−exponent) to about so many bits after its own leading one."""
+    """exp(−exponent) to about this number of bits after its own leading one."""
     extra = bits + 2 * int(exponent) + 16
     low, high = exp_bounds(exponent, extra)
     return Between(Fraction(low, 1 << extra), Fraction(high, 1 << extra))
@@ -163,7 +163,7 @@ def _descend_one(value: int, low: Fraction, high: Fraction, noise: Noise) -> int
 
 @lru_cache(maxsize=4096)
 def _case_chances(size: int, low: Fraction, high: Fraction, bits: int) -> tuple[tuple[int, int], ...]:
-    """Bounds on the chances to stay, to cross zero and to fall to [0, size], each given that it is no case before.
+    """Bounds on the chances to stay, to cross zero and to fall to [0, size], each given that no earlier case holds.
 
     The weights, with q = exp(−rate), are π/(1−π)·d/c_a, s/(1−s), (1−d·t)/(1−t) and, for going beyond, d·s/(1−s),
     where s = q_a·q_b, t = q_b/q_a, d = t^size and c_a = (1−q_a)/(1+q_a): the joint law over (1−π)·c_b·c_a·q_a^size.

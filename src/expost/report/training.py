@@ -110,7 +110,7 @@ class HeadJob:
         return f"The first came after {self.steps[0]:,} steps{later}."
 
     def exhibits(self) -> str:
-        """None: weights are no chart."""
+        """None: weights are not a chart."""
         return ""
 
     def appendix(self, facts: Facts) -> str:

@@ -102,7 +102,7 @@ class Synthesized:
 
     @property
     def history(self) -> tuple[Rung, ...]:
-        """A line a rung: ε added, (ε, δ) so far, noisy accuracy, verdict."""
+        """One line per rung: ε added, (ε, δ) so far, noisy accuracy, verdict."""
         return self.facts.rungs
 
     @cached_property

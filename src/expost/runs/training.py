@@ -77,7 +77,7 @@ class Finetuned:
 
     @property
     def history(self) -> tuple[Rung, ...]:
-        """A line a release: ε added, (ε, δ) so far, noisy margin, verdict."""
+        """One line per release: ε added, (ε, δ) so far, noisy margin, verdict."""
         return self.facts.rungs
 
     def save(self, folder: Path | Claim, *, overwrite: bool = False) -> None:
@@ -124,7 +124,7 @@ def finetune(
 ) -> Finetuned:
     """A linear head that reaches the accuracy on held-out records, at the least privacy that reached it.
 
-    ``features`` is an array with a row a record, or the path of an ``.npz`` file that holds ``features`` and
+    ``features`` is an array with one row per record, or the path of an ``.npz`` file that holds ``features`` and
     ``labels``. ``validation`` is the share of records held out for private checks, or public records: a file,
     a pair of arrays or a Labelled; checks on those are free, and ``check`` is not used. Without ``classes`` they are
     counted from the labels, and taken to be public. ``confidence`` is how sure a pass is: with this probability no head

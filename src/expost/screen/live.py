@@ -1,4 +1,4 @@
-"""A live table: a rung a line, and a word or a bar on what is being done inside the rung."""
+"""A live table: one line per rung, and a word or a bar on what is being done inside the rung."""
 
 import textwrap
 from collections.abc import Callable, Mapping

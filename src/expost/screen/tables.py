@@ -1,4 +1,4 @@
-"""What a synthetic table shows in the terminal: a rung a line, and the plan of the ladder."""
+"""What a synthetic table shows in the terminal: one line per rung, and the plan of the ladder."""
 
 from rich.console import Console
 from rich.table import Table

@@ -33,7 +33,7 @@ MISSING_LABEL = "(missing)"
 
 
 class Missing(Enum):
-    """What a missing cell, or one that is no value of the column's kind, becomes.
+    """What a missing cell, or one that is not a value of the column's kind, becomes.
 
     Dropping a record for its own content keeps add/remove neighbours neighbours. Where one record replaces another
     it makes the number of kept records private.
@@ -120,7 +120,7 @@ def smallest(count: int) -> np.dtype[np.unsignedinteger]:
 
 
 def coded(cells: Cells, rule: Callable[[str], int | None], count: int, missing: Missing, fallback: int = 0) -> Codes:
-    """The code of each cell by a rule that says None for what is no value; ``count`` codes are for values."""
+    """The code of each cell by a rule that says None for what is not a value; ``count`` codes are for values."""
     absent = fallback if missing is Missing.FALLBACK else count
 
     @cache

@@ -68,7 +68,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def _abandoned(folder: Path, here: str) -> bool:
-    """Whether the folder was ours, made on this machine by a process that is no more."""
+    """Whether the folder was ours, made on this machine by a process that no longer runs."""
     number = folder.name.removeprefix(here).partition("-")[0]
     try:
         if os.name != "posix" or not number.isdigit() or folder.lstat().st_uid != os.getuid():

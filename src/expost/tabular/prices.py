@@ -55,7 +55,7 @@ def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker
         base = spent.rho - recipe.ladder.levels[0] / alpha
         levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
         if levels[0] <= 0:
-            raise InvalidBound(f"ε = {up(ends.low):g} is no more than selection costs; start the ladder higher.")
+            raise InvalidBound(f"ε = {up(ends.low):g} is not above what selection costs; start the ladder higher.")
         ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
     return replace(recipe, ladder=ladder, check=check(ladder))
 

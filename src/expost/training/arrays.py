@@ -116,7 +116,7 @@ class InTorch:
 
 
 def _strips(rows: int, matrix: NDArray[Any]) -> list[slice]:
-    """The rows in strips, so many at a time that a product with the matrix is small."""
+    """The rows in strips, few enough at a time that a product with the matrix is small."""
     height = max(SMALL // matrix.size, 1)
     height = rows if height < LEAST else height
     return [slice(start, start + height) for start in range(0, max(rows, 1), max(height, 1))]

@@ -130,7 +130,7 @@ class Announced:
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Stage:
-    """One release of a training run, and what everything up to it is stated as; ``history`` has a line a release."""
+    """One release of a training run, and what everything up to it is stated as; ``history`` has a line for each."""
 
     release: Release[nn.Module]
     history: tuple[Line, ...] = ()

@@ -56,7 +56,7 @@ class Summation(Protocol):
         ...
 
     def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
-        """What each record's prepared features are multiplied by and summed, a column a record."""
+        """What each record's prepared features are multiplied by and summed, one column per record."""
         ...
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
@@ -93,7 +93,7 @@ class Floating:
 
     def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
         """Of norm 1 at most, for shares that are the clipped norms over |e| and over the clipping norm."""
-        # Weights that left the floats make errors that are no numbers; such records must not show in the sum.
+        # Weights that left the floats make errors that are not numbers; such records must not show in the sum.
         factors = errors * shares
         return xp.where(xp.isfinite(factors), factors, 0.0)
 

@@ -38,7 +38,7 @@ LARGEST = 2.0**40
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """Weights after so many steps, a row a class and the bias last, and the optimiser's memory: all released."""
+    """Weights after some steps, one row per class and the bias last, and the optimiser's memory: all released."""
 
     weights: NDArray[np.float64]
     moments: tuple[NDArray[np.float64], ...]

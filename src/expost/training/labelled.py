@@ -22,7 +22,7 @@ UNREADABLE = (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.Ba
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labelled:
-    """Features, a row a record, and labels 0 … classes − 1; ``of`` checks them."""
+    """Features, one row per record, and labels 0 … classes − 1; ``of`` checks them."""
 
     features: Features
     labels: Integers

@@ -24,7 +24,7 @@ NONE = str(None)
 @final
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """So many equal stretches of training steps on one part, or so many questions, which take no step."""
+    """A number of equal stretches of training steps on one part, or of questions, which take no step."""
 
     part: str
     promise: Promise

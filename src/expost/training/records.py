@@ -118,7 +118,7 @@ class Records:
         return Batch(*separate(collated)).transform(torch.zeros_like)
 
     def batches(self, places: Integers, at_once: int) -> Iterator[Batch]:
-        """The records at these places, so many at once."""
+        """The records at these places, in groups of this size."""
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
             if self.columns is not None:

@@ -151,7 +151,7 @@ def begin(
 
 
 def continued(judge: Judge, looks: int) -> Judge:
-    """The check after so many questions; a public one does not count them."""
+    """The check after this number of questions; a public one does not count them."""
     return judge if isinstance(judge, PublicCheck) or not looks else Continued(judge, looks)
 
 

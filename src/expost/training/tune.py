@@ -140,7 +140,7 @@ class Selection(Generic[R, T]):
         for _ in range(draw_runs(self.runs, noise)):
             place = noise.below(len(self.configurations))
             run = Best(place, *self.configurations[place].run(train, held, noise))
-            # A NaN is no pass. The ε comes first: a run may be displaced by what costs no more than itself only.
+            # A NaN does not pass. The ε comes first: a run may be displaced by what costs no more than itself only.
             if run.score >= self.at_least and (best is None or self._rank(run) < self._rank(best)):
                 best = run
         return best

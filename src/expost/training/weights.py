@@ -33,7 +33,7 @@ from expost.training.trial import Batch
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Weights:
-    """Trainable parameters after so many noisy steps, and what the optimiser made of the noisy gradients."""
+    """Trainable parameters after a number of noisy steps, and what the optimiser made of the noisy gradients."""
 
     parameters: Mapping[str, Tensor]
     optimizer: Mapping[str, Any]
