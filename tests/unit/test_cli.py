@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -404,6 +405,15 @@ def test_an_interrupt_while_files_are_written_says_whether_they_were(
     assert not (here / "out").exists()
 
 
+@pytest.fixture
+def attentive() -> Iterator[None]:
+    """A process that hears Ctrl-C, which one that a script has put into the background does not."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("attentive")
 def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,6 +432,7 @@ def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     assert check(kept(here)).matches
 
 
+@pytest.mark.usefixtures("attentive")
 def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def pressed(*words: Any, **settings: Any) -> None:
         signal.raise_signal(signal.SIGINT)

@@ -68,6 +68,7 @@ def test_a_step_has_room_for_integer_noise() -> None:
     """At the least order tabulated the lattice adds (2α−1)/(α−1) times 8e−26 for each entry."""
     steepest = max((2 * alpha - 1) / (alpha - 1) for alpha in ORDERS)
 
+    assert MOST_ENTRIES >= 10_000_000
     assert steepest * MOST_ENTRIES * 8e-26 <= LATTICE_SLACK
     assert DESCENT.step.at(2) == subsampled_gaussian(2, 0.1, 4) + LATTICE_SLACK
 
@@ -133,6 +134,36 @@ def test_noise_that_is_a_little_too_small_overshoots() -> None:
 
 def test_a_generous_price_gets_the_least_noise_there_is() -> None:
     assert noise_multiplier(1e9, whole_batches(1, 1e-5)) == QUIETEST
+    assert noise_multiplier(inverse(QUIETEST) + 1, inverse) == QUIETEST
+
+
+def inverse(noise: Fraction) -> float:
+    """An ε that is quick to state; noise that a descent refuses is never asked about."""
+    assert noise <= LOUDEST
+    return float(1 / noise)
+
+
+@pytest.mark.parametrize("target", [10 ** (tenth / 10) for tenth in range(-60, 12)])
+def test_the_noise_is_found_wherever_it_lies(target: float) -> None:
+    found = noise_multiplier(target, inverse)
+
+    assert inverse(found) <= target
+    assert found <= 1 / target * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("least", [0.07, 0.3, 0.9, 1.1, 3.0, 1000.1])
+def test_the_noise_is_found_where_the_price_drops_at_once(least: float) -> None:
+    """A root from below would still cost too much; it is raised by next to nothing until it does not."""
+
+    def stated(noise: Fraction) -> float:
+        return 1.0 if noise >= least else 2.0
+
+    assert least <= noise_multiplier(1.5, stated) <= least * (1 + 1e-9)
+
+
+def test_a_price_that_is_met_exactly_is_met() -> None:
+    assert noise_multiplier(inverse(LOUDEST), inverse) == LOUDEST
+    assert noise_multiplier(1.0, lambda noise: 1.0) == QUIETEST
 
 
 def test_a_price_out_of_reach_at_any_noise_is_refused() -> None:

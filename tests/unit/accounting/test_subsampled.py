@@ -54,6 +54,7 @@ def draws(alpha: int) -> Iterator[tuple[float, float]]:
         depth, noise = 140 * float(generator.random()) ** 3, 10 ** float(generator.uniform(-1.5, 2))
         yield 10**-depth, noise
         yield 1 - 10 ** (-depth / 10), noise
+        yield 0.999, 100 * noise
         # Where growth and rate cancel, so that the logarithm is small and its terms are not.
         yield 10**-depth, math.sqrt(alpha / (2 * depth * math.log(10) + 1))
 
@@ -86,6 +87,7 @@ REAL_ORDERS = [
     (1.5, 1e-20, 0.15),
     (2.5, 1e-20, 0.2),
     (10.9, 1e-16, 0.3),
+    (2.5, 4e-15, 0.2236),
     (1.5, 0.3, 0.2),
     (2.5, 1e-3, 0.3),
     (1 + 1e-6, 0.3, 1.0),
