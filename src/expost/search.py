@@ -34,12 +34,16 @@ class Ended(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rung of the history: what it added, the bill after it, the verdict if there was a check, and ε so far."""
+    """One rung of the history: its budget, the bill after it, the verdict if there was a check, and ε so far.
+
+    ``times`` is how often the budget was spent.
+    """
 
     budget: Budget
     spent: Spent
     verdict: Verdict | None
     epsilon: AdpEpsilon
+    times: int = 1
 
 
 @final
@@ -101,7 +105,7 @@ def search(
                 raise
             ended = Ended.CAPPED
         if len(past.steps) > len(history):
-            history.append(Line(rung.budget, odometer.spent, verdict, odometer.epsilon))
+            history.append(Line(rung.budget, odometer.spent, verdict, odometer.epsilon, rung.times))
             if on_step is not None:
                 on_step(history[-1])
         if verdict is not None and verdict.passed:

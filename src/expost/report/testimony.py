@@ -55,9 +55,10 @@ class Stop:
 @final
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A rung that was taken: its budget, the running total after it, and what the check said."""
+    """A rung that was taken: its budget and how often it was spent, the total after it, and what the check said."""
 
     budget: Budget
+    times: int
     spent: Spent
     epsilon: float
     verdict: Verdict | None
@@ -153,7 +154,8 @@ def _taken(fields: Mapping[str, Json]) -> Taken:
         raise SchemaMismatch("a rung of the receipt has an answer and no verdict; it was changed.")
     verdict = None if passed is None else Verdict(passed, margin, std, guard)
     spent = Spent(curve_in(fields["curve"]))
-    return Taken(budget_in(fields["budget"]), spent, number(fields["epsilon"]), verdict, accuracy, error)
+    budget, times = budget_in(fields["budget"]), whole(fields["times"])
+    return Taken(budget, times, spent, number(fields["epsilon"]), verdict, accuracy, error)
 
 
 def _maybe(read: Callable[[Json], T], found: Json) -> T | None:

@@ -146,7 +146,7 @@ class Callback:
         run = self._run
         self._candidate = past.joint().map(run.descent.built)
         verdict = run.ask(self._inquiry, self._candidate, rung)
-        self._history.append(Line(rung.budget, run.odometer.spent, verdict, run.odometer.epsilon))
+        self._history.append(Line(rung.budget, run.odometer.spent, verdict, run.odometer.epsilon, rung.times))
         if verdict is not None and verdict.passed:
             return Ended.HALTED
         return Ended.EXHAUSTED if rung is run.rungs[-1] else None

@@ -108,7 +108,7 @@ class Run:
             ended = Ended.CAPPED
         if verdict is not None and verdict.passed:
             ended = Ended.HALTED
-        line = Line(pending.budget, self.odometer.spent, verdict, self.odometer.epsilon)
+        line = Line(pending.budget, self.odometer.spent, verdict, self.odometer.epsilon, pending.times)
         return Outcome(trained.at_least(self.odometer.spent), ended, (line,))
 
     def outcome(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
@@ -146,7 +146,7 @@ class Run:
             except BudgetExceeded:
                 return
             self.show()
-            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon))
+            history.append(Line(rung.budget, self.odometer.spent, None, self.odometer.epsilon, rung.times))
             yield Stage(past.joint().map(self.descent.built), tuple(history))
         finished()
 
