@@ -1,6 +1,7 @@
 """Numbers that err on the safe side: exact rationals in, floats rounded up or down out."""
 
 import math
+import re
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -11,6 +12,9 @@ Real: TypeAlias = int | float | Fraction
 DENOMINATOR_BITS = 256
 """Sums stay exact up to this size of denominator; beyond it they are rounded up (keeps a step O(1))."""
 
+MOST_TYPED = 100
+HUGE = re.compile("e[+-]?[0-9_]{4}", re.IGNORECASE)
+
 
 def exact(value: Real, name: str) -> Fraction:
     """The same number as a fraction; a float means the binary fraction it stores."""
@@ -18,6 +22,13 @@ def exact(value: Real, name: str) -> Fraction:
         raise InvalidBound(f"{name} is {value}; give a finite number.")
     fraction = Fraction(value)
     return Fraction(int(fraction.numerator), int(fraction.denominator))  # numpy's integers would wrap around
+
+
+def number_typed(text: str) -> Fraction:
+    """The number that a person typed; ValueError for another text, or for one with an exponent that takes for ever."""
+    if len(text) > MOST_TYPED or HUGE.search(text):
+        raise ValueError("too long, or an exponent of more than three digits")
+    return Fraction(text)
 
 
 def positive(value: Real, name: str) -> Fraction:

@@ -11,6 +11,7 @@ from expost.checks.confidence import Confidence
 from expost.errors import SchemaMismatch
 from expost.ladder import Rung
 from expost.private import Neighbours
+from expost.report.bounds import require_modest
 from expost.report.facts import Item
 from expost.report.notation import (
     Json,
@@ -114,7 +115,7 @@ class Testimony:
             reached=truth(ended["reached"]),
             held=_maybe(number, found["held"]),
             history=tuple(map(_taken, tables(bounded(found["history"], MOST_STOPS)))),
-            bill=tuple(map(item_in, bounded(found["bill"], MOST_ENTRIES))),
+            bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
         )
 
 
