@@ -112,6 +112,9 @@ def test_a_step_that_nobody_knows_is_named() -> None:
 
 def test_a_check_that_nobody_knows_is_taken_at_its_word() -> None:
     found = changed("balanced check", lambda found: found["asked"]["check"].update(name="oracle"))
+    assert "is not a look of the check that was named" in str(check(restate(found)))
+    for line in looking(found):
+        line["what"] = "oracle"
 
     audit = check(restate(found))
 
