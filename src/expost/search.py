@@ -34,12 +34,16 @@ class Ended(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rung of the history: what it added, the bill after it, the verdict if there was a check, and ε so far."""
+    """One rung of the history: its budget, the bill after it, the verdict if there was a check, and ε so far.
+
+    ``times`` is how often the budget was spent.
+    """
 
     budget: Budget
     spent: Spent
     verdict: Verdict | None
     epsilon: AdpEpsilon
+    times: int = 1
 
 
 @final
@@ -138,7 +142,7 @@ class Search(Generic[D, T, U]):
         if verdict is not None and verdict.passed:
             self._ended = Ended.HALTED
         self._rung, self._pending = None, None
-        self._history.append(Line(rung.budget, self._odometer.spent, verdict, self._odometer.epsilon))
+        self._history.append(Line(rung.budget, self._odometer.spent, verdict, self._odometer.epsilon, rung.times))
         return self._history[-1]
 
     def _next(self) -> Rung | None:
@@ -204,8 +208,7 @@ def planned_stops(
     touches data. Strides may leave rungs out, and one large step of integer noise has a slightly wider profile than
     several small ones, so their stops are planned for one step from the ground.
     """
-    trained, asked, looks = prior, NOTHING, 0
-    stops: list[Promise] = []
+    trained, asked, looks, stops = prior, NOTHING, 0, list[Promise]()
     for index, rung in enumerate(ladder.rungs):
         for _ in range(rung.times):  # added up as an odometer does, to the last bit
             trained = trained + mechanism.promise(rung.budget)

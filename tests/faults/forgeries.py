@@ -14,15 +14,18 @@ from expost.checks.gaussian import GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
+from expost.report import tuning
 from expost.report.commitment import digest
 from expost.report.facts import Facts, total
 from expost.report.notation import curve_in, curve_out, finite, item_in, pledge_in
 from expost.report.receipt import written
+from expost.report.tuning import MADE, TuningFacts
 from expost.runs import finetune, synthesize
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional, correct
 from expost.tabular.table import Table
 from expost.training.finetune import calibrated
+from tests.faults import modules, searches, tunings
 from tests.unit.report.examples import blobs, customers, schema, trained
 
 Receipt = dict[str, Any]
@@ -78,9 +81,12 @@ TABLES = (
     "reached",
 )
 HEADS = ("head", "head, public", "head, floating", "head, calibrated")
-RUNS: dict[str, Callable[[], Facts]] = {
+RUNS: dict[str, Callable[[], Facts | TuningFacts]] = {
     **{name: partial(made, name) for name in TABLES},
     **{name: partial(head, name) for name in HEADS},
+    **modules.MODULES,
+    **searches.SEARCHES,
+    **tunings.TUNINGS,
 }
 
 
@@ -95,9 +101,13 @@ def _text(name: str) -> str:
     return written(RUNS[name]())
 
 
+MEASURES = ("Brownian", "Head", "ModuleDescent")
+
+
 def measuring(found: Receipt) -> list[Receipt]:
-    """The lines that measure on a rung."""
-    return [line for line in found["bill"] if line["what"] in ("Brownian", "Head")]
+    """The lines that measure on a rung; in a search of one's own all that read the training part."""
+    known = [line for line in found["bill"] if line["what"] in MEASURES]
+    return known or [line for line in found["bill"] if not line["part"].endswith("held")]
 
 
 def looking(found: Receipt) -> list[Receipt]:
@@ -107,6 +117,8 @@ def looking(found: Receipt) -> list[Receipt]:
 
 def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bool = True) -> Receipt:
     """State what the changed lines lead to, in every place where a reader might compare; the digest as well."""
+    if found["made"] == MADE:
+        return _restate_tuning(found, statement=history, seal=seal)
     spent = total([item_in(line) for line in found["bill"]])
     pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
     found["statement"].update(
@@ -118,7 +130,7 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
         }
     )
     if history and found["history"]:
-        for rung, lines in zip(found["history"], _up_to(found), strict=False):
+        for rung, lines in zip(reversed(found["history"]), _up_to(found), strict=False):
             rung["curve"] = curve_out(total([item_in(line) for line in lines]).curve)
     listed = [*(found["history"] if history else []), *(found["plan"]["stops"] if plan else [])]
     for each in listed:
@@ -128,11 +140,25 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
     return found
 
 
+def _restate_tuning(found: Receipt, *, statement: bool, seal: bool) -> Receipt:
+    if statement:
+        epsilon, *_ = tuning.recompute(found)
+        found["statement"].update(epsilon=finite(epsilon))
+    if seal:
+        found["pledged"] = digest(found, tuning.FIXED)
+    return found
+
+
 def _up_to(found: Receipt) -> Iterator[list[Receipt]]:
-    """The lines up to each rung, as far as their order shows it: what measures begins a rung."""
-    starts = [place for place, line in enumerate(found["bill"]) if line["what"] in ("Brownian", "Head")]
-    ends = [*starts[1:], len(found["bill"])]
-    yield from (found["bill"][:end] for end in ends)
+    """The steps up to each rung, the last one first, as far as they show it: so many that measure, and then a look."""
+    steps = [{**line, "count": 1} for line in found["bill"] for _ in range(line["count"])]
+    places = [
+        place for place, step in enumerate(steps) if any(step["what"] == each["what"] for each in measuring(found))
+    ]
+    times = max(1, len(places) // len(found["history"]))
+    for start in reversed(places[::times]):
+        yield list(steps)
+        del steps[start:]
 
 
 def changed(name: str, forge: Callable[[Receipt], object]) -> Receipt:

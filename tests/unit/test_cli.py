@@ -372,7 +372,7 @@ def test_hostile_options_and_schemas_are_refused_in_one_sentence(text: str, here
     schema = run("plan", "--schema", "job.toml")
 
     assert (options.exit_code, schema.exit_code) == (2, 2)
-    assert options.stderr.endswith("job.toml is not a readable TOML file.\n")
+    assert options.stderr.endswith("job.toml is not a readable TOML file of at most 1,048,576 bytes.\n")
     assert schema.stderr.startswith("expost: the schema ")
     assert schema.stderr.count("\n") == 1
 

@@ -19,6 +19,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours
 from expost.record import Memory
 from expost.report import check
+from expost.report.tuning import PRICES
 from expost.runs import save_module, save_search, save_tuned
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.training.score import Classifier, accuracy
@@ -39,6 +40,10 @@ def names(folder: Path) -> list[str]:
 
 def audit(folder: Path) -> int:
     return CliRunner().invoke(main, ["audit", str(folder / "receipt.json")]).exit_code
+
+
+def said(folder: Path) -> str:
+    return CliRunner().invoke(main, ["audit", str(folder / "receipt.json")]).output
 
 
 def forge(folder: Path) -> None:
@@ -115,9 +120,9 @@ def test_a_tuning_leaves_report_and_receipt_and_its_head(tmp_path: Path, kind: s
     save_tuned(TUNED[kind](), tmp_path / "out")
 
     assert names(tmp_path / "out") == [*product, "receipt.json", "report.html"]
-    assert audit(tmp_path / "out") == 0
+    assert said(tmp_path / "out") == f"{PRICES}\n"
     forge(tmp_path / "out")
-    assert audit(tmp_path / "out") != 0
+    assert said(tmp_path / "out") != f"{PRICES}\n"
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What commands share: options, and a file to take them from."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +10,7 @@ import click
 from expost import runs
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidBound
+from expost.text import bounded_text, number_typed, toml_in
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -23,7 +23,7 @@ CONFIG = f"{__name__}.config"
 def confidence_typed(text: str) -> Fraction | None:
     """A confidence as a person types it: a probability, or `none` for the paper's check."""
     try:
-        return None if text == "none" else confidence_level(Fraction(text))
+        return None if text == "none" else confidence_level(number_typed(text))
     except (ValueError, ZeroDivisionError):
         raise InvalidBound(
             f"confidence is {text}; write a probability from 0.5 up to but not including 1, or none."
@@ -66,9 +66,9 @@ def config(family: Sequence[str]) -> Option:
         if value is None:
             return
         try:
-            settings = tomllib.loads(_content(value))
-        except (OSError, ValueError, RecursionError):  # not TOML, or a number too long or lists too deep to be read
-            raise click.BadParameter(f"{value} is not a readable TOML file.") from None
+            settings = toml_in(bounded_text(value, MOST_BYTES))
+        except (OSError, ValueError):  # not TOML, or a number too long or lists too deep to be read
+            raise click.BadParameter(f"{value} is not a readable TOML file of at most {MOST_BYTES:,} bytes.") from None
         context.meta[CONFIG] = value
         everyone = {word for name in family for word in _words(_named(context, name))}
         for name in settings:
@@ -98,15 +98,6 @@ def _named(context: click.Context, name: str) -> click.Command:
 def _words(command: click.Command) -> dict[str, str]:
     """The options of a command as they are typed, and what they are called inside."""
     return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
-
-
-def _content(path: Path) -> str:
-    """The text of a file of options, of which no more is read than it may have; OSError or ValueError for others."""
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise ValueError("too large")
-    return content.decode("utf-8")
 
 
 def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> runs.Claim:

@@ -1,22 +1,24 @@
 """The audit: recompute what a receipt states from its own lines and settings, and say where it states otherwise."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
-from expost.accounting.claim import NOTHING, Spent
+from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.errors import ExpostError, SchemaMismatch
 from expost.report import lines, tuning
-from expost.report.commitment import digest
-from expost.report.facts import Item, joined, total
+from expost.report.commitment import digest_faults
+from expost.report.facts import total
 from expost.report.lines import alike, same
-from expost.report.notation import Json, curve_in, number, pledge_in, table, text
+from expost.report.notation import Json, curve_in, number, pledge_in, table
 from expost.report.procedures import procedure_of
 from expost.report.receipt import FORMAT, NOTION
 from expost.report.replay import Replay
+from expost.report.retrace import Retrace
+from expost.report.searching import SearchJob
 from expost.report.testimony import MOST_STOPS, Testimony, bounded
 from expost.report.words import NOT_PRIVATE
 from expost.search import Ended
@@ -28,6 +30,10 @@ MOST_SOLVED = 40
 MOST_SAID = 20
 """Differences that are spelled out."""
 UNKNOWN = "the plan and every sensitivity are taken at their word: the audit does not know this kind of run or check."
+CALLERS = (
+    "every sensitivity, the budgets of the rungs, the stops that were pledged and when to stop are taken at their "
+    "word: they are those of whoever wrote the search."
+)
 
 
 @final
@@ -66,13 +72,14 @@ def check(found: Json, *, pledged: str | None = None) -> Audit:
     """
     try:
         if table(found).get("format") == tuning.FORMAT:
-            return Audit(*tuning.recompute(table(found)))
+            return Audit(*tuning.recompute(table(found), pledged))
         told = Testimony.of(table(found))
-        differences = (*_pledged(told, pledged), *_marks(told), *lines.faults(told.bill))
+        differences = (*digest_faults(told.found, pledged), *_marks(told), *lines.faults(told.bill))
         replay, believed = _replay(told), tuple(lines.at_their_word(told.bill))
         if replay is None:
-            differences += tuple(_running(told))
-            believed += (UNKNOWN,)
+            retrace = Retrace.of(told)
+            differences += tuple(retrace.faults())
+            believed += (*retrace.at_their_word(), CALLERS if told.made == SearchJob.kind else UNKNOWN)
         else:
             differences += tuple(replay.faults())
         differences += tuple(_plan(told, known=replay is not None))
@@ -82,14 +89,6 @@ def check(found: Json, *, pledged: str | None = None) -> Audit:
         return Audit(stated(total(told.bill), pledge), tuple(_statement(told, pledge, replay)), believed)
     except (ExpostError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return Audit(math.inf, ("the receipt is not one that expost writes: a part of it is missing or malformed.",))
-
-
-def _pledged(told: Testimony, pledged: str | None) -> Iterator[str]:
-    known = digest(told.found)
-    if text(told.found["pledged"]) != known:
-        yield "the digest of the pledge is not that of what the receipt says was fixed before the run."
-    if pledged is not None and pledged.strip().lower() != known:
-        yield "the receipt is not that of the run whose pledge was shown."
 
 
 def _marks(told: Testimony) -> Iterator[str]:
@@ -114,29 +113,6 @@ def _replay(told: Testimony) -> Replay | None:
         raise SchemaMismatch(f"the receipt has more than {MOST_STEPS} steps; it was changed.")
     procedure = procedure_of(told)
     return None if procedure is None or len(rungs) < len(told.stops) else Replay(told, procedure, rungs)
-
-
-def _running(told: Testimony) -> Iterator[str]:
-    """Whether the bill, added up line by line, passes through every total of the history and ends with the last."""
-    parts: dict[str, Spent] = {}
-    reached = 0
-    for step in _one_by_one(told.bill):
-        part = step.entry.part
-        parts[part] = parts.get(part, NOTHING.as_spent()) + step.spent
-        if reached < len(told.history) and alike(joined(parts).curve, told.history[reached].spent.curve):
-            reached += 1
-    if reached < len(told.history):
-        yield f"the lines of the bill do not add up to what the history says was spent by rung {reached + 1}."
-    if not alike(joined(parts).curve, told.history[-1].spent.curve):
-        yield "the lines of the bill do not add up to the last total of the history."
-    verdict = told.history[-1].verdict
-    if told.reached is not (verdict is not None and verdict.passed):
-        yield "the receipt and its last rung disagree on whether the target was reached."
-
-
-def _one_by_one(bill: Sequence[Item]) -> Iterator[Item]:
-    for item in bill:
-        yield from [item] * item.count
 
 
 def _plan(told: Testimony, *, known: bool) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -11,7 +11,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
 from expost.report.facts import Facts, PlannedStop
-from expost.report.notation import Json, budget_out, curve_out, finite, pledge_out
+from expost.report.notation import Json, budget_out, curve_out, finite, pledge_out, text
 from expost.report.on_record import CheckOnRecord
 from expost.step import Look
 
@@ -86,10 +86,19 @@ class Commitment:
         return digest(self.receipt())
 
 
-def digest(found: Mapping[str, Json]) -> str:
+def digest(found: Mapping[str, Json], fixed: Sequence[str] = FIXED) -> str:
     """The SHA-256 of what a receipt says was fixed beforehand, in JSON without spaces and with sorted names."""
-    fixed = {name: found[name] for name in FIXED}
-    return hashlib.sha256(json.dumps(fixed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    parts = {name: found[name] for name in fixed}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def digest_faults(found: Mapping[str, Json], pledged: str | None, fixed: Sequence[str] = FIXED) -> Iterator[str]:
+    """Whether the digest of a receipt is that of its own parts, and the one that was shown before the run if given."""
+    known = digest(found, fixed)
+    if text(found["pledged"]) != known:
+        yield "the digest of the pledge is not that of what the receipt says was fixed before the run."
+    if pledged is not None and pledged.strip().lower() != known:
+        yield "the receipt is not that of the run whose pledge was shown."
 
 
 def _stop(stop: PlannedStop, look: Look | None) -> dict[str, Json]:

@@ -55,7 +55,8 @@ class Rung:
     def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Rung":
         """A line of the history, stated by the pledge."""
         found = None if held is None or asked is None else Shares(asked, held).answer(line.verdict)
-        return cls(line, stated(line.spent, pledge), *((None, None) if found is None else found))
+        accuracy, error = (None, None) if found is None else found
+        return cls(line, stated(line.spent, pledge), accuracy, error, line.times)
 
 
 @final

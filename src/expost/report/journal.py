@@ -17,10 +17,12 @@ from expost.accounting.private_selection import Statement
 from expost.accounting.statement import stated
 from expost.errors import ExpostError, SchemaMismatch
 from expost.record import Entry, Hold
+from expost.report.bounds import require_modest
 from expost.report.digits import price, small
 from expost.report.facts import Item, total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
 from expost.report.selecting import selection_stated
+from expost.report.untrusted import json_in
 from expost.report.words import NOT_PRIVATE
 
 FORMAT, VERSION = "expost journal 1", metadata.version("expost")
@@ -123,7 +125,7 @@ def read_journal(text: str) -> Kept:
     if not is_journal(text) or len(lines) > MOST_LINES:
         raise SchemaMismatch("this is not a journal of expost; name the one beside the folder of a release.")
     try:
-        found = [table(json.loads(line)) for line in lines]
+        found = [table(json_in(line)) for line in lines]
         if not found or found[0].get("format") != FORMAT:
             raise SchemaMismatch("another version's")
         return _kept(found[1:])
@@ -156,7 +158,7 @@ def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
                 shown.append(table(line["shown"]))
             case _:
                 raise SchemaMismatch("a line is out of place.")
-    found = tuple(bill.values())
+    found = require_modest([*bill.values()])
     return Kept(pledge, found, tuple(shown), selection_stated(found))
 
 

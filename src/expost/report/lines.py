@@ -8,11 +8,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from expost.accounting.claim import NOTHING, Spent
+from expost.accounting.claim import NOTHING, Budget, Spent
 from expost.accounting.curve import Curve, Linear, Table, largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
 from expost.errors import SchemaMismatch
+from expost.mechanisms.exponential import pure_parameter
+from expost.mechanisms.laplace import pure_promise
 from expost.numerics import up
 from expost.record import Entry
 from expost.report.facts import Item, by_part
@@ -23,6 +25,8 @@ SAME = 1e-9
 """Relative difference up to which two computations agree: other machines round logarithms in another way."""
 MOST_DESCENTS = 4
 """Kinds of gradient steps on one bill: working one out takes a tenth of a second, and a run of ours has one."""
+MOST_PURE = 100
+"""Kinds of Laplace noise on one bill: working one out takes ten milliseconds, and a rung of ours has one."""
 SIDES = {"train", "held"}
 
 Rule = Callable[[Entry, Curve], bool]
@@ -30,9 +34,8 @@ Rule = Callable[[Entry, Curve], bool]
 
 def faults(bill: Sequence[Item]) -> Iterator[str]:
     """What is wrong with single lines, and with what a balanced check spends."""
-    kinds = {(item.entry.facts.get("rate"), item.entry.facts.get("noise multiplier")) for item in bill}
-    if len(kinds) > MOST_DESCENTS:
-        raise SchemaMismatch(f"the receipt has more than {MOST_DESCENTS} kinds of gradient steps; it was changed.")
+    _require_few(bill, ("rate", "noise multiplier"), MOST_DESCENTS)
+    _require_few(bill, ("l1", "scale"), MOST_PURE)
     for place, item in enumerate(bill, start=1):
         if not set(item.entry.part.split("/")[1:]) <= SIDES:
             yield f"line {place} reads {quoted(item.entry.part)}, which is not a part that a split makes."
@@ -40,6 +43,12 @@ def faults(bill: Sequence[Item]) -> Iterator[str]:
         if rule is not None and not rule(item.entry, item.spent.curve):
             yield f"the cost of line {place}, {item.entry.what}, does not follow from its facts."
     yield from _unbalanced(bill)
+    yield from _unreduced(bill)
+
+
+def _require_few(bill: Sequence[Item], names: tuple[str, str], most: int) -> None:
+    if len({tuple(map(item.entry.facts.get, names)) for item in bill}) > most:
+        raise SchemaMismatch(f"the receipt has more than {most} kinds of steps that take long to work out.")
 
 
 def at_their_word(bill: Sequence[Item]) -> Iterator[str]:
@@ -62,6 +71,27 @@ def _unbalanced(bill: Sequence[Item]) -> Iterator[str]:
             if not same(up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))):
                 yield f"line {place}, {item.entry.what}, does not balance what the lines before it spent."
         before[part] = before.get(part, NOTHING.as_spent()) + by_part([item])[part]
+
+
+def _unreduced(bill: Sequence[Item]) -> Iterator[str]:
+    """Each step of a noise reduction pays for what its level rises by, from nothing or from the level of another.
+
+    Uses: Laplace noise reduction, pure ex post.
+    """
+    levels = {Fraction(0)}
+    for place, item in enumerate(bill, start=1):
+        if item.entry.what == "NoiseReduction":
+            level = fraction(item.entry.facts["level"])
+            if level - largest_xi(item.spent.curve) not in levels:
+                yield f"line {place}, {item.entry.what}, does not pay for the level that it reached."
+            levels.add(level)
+
+
+def largest_xi(curve: Curve) -> Fraction:
+    """What a line costs at every order alike; infinite, and so refused, for a table."""
+    if isinstance(curve, Table):
+        raise SchemaMismatch("the receipt has a table where a line belongs; it was changed.")
+    return max(line.xi for line in curve.lines)
 
 
 def _sibling(held: str) -> str:
@@ -94,12 +124,37 @@ def _alike_lines(one: Linear, other: Linear) -> bool:
 
 
 def _measured(entry: Entry, curve: Curve) -> bool:
-    """Gaussian noise on integers.
+    """Gaussian noise on integers, or on real numbers for those who accept floating point.
 
     Uses: discrete Gaussian mechanism.
     """
-    reach, variance = fraction(entry.facts["l2_squared"]), fraction(entry.facts["variance"])
-    return curve == Linear(Fraction(0), reach / (2 * variance), lattice_rho(variance, reach))
+    reach, variance = _reach(entry), fraction(entry.facts["variance"])
+    rho = reach / (2 * variance)
+    profile = rho if entry.floating else lattice_rho(variance, reach)
+    return curve == Linear(Fraction(0), rho, profile) and entry.floating is ("l2_squared" not in entry.facts)
+
+
+def _reach(entry: Entry) -> Fraction:
+    """The squared distance that one record moves the values by."""
+    facts = entry.facts
+    return fraction(facts["l2_squared"]) if "l2_squared" in facts else fraction(facts["l2"]) ** 2
+
+
+def _spread(entry: Entry, curve: Curve) -> bool:
+    """Laplace noise, by its pure ε.
+
+    Uses: discrete Laplace mechanism; pure to Rényi.
+    """
+    return alike(curve, pure_promise(_pure(entry)).curve) and entry.floating is (entry.what == "FloatLaplace")
+
+
+def _pure(entry: Entry) -> Fraction:
+    return fraction(entry.facts["l1"]) / fraction(entry.facts["scale"])
+
+
+def _reduced(entry: Entry, curve: Curve) -> bool:
+    """A pure ε at every order."""
+    return isinstance(curve, Linear) and curve == Linear(curve.xi, Fraction(0))
 
 
 def _chosen(entry: Entry, curve: Curve) -> bool:
@@ -148,7 +203,11 @@ def _trained(entry: Entry, curve: Curve) -> bool:
 
 RULES: Mapping[str, Rule] = {
     "Gaussian": _measured,
+    "FloatGaussian": _measured,
     "Brownian": _measured,
+    "Laplace": _spread,
+    "FloatLaplace": _spread,
+    "NoiseReduction": _reduced,
     "SpanningTree": _chosen,
     "Exponential": _chosen,
     "Head": _trained,
@@ -158,3 +217,21 @@ RULES: Mapping[str, Rule] = {
     "Gaussian check": _asked,
 }
 """By the name that a step goes on record with."""
+
+
+def within(item: Item, budget: Budget) -> bool:
+    """Whether a step that measures has the noise that its budget calls for; true where no rule of ours says it."""
+    entry = item.entry
+    match entry.what:
+        case "Gaussian" | "FloatGaussian" | "Brownian":
+            return _reach(entry) / (2 * fraction(entry.facts["variance"])) == budget.rho
+        case "Laplace" | "FloatLaplace":
+            return _pure(entry) == budget.epsilon
+        case "NoiseReduction":
+            return largest_xi(item.spent.curve) == budget.epsilon
+        case "Exponential":
+            return fraction(entry.facts["epsilon"]) == pure_parameter(budget.rho)
+        case "Head" | "ModuleDescent":
+            descent = Descent(fraction(entry.facts["rate"]), fraction(entry.facts["noise multiplier"]))
+            return descent.steps(budget) == entry.facts["steps"]
+    return True

@@ -5,7 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
+from expost.accounting.claim import Promise, Spent
+from expost.checks.public import PublicCheck
 from expost.looks import planned_looks
+from expost.record import Entry, Memory
+from expost.recorded import Record
 from expost.report import words
 from expost.report.coverage import coverage
 from expost.report.coverage import looks as looks_covered
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from expost.training.course import Stage
     from expost.training.module import Trainer
 
+CARRIED = "Carried"
+"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
 FROZEN = (
     "Not covered: the weights that training started from and those that stayed frozen. If they were trained on these "
     "records, that has a bill of its own."
@@ -37,7 +43,8 @@ LAYERS = (
 class ModuleJob:
     """A torch module, and how it was trained; ``steps`` are those by each release, none where a run was resumed.
 
-    ``resolution`` is how many steps to 1 the score has that releases were judged by.
+    ``resolution`` is how many steps to 1 the score has that releases were judged by, and ``earlier`` how many releases
+    of the plan were behind those who resumed the run.
     """
 
     module: str
@@ -50,15 +57,13 @@ class ModuleJob:
     records: int
     optimizer: str
     resolution: int
+    earlier: int
     kind: ClassVar[str] = "A trained module"
     target: ClassVar[str] = "the label"
     product: ClassVar[str] = "The trained module"
     unseen: ClassVar[str] = "held-out records it was not trained on"
     first: ClassVar[str] = "every training step"
-    lines: ClassVar[Mapping[str, str]] = {
-        "ModuleDescent": "noisy training steps",
-        "Carried": "what earlier processes of the run spent",
-    }
+    lines: ClassVar[Mapping[str, str]] = {"ModuleDescent": "noisy training steps"}
     terms: ClassVar[Terms] = Terms(
         rung="release",
         title="The releases",
@@ -121,6 +126,7 @@ class ModuleJob:
                 "public number of records": self.records,
                 "optimizer": self.optimizer,
                 "resolution": self.resolution,
+                "earlier": self.earlier,
             }
         }
 
@@ -130,10 +136,13 @@ def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, titl
     announced = trainer.announced
     judge, goal = announced.judge, announced.goal
     outcome = found if isinstance(found, Outcome) else Outcome(found.release, Ended.EXHAUSTED, found.history)
+    record = trainer.record if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
+    course, planned = announced.course, announced.course.releases.rungs
+    earlier = _behind(course.releases.schedule.steps, record) - len(outcome.history)
     told = searched(
         outcome,
-        trainer.record,
-        job=_job(trainer, outcome.release.value),
+        record,
+        job=_job(trainer, outcome.release.value, earlier),
         title=title,
         measure="score" if goal is None else goal.score.name,
         asked=None if goal is None else goal.target.threshold,
@@ -142,24 +151,61 @@ def of_training(trainer: "Trainer", found: "Outcome[nn.Module] | Stage", *, titl
         because=announced.because,
         cap=announced.cap,
     )
-    course, planned = announced.course, announced.course.releases.rungs
-    if course.descent.start.steps == 0:  # a resumed run takes what was left of the planned rungs, and is not replayed
-        told = replace(
-            told,
-            rungs=tuple(replace(each, times=rung.times) for each, rung in zip(told.rungs, planned, strict=False)),
-            stops=tuple(replace(stop, rung=rung) for stop, rung in zip(told.stops, planned, strict=True)),
-        )
-    looks = planned_looks(course.descent, course.releases, judge)
-    return replace(told, looks=looks, versions=versions("torch", "opacus"))
+    taken = zip(told.rungs, planned[earlier:], strict=False)
+    return replace(
+        told,
+        rungs=tuple(replace(each, times=rung.times) for each, rung in taken),
+        stops=tuple(replace(stop, rung=rung) for stop, rung in zip(told.stops, planned, strict=True)),
+        looks=planned_looks(course.descent, course.releases, judge),
+        versions=versions("torch", "opacus"),
+    )
 
 
-def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:
+def whole_record(trainer: "Trainer", *, seeded: bool) -> Memory:
+    """The record of a run that was resumed, with what earlier processes paid step by step.
+
+    For the process itself that is one line for each part, which nobody could work out again.
+    """
+    descent, judge, record, whole = trainer.announced.course.descent, trainer.announced.judge, trainer.record, Memory()
+    steps = descent.facts(trainer.announced.course.releases.rungs[0].budget)
+    if record.pledged is not None:
+        whole.pledge(record.pledged)
+    for paid in trainer.earlier:
+        relation = descent.relation.value
+        if paid.steps:
+            facts = {**steps, "steps": paid.steps}
+            entry = Entry(type(descent).__name__, paid.part, relation, seeded, descent.floating, facts)
+            promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
+        else:
+            assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill
+            entry, promise = Entry(judge.name, paid.part, relation, seeded, False, judge.facts()), paid.promise
+        _put(whole, entry, promise.as_spent(), paid.times)
+    for entry, spent, count in record.lines:
+        if entry.what != CARRIED:
+            _put(whole, entry, spent, count)
+    for hold in record.held:
+        whole.hold(hold.entry, hold.promise)
+    return whole
+
+
+def _put(record: Memory, entry: Entry, spent: Spent, count: int) -> None:
+    for _ in range(count):
+        record.capture(record.hold(entry, Promise(spent.curve)), spent)
+
+
+def _behind(planned: tuple[int, ...], record: Record) -> int:
+    """How many releases of the plan have all their steps on record; those that were lost are billed, and count."""
+    taken = sum(int(entry.facts.get("steps", 0)) * count for entry, _, count in record.lines)
+    return sum(steps <= taken for steps in planned)
+
+
+def _job(trainer: "Trainer", module: "nn.Module", earlier: int) -> ModuleJob:
     course, goal = trainer.announced.course, trainer.announced.goal
     descent, settings = course.descent.descent, course.descent.settings
     return ModuleJob(
         module=type(module).__name__,
         parameters=sum(each.numel() for each in course.descent.start.parameters.values()),
-        steps=() if course.descent.start.steps else course.releases.schedule.steps,
+        steps=() if trainer.earlier else course.releases.schedule.steps,
         rate=descent.rate,
         noise_multiplier=descent.noise_multiplier,
         clip=course.descent.clip,
@@ -167,4 +213,5 @@ def _job(trainer: "Trainer", module: "nn.Module") -> ModuleJob:
         records=course.descent.records,
         optimizer=str(settings["optimizer"]),
         resolution=1 if goal is None else goal.score.resolution,
+        earlier=earlier,
     )

@@ -29,6 +29,8 @@ MOST_ORDERS = 1000
 """Orders of one table; ours have fewer than two hundred."""
 MOST_MIXED = 32
 """Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
+MOST_PLANNED = 200
+"""Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
 MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
@@ -113,7 +115,10 @@ def pledge_in(found: Json) -> Pledge:
         case "half-normal mixture":
             return HalfNormal(number(fields["v"]), delta)
         case "planned stops":
-            return PlannedStops(tuple(Promise(curve_in(each)) for each in items(fields["stops"])), delta)
+            stops = items(fields["stops"])
+            if len(stops) > MOST_PLANNED:
+                raise SchemaMismatch(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
+            return PlannedStops(tuple(Promise(curve_in(each)) for each in stops), delta)
     raise SchemaMismatch("the receipt names a pledge that expost does not know; read it with the version it names.")
 
 

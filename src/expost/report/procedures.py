@@ -13,7 +13,7 @@ from expost.accounting.descent import Descent
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import SchemaMismatch
 from expost.mechanisms.brownian import Brownian
@@ -22,7 +22,7 @@ from expost.private import Neighbours
 from expost.record import Fact
 from expost.report.modules import ModuleJob
 from expost.report.notation import budget_in, fraction, items, table, text, whole
-from expost.report.on_record import PUBLIC_CHECK
+from expost.report.on_record import PUBLIC_CHECK, CheckOnRecord
 from expost.report.tables import TableJob
 from expost.report.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.report.training import HeadJob
@@ -34,7 +34,6 @@ from expost.training.gradient import Exact, Floating
 from expost.training.head import Head
 from expost.training.steps import ModuleSteps
 
-Question = CentredSum[Any, Any]
 Judge = Check[Any, Any] | PublicCheck[Any]
 
 MODULE = "ModuleDescent"
@@ -57,12 +56,16 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is measured before the rungs, what measures on each of them and its name, and how candidates are judged."""
+    """What is measured before the rungs, what measures on each of them and its name, and how candidates are judged.
+
+    ``earlier`` rungs were climbed by earlier processes of the run, whose answers the receipt does not have.
+    """
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
     what: str
     check: Judge
+    earlier: int
 
 
 def procedure_of(told: Testimony) -> Procedure | None:
@@ -72,8 +75,10 @@ def procedure_of(told: Testimony) -> Procedure | None:
     if told.asked.threshold is None and (told.made, told.asked.check.name) != (ModuleJob.kind, PUBLIC_CHECK):
         return None
     before, mechanism = JOBS[told.made](told)
-    what = MODULE if isinstance(mechanism, Unread) else type(mechanism).__name__
-    return Procedure(before, mechanism, what, check_of(told))
+    if not isinstance(mechanism, Unread):
+        return Procedure(before, mechanism, type(mechanism).__name__, check_of(told), 0)
+    earlier = table(told.found["training"])["earlier"]
+    return Procedure(before, mechanism, MODULE, check_of(told), 0 if earlier == 0 else whole(earlier))
 
 
 def check_of(told: Testimony) -> Judge:
@@ -82,9 +87,52 @@ def check_of(told: Testimony) -> Judge:
     assert asked.check is not None  # asked for where there is one
     if asked.threshold is None:
         return PublicCheck(lambda candidate: False)
-    question = Question(_without_data, asked.threshold, told.relation, _resolution(told))
-    made = CHECKS[asked.check.name](question, asked.confidence, asked.check.facts)
-    if asked.check.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
+    question = CentredSum(_without_data, asked.threshold, told.relation, _resolution(told))
+    return _judge(asked.check, question, asked.confidence)
+
+
+def check_claimed(told: Testimony) -> Judge | None:
+    """The check of a search of the caller's own, whose sensitivity is the caller's word; None if it is not ours."""
+    named = told.asked.check
+    if named is None or named.name not in CHECKS:
+        return None
+    if named.name == PUBLIC_CHECK:
+        return PublicCheck(lambda candidate: False)
+    return _judge(named, _claimed(told, named.facts), told.asked.confidence)
+
+
+def _claimed(told: Testimony, facts: Mapping[str, Fact]) -> Question[Any, Any]:
+    """One of our questions where a threshold was told, against a public number of records where that was; or another's.
+
+    What one record counts for tells how fine the scores are.
+    """
+    threshold, unit, relation = told.asked.threshold, whole(facts["unit"]), told.relation
+    if threshold is None:
+        return Claimed(relation, whole(facts["sensitivity"]), unit, facts.get("monotone") is True)
+    if told.held is not None:
+        return PublicCount(_without_data, threshold, int(told.held), relation, unit)
+    return CentredSum(_without_data, threshold, relation, unit // threshold.denominator)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A question of the caller's own, as it went on record."""
+
+    relation: Neighbours
+    sensitivity: int
+    unit: int
+    monotone: bool
+
+    def ask(self, candidate: object, held: object) -> NoReturn:
+        """Never: there are no records."""
+        raise AssertionError("an audit has no records to ask about")
+
+
+def _judge(named: CheckOnRecord, question: Question[Any, Any], sure: Confidence | None) -> Judge:
+    """The check, refused unless what went on record of it is what it says of itself."""
+    made = CHECKS[named.name](question, sure, named.facts)
+    if named.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
         raise SchemaMismatch("the facts of the check are not those of what was asked; the receipt was changed.")
     return made
 
@@ -186,11 +234,11 @@ def _without_data(candidate: object, held: object) -> NoReturn:
     raise AssertionError("an audit has no records to score")
 
 
-def _gaussian(question: Question, sure: Confidence | None, facts: Mapping[str, Fact]) -> Judge:
+def _gaussian(question: Question[Any, Any], sure: Confidence | None, facts: Mapping[str, Fact]) -> Judge:
     return GaussianCheck(question, budget_in(facts), whole(facts["questions"]), sure)
 
 
-def _sparse(question: Question, sure: Confidence | None, facts: Mapping[str, Fact]) -> Judge:
+def _sparse(question: Question[Any, Any], sure: Confidence | None, facts: Mapping[str, Fact]) -> Judge:
     return SparseVectorCheck(question, fraction(facts["variance"]), fraction(facts["scale"]), sure)
 
 
@@ -199,7 +247,7 @@ JOBS: Mapping[str, Callable[[Testimony], tuple[tuple[Step, ...], Mechanism[Any, 
     HeadJob.kind: _head,
     ModuleJob.kind: _module,
 }
-CHECKS: Mapping[str, Callable[[Question, Confidence | None, Mapping[str, Fact]], Judge]] = {
+CHECKS: Mapping[str, Callable[[Question[Any, Any], Confidence | None, Mapping[str, Fact]], Judge]] = {
     BalancedCheck.name: lambda question, sure, facts: BalancedCheck(question, sure),
     GaussianCheck.name: _gaussian,
     SparseVectorCheck.name: _sparse,

@@ -56,6 +56,7 @@ def _rung(rung: Rung) -> dict[str, Json]:
     budget, verdict = rung.line.budget, rung.line.verdict
     return {
         "budget": budget_out(budget),
+        "times": rung.times,
         "curve": curve_out(rung.line.spent.curve),
         "epsilon": finite(rung.epsilon),
         "passed": rung.passed,

@@ -1,7 +1,7 @@
 """Replays: the plan, the bill and the history that a procedure leads to, beside those that a receipt has.
 
 Which rungs were taken and what the check answered is the receipt's word; everything else of a run follows from its
-settings and those answers.
+settings and those answers. Of what earlier processes of a run were answered nothing is known but that they went on.
 """
 
 from collections.abc import Iterator
@@ -57,13 +57,22 @@ class Replay:
         """The running total."""
         return total(billed(self.record))
 
+    @property
+    def reached(self) -> int:
+        """The rungs that were climbed, by whichever process."""
+        return self.procedure.earlier + len(self.told.history)
+
     def faults(self) -> Iterator[str]:
         """Where plan, bill, history and ending are not what the settings and the answers lead to."""
         yield from self._plan()
         for step in self.procedure.before:
             self._put(step, "train")
-        for place, (rung, taken) in enumerate(zip(self.rungs, self.told.history, strict=False), start=1):
-            yield from self._rung(place, rung, taken)
+        earlier = self.procedure.earlier
+        for rung in self.rungs[:earlier]:
+            self._earlier(rung)
+        taken = zip(self.rungs[earlier:], self.told.history, strict=False)
+        for place, (rung, told) in enumerate(taken, start=earlier + 1):
+            yield from self._rung(place, rung, told)
         yield from self._bill()
         yield from self._ending()
 
@@ -72,12 +81,12 @@ class Replay:
 
         For after the faults: the record is then complete.
         """
-        last, rung = self.told.history[-1], self.rungs[len(self.told.history) - 1]
+        last, rung = self.told.history[-1], self.rungs[self.reached - 1]
         if rung.asked and last.verdict is None and not self.public:
             price = self._price()
             self._put(self._look(price.passed.beside(price.failed)), "held")
-        elif len(self.told.history) < len(self.rungs):
-            self._put(self._measure(self.rungs[len(self.told.history)]), "train")
+        elif self.reached < len(self.rungs):
+            self._put(self._measure(self.rungs[self.reached]), "train")
         else:
             return None
         return self.spent
@@ -95,10 +104,20 @@ class Replay:
         if sure is not None and not self.public and sum(rung.asked for rung in self.rungs) != sure.looks:
             yield "the plan asks about another number of rungs than the confidence is for."
 
+    def _earlier(self, rung: Rung) -> None:
+        """A rung that an earlier process climbed, and a look if the bill has one: a release may have been lost."""
+        for _ in range(rung.times):
+            self._put(self._measure(rung), "train")
+        lines, bill = self.record.lines, self.told.bill
+        counted = len(lines) < len(bill) and bill[len(lines) - 1].count == lines[-1][2]
+        if rung.asked and not self.public and counted and bill[len(lines)].entry.part == "data/held":
+            self._put(self._look(self._price().failed), "held")
+            self.looks += 1
+
     def _rung(self, place: int, rung: Rung, taken: Taken) -> Iterator[str]:
         """One rung: measured, asked about as planned, and added up."""
         verdict = taken.verdict
-        if taken.budget != rung.budget:
+        if (taken.budget, taken.times) != (rung.budget, rung.times):
             yield f"rung {place} has another budget than was planned."
         for _ in range(rung.times):
             self._put(self._measure(rung), "train")
@@ -112,15 +131,15 @@ class Replay:
             yield f"the lines of the bill up to rung {place} do not add up to what the history says was spent."
         held, threshold = self.told.held, self.told.asked.threshold
         share = None if held is None or threshold is None else Shares(threshold, held).answer(verdict)
-        if not _close((taken.accuracy, taken.error), (None, None) if share is None else share):
+        if not close((taken.accuracy, taken.error), (None, None) if share is None else share):
             yield f"the accuracy of rung {place} is not what its margin leads to."
 
     def _cut_short(self, place: int) -> bool:
-        return place == len(self.told.history) and self.told.ended is Ended.CAPPED
+        return place == self.reached and self.told.ended is Ended.CAPPED
 
     def _answered(self, place: int, verdict: Verdict | None) -> Iterator[str]:
         """An answer, billed at its price, with the noise and the guard of that price."""
-        if verdict is None or (verdict.passed and place < len(self.told.history)):
+        if verdict is None or (verdict.passed and place < self.reached):
             yield f"rung {place} has no verdict, or passed and was not the last."
         if verdict is None:
             return
@@ -129,13 +148,13 @@ class Replay:
             price = self._price()
             self._put(self._look(price.passed if verdict.passed else price.failed), "held")
             self.looks, look = self.looks + 1, self._known(price)
-        if not _fits(verdict, look, reveals=isinstance(self.procedure.check, BalancedCheck | GaussianCheck)):
+        if not fits(verdict, look, reveals=isinstance(self.procedure.check, BalancedCheck | GaussianCheck)):
             yield f"the answer on rung {place} does not have the noise, the guard or the sign that its price leads to."
 
     def _bill(self) -> Iterator[str]:
         bill, again = self.told.bill, billed(self.record)
-        if len(bill) != len(again) or len(self.told.history) > len(self.rungs):
-            yield f"the bill has {len(bill)} lines; {len(self.told.history)} rungs lead to {len(again)}."
+        if len(bill) != len(again) or self.reached > len(self.rungs):
+            yield f"the bill has {len(bill)} lines; {self.reached} rungs lead to {len(again)}."
         for place, (item, known) in enumerate(zip(bill, again, strict=False), start=1):
             if (item.entry, item.count, item.finished) != (known.entry, known.count, known.finished):
                 yield f"line {place}, {quoted(item.entry.what)}, is not what the settings lead to."
@@ -148,7 +167,7 @@ class Replay:
         if (ended is Ended.HALTED) is not passed or self.told.reached is not passed:
             yield "the receipt and its last rung disagree on whether the target was reached."
         by_hand = self.told.asked.threshold is None  # whoever ran it may stop anywhere
-        if ended is Ended.EXHAUSTED and not by_hand and len(self.told.history) != len(self.rungs):
+        if ended is Ended.EXHAUSTED and not by_hand and self.reached != len(self.rungs):
             yield "the run is said to have taken every rung, and did not."
 
     def _measure(self, rung: Rung) -> Step:
@@ -177,7 +196,7 @@ class Replay:
         self.record.capture(self.record.hold(entry, step.promise), step.promise.as_spent())
 
 
-def _fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
+def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
     """Whether a verdict says what its look reveals: nothing on public records, a yes or no, or a margin."""
     if look is None:
         return (verdict.margin, verdict.std, verdict.guard) == (None, None, None)
@@ -189,7 +208,8 @@ def _fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
     return same(std, look.std) and verdict.passed is (margin >= guard)
 
 
-def _close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
+def close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
+    """Whether an accuracy and its error are those of another computation, or both are not told."""
     return all(
         ours is theirs if ours is None or theirs is None else same(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)

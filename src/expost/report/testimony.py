@@ -11,6 +11,7 @@ from expost.checks.confidence import Confidence
 from expost.errors import SchemaMismatch
 from expost.ladder import Rung
 from expost.private import Neighbours
+from expost.report.bounds import require_modest
 from expost.report.facts import Item
 from expost.report.notation import (
     Json,
@@ -55,9 +56,10 @@ class Stop:
 @final
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A rung that was taken: its budget, the running total after it, and what the check said."""
+    """A rung that was taken: its budget and how often it was spent, the total after it, and what the check said."""
 
     budget: Budget
+    times: int
     spent: Spent
     epsilon: float
     verdict: Verdict | None
@@ -113,7 +115,7 @@ class Testimony:
             reached=truth(ended["reached"]),
             held=_maybe(number, found["held"]),
             history=tuple(map(_taken, tables(bounded(found["history"], MOST_STOPS)))),
-            bill=tuple(map(item_in, bounded(found["bill"], MOST_ENTRIES))),
+            bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
         )
 
 
@@ -153,7 +155,8 @@ def _taken(fields: Mapping[str, Json]) -> Taken:
         raise SchemaMismatch("a rung of the receipt has an answer and no verdict; it was changed.")
     verdict = None if passed is None else Verdict(passed, margin, std, guard)
     spent = Spent(curve_in(fields["curve"]))
-    return Taken(budget_in(fields["budget"]), spent, number(fields["epsilon"]), verdict, accuracy, error)
+    budget, times = budget_in(fields["budget"]), whole(fields["times"])
+    return Taken(budget, times, spent, number(fields["epsilon"]), verdict, accuracy, error)
 
 
 def _maybe(read: Callable[[Json], T], found: Json) -> T | None:

@@ -8,19 +8,23 @@ from typing import ClassVar, final
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import SchemaMismatch
+from expost.report.commitment import digest, digest_faults
 from expost.report.coverage import coverage
 from expost.report.digits import price, small
 from expost.report.facts import ROUNDING, versions
-from expost.report.notation import Json, finite, fraction, number, table, tables, text
+from expost.report.notation import Json, finite, fraction, number, table, tables, text, truth
 from expost.report.page import banners, listed, meaning_section, prose, row, section, tiles
 from expost.report.page import table as table_of
 from expost.report.svg import safe
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.training.tuned import Contest, Tuned
 
-FORMAT = "expost receipt of private selection 1"
+FORMAT = "expost receipt of private selection 2"
 NOTION = "approximate ex-post, by private selection; no Rényi bound is claimed"
+MADE = "The best of many private runs"
 MOST_CONFIGURATIONS = 10**4
+FIXED = ("made", "neighbours", "asked", "selection")
+"""The parts of a receipt that are known before data is read."""
 
 COVERED = (
     "Covered: all runs together, how many of them there were, every look at held-out records and the choice of the one "
@@ -33,6 +37,9 @@ HIDDEN = (
 WORD = (
     "Not covered: a configuration that claims too little. The ε and the δ of one run are taken at the word of whoever "
     "wrote the configuration."
+)
+PRICES = (
+    "the ε and the δ of one run of each configuration are taken at their word: they are what whoever wrote it claims."
 )
 
 
@@ -103,15 +110,10 @@ def article(facts: TuningFacts) -> str:
 def receipt(facts: TuningFacts) -> dict[str, Json]:
     """The facts an auditor needs, ready for ``json.dumps``."""
     warning: dict[str, Json] = {"warning": NOT_PRIVATE} if facts.seeded else {}
-    contest, spent = facts.contest, facts.statement
-    configurations = [
-        {"name": name, "epsilon": finite(each.epsilon), "delta": each.delta}
-        for name, each in zip(contest.names, contest.bill.configurations, strict=True)
-    ]
+    spent, fixed = facts.statement, fixed_by(facts.contest)
     return warning | {
         "format": FORMAT,
         "title": facts.title,
-        "made": "The best of many private runs",
         "statement": {
             "epsilon": finite(spent.epsilon),
             "delta": spent.delta,
@@ -120,35 +122,52 @@ def receipt(facts: TuningFacts) -> dict[str, Json]:
         },
         "seeded": facts.seeded,
         "floating": facts.floating,
-        "asked": {"score": float(contest.at_least)},
+        **fixed,
+        "pledged": digest(fixed, FIXED),
         "ended": {"reached": facts.configuration is not None, "configuration": facts.configuration},
         "score": None if facts.score is None else finite(facts.score),
+        "released": facts.value,
+        "versions": dict(facts.versions),
+    }
+
+
+def fixed_by(contest: Contest) -> dict[str, Json]:
+    """The parts of the receipt that are known before data is read."""
+    configurations: list[Json] = [
+        {"name": name, "epsilon": finite(each.epsilon), "delta": each.delta}
+        for name, each in zip(contest.names, contest.bill.configurations, strict=True)
+    ]
+    return {
+        "made": MADE,
+        "neighbours": contest.relation,
+        "asked": {"score": float(contest.at_least)},
         "selection": {
             "eta": contest.bill.runs.eta,
             "gamma": contest.bill.runs.gamma,
             "held": str(contest.held),
             "configurations": configurations,
         },
-        "released": facts.value,
-        "versions": dict(facts.versions),
     }
 
 
-def recompute(found: Mapping[str, Json]) -> tuple[float, tuple[str, ...]]:
-    """The ε that the selection of a receipt leads to, and where the receipt says otherwise.
+def recompute(found: Mapping[str, Json], pledged: str | None = None) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
+    """The ε that the selection of a receipt leads to, where the receipt says otherwise, and what is believed.
+
+    ``pledged`` is the digest that was shown before the run.
 
     Uses: private selection; private selection, approximate.
     """
-    contest, ended = _contest(found), table(found["ended"])
+    contest, ended, _ = _contest(found), table(found["ended"]), truth(found["floating"])
     best = None if ended["configuration"] is None else text(ended["configuration"])
     if best is not None and best not in contest.names:
-        return math.inf, ("the configuration that is shown is not one of those that were run.",)
+        return math.inf, ("the configuration that is shown is not one of those that were run.",), (PRICES,)
     spent = contest.stated(best)
-    return spent.epsilon, (*_differences(found, spent), *_ending(found, contest, best))
+    faults = (*digest_faults(found, pledged, FIXED), *_differences(found, spent), *_ending(found, contest, best))
+    return spent.epsilon, faults, (PRICES,)
 
 
 def _contest(found: Mapping[str, Json]) -> Contest:
-    fields, statement = table(found["selection"]), table(found["statement"])
+    fields = table(found["selection"])
     listed_out = tables(fields["configurations"])
     names = tuple(text(each["name"]) for each in listed_out)
     if not len(set(names)) == len(names) <= MOST_CONFIGURATIONS:
@@ -156,7 +175,7 @@ def _contest(found: Mapping[str, Json]) -> Contest:
     prices = tuple(Statement(AdpEpsilon(number(each["epsilon"])), number(each["delta"])) for each in listed_out)
     law = TruncatedNegativeBinomial(number(fields["eta"]), number(fields["gamma"]))
     at_least = number(table(found["asked"])["score"])
-    return Contest(names, SelectionBill(law, prices), at_least, fraction(fields["held"]), text(statement["neighbours"]))
+    return Contest(names, SelectionBill(law, prices), at_least, fraction(fields["held"]), text(found["neighbours"]))
 
 
 def _differences(found: Mapping[str, Json], spent: Statement) -> Iterator[str]:
@@ -166,8 +185,10 @@ def _differences(found: Mapping[str, Json], spent: Statement) -> Iterator[str]:
         yield f"the receipt states ε = {epsilon:.6g}; its configurations lead to ε = {spent.epsilon:.6g}."
     if not math.isclose(delta, spent.delta, rel_tol=ROUNDING):
         yield f"the receipt states δ = {delta:g}; its configurations lead to δ = {spent.delta:g}."
-    if statement["notion"] != NOTION or statement["neighbours"] not in RELATIONS:
-        yield f"the notion or the neighbours are not those of {FORMAT}."
+    if (found["made"], statement["notion"]) != (MADE, NOTION) or found["neighbours"] not in RELATIONS:
+        yield f"what was made, the notion or the neighbours are not those of {FORMAT}."
+    if statement["neighbours"] != found["neighbours"]:
+        yield "the statement is about other neighbours than the selection."
 
 
 def _ending(found: Mapping[str, Json], contest: Contest, best: str | None) -> Iterator[str]:
@@ -177,7 +198,7 @@ def _ending(found: Mapping[str, Json], contest: Contest, best: str | None) -> It
         yield "the run that is shown did not come to the score that was asked for."
     if best is None and found["score"] is not None:
         yield "the receipt shows the score of a run that is not shown."
-    if found["seeded"] is not (found.get("warning") == NOT_PRIVATE):
+    if truth(found["seeded"]) is not (found.get("warning") == NOT_PRIVATE):
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
     if not 0 < contest.held < 1:
         yield "the share that was held out does not lie between 0 and 1."

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from expost.errors import SchemaMismatch
 from expost.report.notation import Json
+from expost.text import bounded_text
 
 MOST_BYTES = 2**22
 """A receipt of a hundred releases with tables of costs is half as long; parsing this takes a tenth of a second."""
@@ -19,7 +20,7 @@ MOST_SHOWN = 40
 def text_from(path: Path) -> str:
     """The text of the file, of which no more is read than a receipt or a journal may have."""
     try:
-        return _content(path)
+        return bounded_text(path, MOST_BYTES)
     except (OSError, ValueError):
         raise _unreadable(path) from None
 
@@ -27,15 +28,20 @@ def text_from(path: Path) -> str:
 def receipt_in(text: str, path: Path) -> Json:
     """The JSON of the text in a file, refused if it is too deep, ambiguous or holds what JSON does not know."""
     try:
-        found: Json = json.loads(
-            text,
-            object_pairs_hook=_unambiguous,
-            parse_int=_whole,
-            parse_float=_finite,
-            parse_constant=_unknown,
-        )
+        return json_in(text)
     except (ValueError, RecursionError):
         raise _unreadable(path) from None
+
+
+def json_in(text: str) -> Json:
+    """The JSON of a text; ValueError or RecursionError if it is ambiguous, too deep or not JSON."""
+    found: Json = json.loads(
+        text,
+        object_pairs_hook=_unambiguous,
+        parse_int=_whole,
+        parse_float=_finite,
+        parse_constant=_unknown,
+    )
     return found
 
 
@@ -46,18 +52,9 @@ def quoted(text: str) -> str:
 
 def _unreadable(path: Path) -> SchemaMismatch:
     return SchemaMismatch(
-        f"{path} is not a readable receipt; name the receipt.json of a release, or the journal of a run."
+        f"{path} is not a readable receipt of at most {MOST_BYTES:,} bytes; name the receipt.json of a release, or the "
+        "journal of a run."
     )
-
-
-def _content(path: Path) -> str:
-    if not path.is_file():  # a pipe or a device might never end
-        raise ValueError("not a file")
-    with path.open("rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise SchemaMismatch(f"{path} is larger than {MOST_BYTES:,} bytes, which no receipt is; name another file.")
-    return content.decode("utf-8")
 
 
 def _unambiguous(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

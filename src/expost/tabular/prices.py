@@ -21,6 +21,10 @@ from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
 from expost.tabular.synthesis import CheckMaker, Recipe, planned
 from expost.tabular.table import Table
+from expost.text import number_typed
+
+MOST_RUNGS = 100
+"""Of a ladder that is typed: as many as an audit of its receipt goes through."""
 
 
 @final
@@ -39,9 +43,12 @@ class Ends:
         stated = text.startswith("eps:")
         try:
             low, high, rungs = text.removeprefix("eps:").split(":")
-            return cls(Fraction(low), Fraction(high), int(rungs), stated)
+            ends = cls(number_typed(low), number_typed(high), int(rungs), stated)
         except (ValueError, ZeroDivisionError):
             raise InvalidBound(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+        if ends.rungs > MOST_RUNGS:
+            raise InvalidBound(f"the ladder has {ends.rungs} rungs; give it at most {MOST_RUNGS}.")
+        return ends
 
 
 def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> Recipe:

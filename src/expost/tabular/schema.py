@@ -1,6 +1,7 @@
 """The schema: which columns a table has and their public domains, declared in TOML and reviewed by the data's owner."""
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,10 @@ from expost.errors import SchemaMismatch
 from expost.private import Neighbours
 from expost.tabular.column import Column, Missing
 from expost.tabular.declaration import Fields, column, toml
+from expost.text import bounded_text, toml_in
 
+MOST_BYTES = 2**21
+"""Of a schema: a hundred thousand values, which take a second to read."""
 RELATIONS = {"add-remove": Neighbours.ADD_REMOVE, "replace-one": Neighbours.REPLACE_ONE}
 
 
@@ -47,7 +51,7 @@ class Schema:
         names = self.names
         if not names:
             raise SchemaMismatch("the schema has no columns; declare at least one.")
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, times in Counter(names).items() if times > 1)
         if twice:
             raise SchemaMismatch(f"the schema declares {', '.join(twice)} twice; each column has one domain.")
         if not all(names):
@@ -60,10 +64,10 @@ class Schema:
         """The schema in a file, or in a text of more than one line."""
         text = source if isinstance(source, str) and "\n" in source else _content(Path(source))
         try:
-            table = tomllib.loads(text)
+            table = toml_in(text)
         except tomllib.TOMLDecodeError as error:
             raise SchemaMismatch(f"the schema is not TOML: {str(error).removesuffix('.')}.") from None
-        except (ValueError, RecursionError):  # a number of thousands of digits, or brackets as deep
+        except ValueError:  # a number of thousands of digits, or brackets or keys as deep
             raise SchemaMismatch("the schema has a number too long or lists too deep to be read; correct it.") from None
         fields = Fields(table, "the schema")
         relation = fields.choice("neighbours", RELATIONS)
@@ -122,6 +126,8 @@ def _lines(settings: Mapping[str, object]) -> str:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise SchemaMismatch(f"the schema {path} is not a readable UTF-8 file; check its name.") from None
+        return bounded_text(path, MOST_BYTES)
+    except (OSError, ValueError):
+        raise SchemaMismatch(
+            f"the schema {path} is not a readable UTF-8 file of at most {MOST_BYTES:,} bytes; check its name."
+        ) from None

@@ -65,6 +65,7 @@ class Checkpoint:
         self._schedule: Sequence[int] = ()
         self._planned: list[tuple[int, float]] = []
         self._bills: list[Paid] = []
+        self._earlier: tuple[Paid, ...] = ()
         self._kept: Weights | None = None
         self._judged, self._over = 0, False
         self._written = identity(path)
@@ -113,6 +114,11 @@ class Checkpoint:
         billed = sum(paid.steps * paid.times for paid in self._bills)
         looks = sum(paid.times for paid in self._bills if not paid.steps)
         return Standing(billed, self._weights.steps, self._judged, looks)
+
+    @property
+    def earlier(self) -> tuple[Paid, ...]:
+        """What earlier processes of the run have paid, in order; nothing for a run that begins here."""
+        return self._earlier
 
     @property
     def prospect(self) -> Prospect:
@@ -211,7 +217,8 @@ class Checkpoint:
         loaded = cls(path, _settings(stored["settings"]), weights)
         loaded._plan, loaded._over = stored["plan"], stored["over"]
         loaded._planned = [(count(steps, 1), float(epsilon)) for steps, epsilon in stored["planned"]]
-        loaded._bills = [Paid.decoded(each) for each in stored["bills"]]
+        loaded._earlier = tuple(Paid.decoded(each) for each in stored["bills"])
+        loaded._bills = [*loaded._earlier]
         loaded._judged = count(stored["judged"], 0, weights.steps)
         if type(stored["plan"]) is not dict or type(stored["over"]) is not bool or loaded.standing.lost < 0:
             raise ValueError("weights are never ahead of their bill.")

@@ -32,6 +32,7 @@ from expost.search import Line, Outcome, finish
 from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import Announced, CheckKind, Course, Goal, Judge, Stage
+from expost.training.paid import Paid
 from expost.training.records import Given, Public, Records
 from expost.training.resumption import Prospect
 from expost.training.run import Run, begin
@@ -215,6 +216,11 @@ class Trainer:
     def record(self) -> Record:
         """What this process has spent, step by step."""
         return self._record
+
+    @property
+    def earlier(self) -> tuple[Paid, ...]:
+        """What earlier processes of the run have paid, in order; nothing for a run that begins here."""
+        return () if self._checkpoint is None else self._checkpoint.earlier
 
     @property
     def announced(self) -> Announced:

@@ -27,7 +27,7 @@ from expost.record import Memory
 from expost.release import Past
 from expost.report import check as audited
 from expost.report import fragment, of_search, render, search_commitment, written
-from expost.report.audit import UNKNOWN
+from expost.report.audit import CALLERS
 from expost.report.facts import Facts
 from expost.report.searching import AnyCheck
 from expost.search import Outcome, planned_stops, search
@@ -121,7 +121,7 @@ def test_every_search_has_a_page_and_a_receipt_that_leads_to_its_statement(kind:
 
     page, audit = render(told), audited(read_back(told))
 
-    assert (audit.differences, audit.believed) == ((), (UNKNOWN,))
+    assert (audit.differences, audit.believed) == ((), (CALLERS,))
     assert audit.epsilon == told.epsilon
     assert tree(page).tag == "html"
     assert tree(f"<div>{fragment(told)}</div>")[1].tag == "article"

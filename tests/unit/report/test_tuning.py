@@ -15,6 +15,7 @@ from expost.noise import SystemNoise
 from expost.odometer import Odometer
 from expost.report import TuningFacts, fragment, of_tuning, render, written
 from expost.report import check as audited
+from expost.report.tuning import PRICES
 from expost.training.tuned import Tuned
 from tests.unit.examples import rehearsal
 from tests.unit.report.examples import HOSTILE
@@ -55,7 +56,7 @@ def test_every_tuning_has_a_page_and_a_receipt_that_leads_to_its_statement(made:
 
     audit = audited(read_back(told))
 
-    assert audit.matches, str(audit)
+    assert (audit.differences, audit.believed) == ((), (PRICES,))
     assert audit.epsilon == told.statement.epsilon
     assert tree(render(told)).tag == "html"
     assert tree(f"<div>{fragment(told)}</div>")[1].tag == "article"
@@ -135,11 +136,11 @@ FORGED: dict[str, Callable[[Receipt], object]] = {
 @pytest.mark.parametrize("how", FORGED)
 def test_a_forged_receipt_is_noticed(how: str) -> None:
     found = copy.deepcopy(read_back(passed()))
-    assert audited(found).matches
+    assert not audited(found).differences
 
     FORGED[how](found)
 
-    assert not audited(found).matches
+    assert audited(found).differences
 
 
 def test_the_score_of_a_run_that_is_not_shown_is_noticed() -> None:
@@ -147,7 +148,7 @@ def test_the_score_of_a_run_that_is_not_shown_is_noticed() -> None:
 
     found["score"] = 0.7
 
-    assert not audited(found).matches
+    assert audited(found).differences
 
 
 def test_the_statement_is_that_of_private_selection() -> None:

@@ -1,0 +1,116 @@
+"""The receipt of a trained torch module follows from its settings and the answers of its check, resumed or not."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from expost.report import of_training
+from expost.report.audit import check
+from expost.report.receipt import written
+from expost.report.replay import Replay
+from expost.training.checkpoint import Checkpoint
+from tests.faults.forger import (
+    cheaper_throughout,
+    first_that_fools,
+    fools,
+    forgeries,
+    lowered,
+    one_stop,
+    retrained,
+    shorter,
+)
+from tests.faults.forgeries import Receipt, changed, looking, measuring, receipt_of, restate
+from tests.faults.modules import MODULES, WAYS, Killed, begun
+
+NAMES = tuple(MODULES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_run_wrote_is_believed(name: str) -> None:
+    audit = check(receipt_of(name), pledged=receipt_of(name)["pledged"])
+
+    assert audit.matches, str(audit)
+    assert audit.epsilon == pytest.approx(receipt_of(name)["statement"]["epsilon"])
+
+
+FORGERIES: dict[str, tuple[str, Callable[[Receipt], object]]] = {
+    "fewer steps": ("module", lambda found: retrained(measuring(found)[-1], 2, 1)),
+    "fewer steps throughout, looks in balance": ("module", lambda found: cheaper_throughout(found, 2)),
+    "more noise by hand": ("module, by hand", lambda found: retrained(measuring(found)[0], 1, 2)),
+    "the last release forgotten": ("module, called back", shorter),
+    "a release counted once": ("module, public", lambda found: measuring(found)[0].update(count=1)),
+    "a pledge of one stop": ("module, a score of one's own", one_stop),
+    "a finer score": ("module, a score of one's own", lambda found: found["training"].update(resolution=1)),
+    "a smaller rate": ("module", lambda found: found["training"].update(rate="1/20")),
+    "training on the held-out part": ("module", lambda found: measuring(found)[-1].update(part="data/held")),
+    "a look at no price": ("module, Gaussian check", lambda found: found["bill"].remove(looking(found)[0])),
+    "a pass at a margin of −500": (
+        "module, the paper's check",
+        lambda found: found["history"][-1].update(passed=True, margin=-500.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", FORGERIES)
+@pytest.mark.parametrize("restated", [False, True])
+def test_a_forgery_is_noticed(how: str, restated: bool) -> None:
+    name, forge = FORGERIES[how]
+
+    found = changed(name, forge)
+
+    assert not check(restate(found) if restated else found).matches
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(forgeries(NAMES))
+def test_no_forgery_of_a_module_lowers_epsilon(forgery: tuple[str, Receipt]) -> None:
+    assert not fools(*forgery)
+
+
+def test_the_generator_finds_what_an_audit_without_a_replay_lets_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: were lines compared with their own facts only, the same forgeries would be believed."""
+    monkeypatch.setattr(Replay, "faults", lambda replay: iter(()))
+
+    name, forged = first_that_fools(("module, reached", "module, by hand"))
+
+    assert lowered(name, forged)
+
+
+WRITES = (2, 4, 6, 7)
+"""After which a process ends: with the first steps, with those before a release, with a question, and with a rung."""
+
+
+def stop_after(writes: int) -> Callable[[Checkpoint], None]:
+    """A checkpoint that is written so often, and no more."""
+    write = Checkpoint._write
+
+    def stop(checkpoint: Checkpoint) -> None:
+        nonlocal writes
+        write(checkpoint)
+        writes -= 1
+        if not writes:
+            raise Killed
+
+    return stop
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_wherever_a_process_ended_the_receipt_of_the_resumed_run_is_worked_out_again(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps whose weights were lost are on the bill, and so is a question that was never answered."""
+    told: list[Receipt] = []
+    for writes in WRITES:
+        path = tmp_path / f"{writes}.pt"
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(Checkpoint, "_write", stop_after(writes))
+            WAYS[way](begun(path))
+        again = begun(path)
+        told.append(json.loads(written(of_training(again, WAYS[way](again)))))
+
+    assert [str(check(each)) for each in told if not check(each).matches] == []
+    assert max(each["training"]["earlier"] for each in told) > 0
+    assert len({each["statement"]["epsilon"] for each in told}) == 1
