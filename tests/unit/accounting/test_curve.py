@@ -61,7 +61,7 @@ def exact_at(curve: Curve, alpha: float) -> Fraction | float:
 
 def near(one: float, other: float) -> bool:
     """Whether two bounds differ by roundings only."""
-    return one == other or abs(one - other) <= ULPS * math.ulp(max(one, other))
+    return one == other or abs(one - other) <= ULPS * math.ulp(max(one, other)) < math.inf
 
 
 @given(curves, curves)
