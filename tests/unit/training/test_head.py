@@ -214,6 +214,27 @@ def test_progress_is_told_in_steps() -> None:
     assert heard == [(BLOCK, STEPS), (STEPS, STEPS)]
 
 
+def test_of_several_releases_the_last_is_gone_on_from() -> None:
+    odometer, data, noise = rehearsal(), Private(records()), SeededNoise(1)
+    first = odometer.spend(HEAD, data, priced(1), Past(), noise)
+    second = odometer.spend(HEAD, data, priced(1), Past(first), noise)
+    script = coins()[:1], draws(HEAD.summation)[:1]
+
+    after = HEAD.sample(records(), priced(1), Past(first, second), scripted(*script))
+
+    assert after.steps == 3
+    assert np.array_equal(after.weights, HEAD.sample(records(), priced(1), Past(second), scripted(*script)).weights)
+
+
+def test_the_largest_head_is_as_large_as_its_price_was_proved_for() -> None:
+    classes = 10
+    width = MOST_ENTRIES // classes - 1  # and the bias
+
+    assert replace(HEAD, classes=classes, width=width).width == width
+    with pytest.raises(InvalidBound, match="is too large"):
+        replace(HEAD, classes=classes, width=width + 1)
+
+
 def test_what_goes_on_record_recomputes_the_price() -> None:
     facts = HEAD.facts(priced(7))
 
