@@ -8,7 +8,7 @@ from expost.report.modules import of_training
 from expost.report.pledging import module_commitment, search_commitment
 from expost.report.receipt import receipt, written
 from expost.report.searching import of_search
-from expost.report.tuning import TuningFacts, of_tuning
+from expost.report.tuning import TuningFacts, of_tuning, tuning_digest
 from expost.report.words import conclusion
 
 __all__ = [
@@ -26,5 +26,6 @@ __all__ = [
     "receipt",
     "render",
     "search_commitment",
+    "tuning_digest",
     "written",
 ]

@@ -110,7 +110,7 @@ def article(facts: TuningFacts) -> str:
 def receipt(facts: TuningFacts) -> dict[str, Json]:
     """The facts an auditor needs, ready for ``json.dumps``."""
     warning: dict[str, Json] = {"warning": NOT_PRIVATE} if facts.seeded else {}
-    spent, fixed = facts.statement, fixed_by(facts.contest)
+    spent = facts.statement
     return warning | {
         "format": FORMAT,
         "title": facts.title,
@@ -122,13 +122,18 @@ def receipt(facts: TuningFacts) -> dict[str, Json]:
         },
         "seeded": facts.seeded,
         "floating": facts.floating,
-        **fixed,
-        "pledged": digest(fixed, FIXED),
+        **fixed_by(facts.contest),
+        "pledged": tuning_digest(facts.contest),
         "ended": {"reached": facts.configuration is not None, "configuration": facts.configuration},
         "score": None if facts.score is None else finite(facts.score),
         "released": facts.value,
         "versions": dict(facts.versions),
     }
+
+
+def tuning_digest(contest: Contest) -> str:
+    """The digest of what a tuning fixes before it reads a record, which its receipt has too."""
+    return digest(fixed_by(contest), FIXED)
 
 
 def fixed_by(contest: Contest) -> dict[str, Json]:

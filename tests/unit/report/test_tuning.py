@@ -13,7 +13,7 @@ from expost.accounting.private_selection import SelectionBill, Statement, Trunca
 from expost.errors import InvalidBound
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
-from expost.report import TuningFacts, fragment, of_tuning, render, written
+from expost.report import TuningFacts, fragment, of_tuning, render, tuning_digest, written
 from expost.report import check as audited
 from expost.report.tuning import PRICES
 from expost.training.tuned import Tuned
@@ -72,6 +72,16 @@ def test_a_hostile_name_is_shown_and_not_obeyed() -> None:
 
     assert "<script" not in page
     assert HOSTILE.replace("\u202e", "\N{REPLACEMENT CHARACTER}") in said(page)
+
+
+def test_the_digest_that_is_announced_is_the_one_that_the_receipt_holds() -> None:
+    told: list[str] = []
+    made = of_tuning(tuned(TWO, on_announced=lambda contest: told.append(tuning_digest(contest))))
+    other = of_tuning(tuned(TWO, mean_runs=7))
+
+    assert told == [read_back(made)["pledged"]]
+    assert audited(read_back(made), pledged=told[0]).differences == ()
+    assert audited(read_back(other), pledged=told[0]).differences != ()
 
 
 def test_the_receipt_says_that_no_renyi_bound_is_claimed() -> None:
