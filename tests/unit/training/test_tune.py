@@ -91,6 +91,7 @@ def tuned(
     eta: float = 0.0,
     noise: Noise | None = None,
     odometer: Odometer | None = None,
+    on_announced: Callable[[Contest], None] | None = None,
 ) -> Tuned[int]:
     """A tuning with the usual settings, rehearsed unless told otherwise."""
     return tune(
@@ -103,6 +104,7 @@ def tuned(
         eta=eta,
         noise=SeededNoise(3) if noise is None else noise,
         odometer=rehearsal() if odometer is None else odometer,
+        on_announced=on_announced,
     )
 
 
