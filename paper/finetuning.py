@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from expost import FixedOrder, SeededNoise
 from expost.accounting.claim import best_statement
 from expost.training import Classifier
-from expost.training.finetune import Recipe, planned
+from expost.training.finetune import HeadRecipe, plan_training
 from paper.heads import Ending, accuracy, ending, trained
 from paper.images import DIGITS, Pool, Source, pool
 from paper.job import Job
@@ -97,9 +97,9 @@ def _probe(images: Pool, each: int, seed: int) -> float:
     return float(fitted.score(images.test.features, images.test.labels))
 
 
-def _plan(job: Recipe, kind: str) -> Plan:
+def _plan(job: HeadRecipe, kind: str) -> Plan:
     """What each release would be stated as by every rule; no record is looked at."""
-    pledge, fixed = planned(job).pledge, FixedOrder(job.order, job.delta)
+    pledge, fixed = plan_training(job).pledge, FixedOrder(job.order, job.delta)
     best = [best_statement(promise, job.delta) for promise in pledge.promises]
     return Plan(
         kind=kind,

@@ -8,9 +8,9 @@ from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Privat
 from expost.noise import Noise
 from expost.record import Fact
 from expost.training import Classifier, Labelled
-from expost.training.finetune import Recipe, planned
+from expost.training.finetune import HeadRecipe, plan_training
 from expost.training.head import Head, Trained
-from expost.training.score import correct
+from expost.training.score import classified
 
 Parts: TypeAlias = tuple[Labelled, Labelled, Labelled]
 """Records to train on, to validate on and to test on."""
@@ -56,7 +56,7 @@ class Replay:
         return self.made[taken + self.head.descent.steps(budget)]
 
 
-def trained(job: Recipe, data: Labelled, noise: Noise) -> dict[int, Trained]:
+def trained(job: HeadRecipe, data: Labelled, noise: Noise) -> dict[int, Trained]:
     """Every release of the schedule, by its number of steps."""
     past: Past[Trained] = Past()
     odometer, sealed, head = Odometer(rehearsal=True), Private(data), job.head()
@@ -66,7 +66,7 @@ def trained(job: Recipe, data: Labelled, noise: Noise) -> dict[int, Trained]:
 
 
 def ending(
-    job: Recipe, made: Mapping[int, Trained], parts: tuple[Labelled, Labelled, Labelled], noise: Noise
+    job: HeadRecipe, made: Mapping[int, Trained], parts: tuple[Labelled, Labelled, Labelled], noise: Noise
 ) -> Ending:
     """One search over the releases that were made; the parts are to train on, to validate on and to test on."""
     train, held, test = parts
@@ -78,7 +78,7 @@ def ending(
         lambda steps: Classifier(steps[-1].weights),
         job.judge(),
         noise=noise,
-        odometer=Odometer(pledge=planned(job).pledge, rehearsal=True),
+        odometer=Odometer(pledge=plan_training(job).pledge, rehearsal=True),
     )
     head, alike = outcome.release.value, Promise(outcome.release.spent.curve)  # a run that always stops here
     return Ending(
@@ -94,4 +94,4 @@ def ending(
 
 def accuracy(head: Classifier, records: Labelled) -> float:
     """The share of records whose class is predicted."""
-    return float(correct(head, records).mean())
+    return float(classified(head, records).mean())

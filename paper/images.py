@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise
 from expost.training import Labelled
-from expost.training.labelled import read
+from expost.training.labelled import read_npz
 from expost.training.score import unit
 
 NAMES = (("train_features", "train_labels"), ("test_features", "test_labels"))
@@ -62,7 +62,7 @@ def pool(source: Source) -> Pool:
 def _pool(path: str, digest: str) -> Pool:
     if not path:
         return _digits()
-    features, labels = zip(*(read(Path(path), names) for names in NAMES), strict=True)
+    features, labels = zip(*(read_npz(Path(path), names) for names in NAMES), strict=True)
     if any(not np.issubdtype(each.dtype, np.integer) or not each.size for each in labels):
         raise SchemaMismatch(f"{path} has no whole numbers as labels; use 0, 1, 2, … for the classes.")
     classes = 1 + max(int(each.max()) for each in labels)

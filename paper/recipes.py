@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, final
 from expost import SeededNoise
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.training import Classifier, Labelled, balanced, calibrated, search_public
-from expost.training.finetune import CheckMaker, OnPublic, Recipe
+from expost.training.finetune import CheckMaker, HeadRecipe, OnPublic
 from expost.training.optimizer import Adam
 from expost.training.schedule import Schedule
 from expost.training.score import Target
@@ -58,7 +58,7 @@ class Tuned(TypedDict):
     clip: float
 
 
-def recipe(chosen: Settings, pool: Pool, tuned: Tuned, kind: str, threshold: str, *, public: Labelled) -> Recipe:
+def recipe(chosen: Settings, pool: Pool, tuned: Tuned, kind: str, threshold: str, *, public: Labelled) -> HeadRecipe:
     """The job for one kind of validation; only a public one looks at the public records.
 
     Without a confidence the last release is returned unchecked, as in the paper.
@@ -66,7 +66,7 @@ def recipe(chosen: Settings, pool: Pool, tuned: Tuned, kind: str, threshold: str
     between, releases = chosen.public if kind == PUBLIC else chosen.private
     rate = Fraction(chosen.rate)
     check: CheckMaker = OnPublic(public) if kind == PUBLIC else PRIVATE[CONFIDENT.get(kind, kind)]
-    return Recipe(
+    return HeadRecipe(
         width=pool.records.width,
         classes=pool.classes,
         target=Target(Fraction(threshold)),

@@ -40,7 +40,7 @@ class Costs:
     @classmethod
     def of(cls, search: Search, making: Making) -> "Costs":
         """From the schema alone; the price of a rung does not depend on which pairs were selected."""
-        schema = adult.schema()
+        schema = adult.adult_schema()
         first, second = shares(search.budget(search.query), making)
         blank = {name: np.zeros(size) for name, size in schema.domain.items()}
         star = Marginals(schema.domain, queries(schema.domain, TARGET, ()), schema.neighbours)

@@ -98,7 +98,7 @@ def _adult() -> Table:
 
 @cache
 def _made_of(predictor: str) -> tuple[Statistic[Table], Build]:
-    schema = adult.schema()
+    schema = adult.adult_schema()
     if predictor == "ridge":
         pairs = Marginals.all_pairs(schema)
         return pairs.statistic, ridge(pairs)

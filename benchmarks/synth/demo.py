@@ -36,4 +36,4 @@ def table() -> None:
     def learner(table: object, model: object, target: str, noise: object) -> NoReturn:
         sys.exit()
 
-    synthesize(adult.load(), schema=adult.schema(), target=TARGET, accuracy=0.825, learner=learner)
+    synthesize(adult.load(), schema=adult.adult_schema(), target=TARGET, accuracy=0.825, learner=learner)

@@ -21,8 +21,8 @@ from expost.accounting.descent import Descent
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.private import Private
 from expost.release import Past
+from expost.report.facts import bill_total
 from expost.report.facts import billed as on_bill
-from expost.report.facts import total
 from expost.training.clipping import Clipper, Ghost, PerRecord
 from expost.training.gradient import Exact, Floating, Summation
 from expost.training.head import BLOCK, Head
@@ -165,7 +165,7 @@ def test_a_module_asks_for_the_coins_and_the_noise_that_are_billed(clipper: type
     std = float(MULTIPLIER) * CLIP
     step += [Draw("gaussian", std, (CLASSES, WIDTH)), Draw("gaussian", std, (CLASSES,))]
     assert noise.asked == step * 6
-    assert billed(total(on_bill(trainer.record)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
+    assert billed(bill_total(on_bill(trainer.record)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
 
 
 @CLIPPERS

@@ -16,7 +16,7 @@ from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
 from expost.report import tuning
 from expost.report.commitment import digest
-from expost.report.facts import Facts, total
+from expost.report.facts import Facts, bill_total
 from expost.report.notation import curve_in, curve_out, finite, item_in, pledge_in
 from expost.report.receipt import written
 from expost.report.tuning import MADE, TuningFacts
@@ -119,7 +119,7 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
     """State what the changed lines lead to, in every place where a reader might compare; the digest as well."""
     if found["made"] == MADE:
         return _restate_tuning(found, statement=history, seal=seal)
-    spent = total([item_in(line) for line in found["bill"]])
+    spent = bill_total([item_in(line) for line in found["bill"]])
     pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
     found["statement"].update(
         {
@@ -131,7 +131,7 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
     )
     if history and found["history"]:
         for rung, lines in zip(reversed(found["history"]), _up_to(found), strict=False):
-            rung["curve"] = curve_out(total([item_in(line) for line in lines]).curve)
+            rung["curve"] = curve_out(bill_total([item_in(line) for line in lines]).curve)
     listed = [*(found["history"] if history else []), *(found["plan"]["stops"] if plan else [])]
     for each in listed:
         each["epsilon"] = finite(stated(Spent(curve_in(each["curve"])), pledge))

@@ -2,15 +2,15 @@
 
 from fractions import Fraction
 
-from expost.training.finetune import Recipe
+from expost.training.finetune import HeadRecipe
 from expost.training.schedule import Epsilon, Schedule
 from expost.training.score import accuracy
 
 
-def head() -> Recipe:
+def head() -> HeadRecipe:
     """What the words of the fine-tuning job amount to, as far as its price depends on them."""
     half = Fraction(1, 2)
-    return Recipe(
+    return HeadRecipe(
         width=2,
         classes=2,
         target=accuracy(0.05),

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from expost.report.digits import price
-from expost.training.finetune import planned
+from expost.training.finetune import plan_training
 from tests.faults.head import head
 from tests.unit.report.examples import blobs, customers
 from tests.unit.test_runs import SCHEMA, csv, made
@@ -52,7 +52,7 @@ def _first_of_table() -> str:
 
 
 def _first_of_head() -> str:
-    return price(planned(head()).epsilons[0])
+    return price(plan_training(head()).epsilons[0])
 
 
 SYNTH = Job(

@@ -10,7 +10,7 @@ import sys
 from typing import Any, TypeAlias
 
 from expost.cli import main
-from expost.training.finetune import planned
+from expost.training.finetune import plan_training
 from tests.faults.head import head
 from tests.faults.phases import prepare
 
@@ -68,7 +68,7 @@ def run(order: Order) -> None:
 if __name__ == "__main__":
     kind, word = sys.argv[1:]
     if kind == "serve":
-        planned(head())  # what a step costs is remembered from here on
+        plan_training(head())  # what a step costs is remembered from here on
     ordered = json.loads(word) if kind == "order" else serve(socket.socket(fileno=int(word)))
     if ordered is not None:
         run(ordered)

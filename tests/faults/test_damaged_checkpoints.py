@@ -13,10 +13,10 @@ from torch.optim import SGD
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training.archive import read, write
+from expost.training.archive import read_archive, write_archive
 from expost.training.checkpoint import Checkpoint
 from expost.training.module import Trainer
-from expost.training.paid import Paid, fraction
+from expost.training.paid import Paid, stored_fraction
 from expost.training.score import accuracy
 from tests.unit.examples import one_sentence
 
@@ -66,7 +66,7 @@ def test_a_bit_that_has_changed_anywhere_is_found(path: Path) -> None:
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
         with pytest.raises(SchemaMismatch):
-            read(path)
+            read_archive(path)
 
 
 def test_without_the_digest_such_a_bit_can_change_a_bill_in_silence(path: Path) -> None:
@@ -137,9 +137,9 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
 def test_a_file_that_no_trainer_writes_is_refused_in_one_sentence_though_its_digest_is_right(
     path: Path, harm: Callable[[dict[str, Any]], object]
 ) -> None:
-    stored = read(path)
+    stored = read_archive(path)
     harm(stored)
-    write(path, stored)
+    write_archive(path, stored)
 
     with pytest.raises(SchemaMismatch, match="is not one that expost writes") as refused:
         Trainer.resume(path, **parts(), noise=SeededNoise(1))
@@ -148,7 +148,7 @@ def test_a_file_that_no_trainer_writes_is_refused_in_one_sentence_though_its_dig
 
 
 def test_fractions_are_read_as_python_writes_them() -> None:
-    assert [fraction(str(each)) for each in (Fraction(0), Fraction(7), Fraction(1, 3))] == [0, 7, Fraction(1, 3)]
+    assert [stored_fraction(str(each)) for each in (Fraction(0), Fraction(7), Fraction(1, 3))] == [0, 7, Fraction(1, 3)]
 
 
 def test_a_line_of_a_bill_comes_back_from_its_file(path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from expost.report.digits import price
 from expost.tabular import engine
-from expost.training.finetune import Recipe, planned
+from expost.training.finetune import HeadRecipe, plan_training
 from expost.training.schedule import Epsilon, Schedule
 from expost.training.score import accuracy
 from tests.unit.commands import PLEDGED
@@ -201,7 +201,7 @@ def tuned(here: Path, number: int) -> Ended:
 
 def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_its_journal(tmp_path: Path) -> None:
     """The steps of a release are on the bill before the first of them runs."""
-    recipe = Recipe(
+    recipe = HeadRecipe(
         width=6,
         classes=3,
         target=accuracy(0.999),
@@ -211,7 +211,7 @@ def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_its_journal
 
     ended = tuned(tmp_path, signal.SIGINT)
 
-    spent = price(planned(recipe).epsilons[1])
+    spent = price(plan_training(recipe).epsilons[1])
     assert (ended.status, ended.left) == (130, {"out.journal"})
     assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent{JOURNAL}"
     pledged, told = ended.output.splitlines(keepends=True)

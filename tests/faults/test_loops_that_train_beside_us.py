@@ -13,10 +13,10 @@ from torch.optim import Adam, Optimizer
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.report.facts import billed, total
+from expost.report.facts import bill_total, billed
 from expost.training.callback import Callback
 from expost.training.module import Trainer
-from expost.training.run import Run
+from expost.training.run import TrainingRun
 from expost.training.score import accuracy
 from tests.unit.training.modules import held, network, sgd, train
 
@@ -169,7 +169,7 @@ def test_a_checkpoint_of_changed_weights_is_not_written() -> None:
 
 def test_were_it_not_refused_the_file_would_hold_moments_of_raw_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: without the refusals Lightning trains to what it likes, and what it writes is without noise."""
-    monkeypatch.setattr(Run, "require_untouched", lambda self, past: None)
+    monkeypatch.setattr(TrainingRun, "require_untouched", lambda self, past: None)
     monkeypatch.setattr("expost.training.callback._require_empty", lambda optimizer: None)
     module, _, callback = begun()
     host = Lightning(module, [Adam(module.parameters())], batch=raw)
@@ -188,13 +188,13 @@ def test_whoever_asks_for_releases_must_leave_the_module_alone_too() -> None:
     trainer = job(module)
     stages = trainer.releases(every="1 step", releases=2)
     next(stages)
-    spent = total(billed(trainer.record)).at(8)
+    spent = bill_total(billed(trainer.record)).at(8)
     frozen(Lightning(module))
 
     with pytest.raises(SchemaMismatch, match=CHANGED):
         next(stages)
 
-    assert total(billed(trainer.record)).at(8) == spent
+    assert bill_total(billed(trainer.record)).at(8) == spent
 
 
 def test_and_whoever_listens_to_a_run() -> None:

@@ -17,7 +17,7 @@ from expost.errors import SchemaMismatch
 from expost.tabular import engine
 from expost.tabular.listed import Integer
 from expost.tabular.schema import Schema
-from expost.tabular.source import read
+from expost.tabular.source import read_table
 from tests.unit.examples import ADD, one_sentence
 
 SCHEMA = Schema((Integer("a", (1, 2, 3)),), True, ADD)
@@ -65,7 +65,7 @@ def test_a_statement_that_is_not_one_select_is_refused_and_leaves_nothing(sql: s
     before = {*here.iterdir()}
 
     with pytest.raises(SchemaMismatch, match="not one SELECT") as refused:
-        read(f"duckdb:{sql}", SCHEMA)
+        read_table(f"duckdb:{sql}", SCHEMA)
 
     assert one_sentence(refused.value)
     assert {*here.iterdir()} == before
@@ -87,7 +87,7 @@ def test_a_select_reaches_no_file_that_it_does_not_name(sql: str, here: Path) ->
     before = {*here.iterdir()}
 
     with pytest.raises(SchemaMismatch):
-        read(f"duckdb:{sql}", SCHEMA)
+        read_table(f"duckdb:{sql}", SCHEMA)
 
     assert {*here.iterdir()} == before
 
@@ -105,7 +105,7 @@ def test_a_select_reaches_no_file_that_it_does_not_name(sql: str, here: Path) ->
 def test_a_select_reads_the_files_that_it_names(sql: str, here: Path) -> None:
     (here / "q'uote é.parquet").write_bytes((here / "t.parquet").read_bytes())
 
-    assert read(f"duckdb:{sql}", SCHEMA).codes("a").tolist() == [0]
+    assert read_table(f"duckdb:{sql}", SCHEMA).codes("a").tolist() == [0]
 
 
 def test_a_connection_that_is_not_confined_does_what_is_refused(here: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_name_is_a_name_and_never_a_pattern(name: str, here: Path) -> None:
         (here / path).parent.mkdir(exist_ok=True)
         (here / path).write_bytes(write(value))
 
-    assert read(name, SCHEMA).codes("a").tolist() == [0]
+    assert read_table(name, SCHEMA).codes("a").tolist() == [0]
 
 
 def spills(folder: Path) -> list[Path]:

@@ -17,7 +17,7 @@ from expost.tabular.column import Missing
 from expost.tabular.draft import draft
 from expost.tabular.listed import Categorical, Integer
 from expost.tabular.schema import Schema
-from expost.tabular.source import read
+from expost.tabular.source import read_table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.test_source import shown
 
@@ -78,7 +78,7 @@ each_fault = pytest.mark.parametrize("malformed", MALFORMED.values(), ids=MALFOR
 @each_fault
 def test_a_malformed_file_is_refused_as_a_whole(malformed: Callable[[Path], Path], tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch, match="refused as a whole") as refused:
-        read(malformed(tmp_path), SCHEMA)
+        read_table(malformed(tmp_path), SCHEMA)
 
     assert one_sentence(refused.value)
 
@@ -87,7 +87,7 @@ def test_no_refusal_tells_what_is_wrong_or_where(tmp_path: Path) -> None:
     """Which rule a record breaks, and on which line, is something about the data that nothing on the bill covers."""
     told = set()
     for malformed in MALFORMED.values():
-        for reader in (lambda path: read(path, SCHEMA), draft):
+        for reader in (lambda path: read_table(path, SCHEMA), draft):
             with pytest.raises(SchemaMismatch) as refused:
                 reader(malformed(tmp_path))
             told.add(str(refused.value).removeprefix("people.csv").removeprefix(".gz"))
@@ -105,7 +105,7 @@ def test_a_line_at_the_end_of_a_long_file_is_found_before_any_cell_is_made(
     monkeypatch.setattr(delimited, "_cells", lambda block, *layout: made.append(block))
 
     with pytest.raises(SchemaMismatch):
-        read(table(tmp_path, *PEOPLE, STRAY), SCHEMA)
+        read_table(table(tmp_path, *PEOPLE, STRAY), SCHEMA)
 
     assert made == []
 
@@ -136,13 +136,13 @@ def test_a_well_formed_file_is_read_as_it_was_written(
 
 def test_a_record_more_leaves_the_codes_of_all_others_as_they_were(tmp_path: Path) -> None:
     """Whatever the record says, the file is either refused or the others are read as before."""
-    noise, before = SeededNoise(2), read(table(tmp_path, *PEOPLE[:50]), SCHEMA)
+    noise, before = SeededNoise(2), read_table(table(tmp_path, *PEOPLE[:50]), SCHEMA)
     accepted = 0
     for _ in range(300):
         extra = ",".join(drawn('a1",;\n\r|\0', 4, noise) for _ in range(2))
         lines = [*PEOPLE[:25], extra, *PEOPLE[25:50]]
         try:
-            after = read(table(tmp_path, *lines), SCHEMA)
+            after = read_table(table(tmp_path, *lines), SCHEMA)
         except SchemaMismatch:
             continue
         accepted += 1
@@ -156,13 +156,13 @@ def test_a_record_more_leaves_the_codes_of_all_others_as_they_were(tmp_path: Pat
 def test_no_flip_of_a_bit_in_a_compressed_file_is_read_as_other_data(tmp_path: Path) -> None:
     path = table(tmp_path, *PEOPLE[:40], name="people.csv.gz")
     whole, noise = path.read_bytes(), SeededNoise(3)
-    sound = read(path, SCHEMA)
+    sound = read_table(path, SCHEMA)
     for _ in range(100):
         flipped = bytearray(whole)
         flipped[10 + noise.below(len(whole) - 10)] ^= 1 << noise.below(8)
         path.write_bytes(flipped)
         try:
-            found = read(path, SCHEMA)
+            found = read_table(path, SCHEMA)
         except SchemaMismatch:
             continue
         assert all((found.codes(name) == sound.codes(name)).all() for name in SCHEMA.names)
@@ -174,8 +174,8 @@ def test_one_text_among_numbers_changes_how_pandas_reads_the_others_and_not_how_
     for extra in ("7", "x"):
         path = tmp_path / "codes.csv"
         path.write_text(f"code\n007\n{extra}\n", encoding="utf-8")
-        codes.append(read(path, schema).codes("code")[0])
-        guessed = read(pl.read_csv(path), schema).codes("code")[0]
+        codes.append(read_table(path, schema).codes("code")[0])
+        guessed = read_table(pl.read_csv(path), schema).codes("code")[0]
         codes.append(guessed)
 
     ours, theirs = codes[::2], codes[1::2]
@@ -189,6 +189,6 @@ def test_a_query_does_not_guess_how_a_csv_file_is_written(tmp_path: Path) -> Non
 
     for source in (f"'{path}'", f"read_csv('{path}')", f'"{path}"'):
         with pytest.raises(SchemaMismatch, match="Parquet") as refused:
-            read(f"duckdb:SELECT * FROM {source}", SCHEMA)
+            read_table(f"duckdb:SELECT * FROM {source}", SCHEMA)
         assert one_sentence(refused.value)
     assert duckdb.read_csv(str(path)).types[1] == "BIGINT"

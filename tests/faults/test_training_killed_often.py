@@ -22,7 +22,7 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import LedgerConflict
 from expost.noise import SeededNoise
-from expost.training.archive import read
+from expost.training.archive import read_archive
 from expost.training.module import Trainer
 from expost.training.score import accuracy
 
@@ -123,7 +123,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_a_statement_of_its_plan(
         path = tmp_path / f"{runs}.pt"
         while killed(WAYS[way], path, int(abs(draw.gaussian(LINES / 2, ())))):
             kills += 1
-        stored = read(path)
+        stored = read_archive(path)
 
         billed = sum(steps * times for _, _, steps, times in stored["bills"])
         looks = sum(times for _, _, steps, times in stored["bills"] if not steps)

@@ -21,10 +21,10 @@ from paper.stops import Costs, Run, bills, checked, stop
 from paper.summary import Mean, difference, mean, ratio, share
 
 from expost import SeededNoise
-from expost.datasets.adult import schema
+from expost.datasets.adult import adult_schema
 from expost.noise import ScriptedNoise
 from expost.tabular.score import Sklearn
-from expost.tabular.synthesis import Recipe, planned
+from expost.tabular.synthesis import TableRecipe, plan_synthesis
 from expost.tabular.table import Table
 from paper import adult
 
@@ -162,15 +162,15 @@ def test_a_confidence_changes_no_price(name: str, plain: str) -> None:
 
 @pytest.mark.parametrize("name", [GAUSSIAN, SPARSE, BALANCED])
 def test_the_paper_bills_the_level_and_the_selection_whatever_the_check(name: str) -> None:
-    lemma_7, planned = bills(SEARCH, Making(), SEARCH.checks(18089)[name])
+    lemma_7, ours_planned = bills(SEARCH, Making(), SEARCH.checks(18089)[name])
 
     offset = math.log(1e5) / 19
     assert lemma_7 == pytest.approx([float(level) + 0.01 + offset for level in SEARCH.ladder.levels], rel=1e-9)
-    assert all(ours < theirs for ours, theirs in zip(planned, lemma_7, strict=True))
+    assert all(ours < theirs for ours, theirs in zip(ours_planned, lemma_7, strict=True))
 
 
 def test_balanced_checks_are_billed_as_the_library_plans_a_synthesis() -> None:
-    chosen = planned(Recipe(schema=schema(), target=TARGET, accuracy=Fraction(33, 40)))
+    chosen = plan_synthesis(TableRecipe(schema=adult_schema(), target=TARGET, accuracy=Fraction(33, 40)))
 
     _, ours = bills(SEARCH, Making(), SEARCH.checks(18089)[BALANCED])
 

@@ -20,7 +20,7 @@ from expost.accounting.gaussian import gaussian_epsilon
 from expost.datasets import adult
 from expost.tabular.table import Table
 
-SCHEMA = adult.schema()
+SCHEMA = adult.adult_schema()
 COLUMNS = [name for name in SCHEMA.names if name != SCHEMA.target]
 BOTH = [Marginals.with_target(SCHEMA), Marginals.all_pairs(SCHEMA)]
 

@@ -20,13 +20,13 @@ from paper.show.finetuning import text
 from expost import Odometer, Private, SeededNoise, Split
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.training import Classifier
-from expost.training.finetune import Recipe, fine_tune, planned
+from expost.training.finetune import HeadRecipe, fine_tune, plan_training
 
 DIGITS = pool(Source())
 TUNED = Tuned(learning_rate=0.1, clip=0.3)
 
 
-def job_of(kind: str, threshold: str = "0.64", settings: Settings = FULL) -> Recipe:
+def job_of(kind: str, threshold: str = "0.64", settings: Settings = FULL) -> HeadRecipe:
     return recipe(settings, DIGITS, TUNED, kind, threshold, public=DIGITS.test)
 
 
@@ -86,7 +86,7 @@ def test_replayed_training_ends_and_costs_as_training_does(threshold: str) -> No
     settings = replace(FULL, first=20, public=(20, 4))
     train, held = DIGITS.draw(50, SeededNoise(1))
     job = recipe(settings, DIGITS, TUNED, PUBLIC, threshold, public=held)
-    odometer = Odometer(pledge=planned(job).pledge, rehearsal=True)
+    odometer = Odometer(pledge=plan_training(job).pledge, rehearsal=True)
     outcome = fine_tune(Split.whole(Private(train)), job, odometer=odometer, noise=SeededNoise(5))
 
     found = ending(job, trained(job, train, SeededNoise(5)), (train, held, DIGITS.test), SeededNoise(9))

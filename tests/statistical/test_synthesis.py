@@ -37,7 +37,7 @@ def run(seed: int) -> Synthesized:
     """A rehearsal of the demo on the rest."""
     return synthesize(
         parts()[0],
-        schema=adult.schema(),
+        schema=adult.adult_schema(),
         target="income",
         accuracy=ASKED,
         learner=Conditional(),
@@ -97,7 +97,7 @@ def climb(seed: int) -> tuple[Candidate, ...]:
 
     synthesize(
         parts()[0],
-        schema=adult.schema(),
+        schema=adult.adult_schema(),
         target="income",
         accuracy=ASKED,
         learner=Conditional(),
@@ -117,7 +117,7 @@ def shares(table: Table, names: tuple[str, ...]) -> Floats:
 def distances(ways: int) -> list[float]:
     """The mean total variation of all marginals of so many columns from the truth, by rung, over two runs."""
     truth = parts()[0]
-    cliques = list(combinations(adult.schema().names, ways))
+    cliques = list(combinations(adult.adult_schema().names, ways))
     exact = {names: shares(truth, names) for names in cliques}
 
     def distance(candidate: Candidate) -> float:

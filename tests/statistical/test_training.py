@@ -19,11 +19,11 @@ from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.search import Ended
-from expost.training.finetune import Recipe, calibrated, fine_tune
+from expost.training.finetune import HeadRecipe, calibrated, fine_tune
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam
 from expost.training.schedule import Schedule
-from expost.training.score import accuracy, correct, unit
+from expost.training.score import accuracy, classified, unit
 
 pytestmark = pytest.mark.statistical
 
@@ -32,7 +32,7 @@ SEEDS = range(50)
 BEYOND = 5.0
 """Standard errors: a sum of fifty coins lies further off with probability below 1e−6."""
 
-RECIPE = Recipe(
+RECIPE = HeadRecipe(
     width=64, classes=10, target=accuracy(ASKED), schedule=Schedule(20, 10, 16), start=Fraction(4, 3), delta=1e-3,
     optimizer=Adam(0.1), drop=1.0, check=calibrated,
 )  # fmt: skip
@@ -73,7 +73,7 @@ def run(seed: int, *, checked: bool = True) -> Run:
     verdicts = [line.verdict for line in outcome.history if line.verdict is not None]
     margins = [verdict.margin for verdict in verdicts if verdict.margin is not None] or [math.nan]
     std = verdicts[-1].std if verdicts else None
-    shares = [float(np.mean(correct(outcome.release.value, each))) for each in (held, tested)]
+    shares = [float(np.mean(classified(outcome.release.value, each))) for each in (held, tested)]
     return Run(
         outcome.ended is Ended.HALTED, margins[0], margins[-1], std or math.nan, len(held), len(tested), *shares
     )  # fmt: skip

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from expost import BalancedCheck, Budget, CentredSum, Confidence, GaussianCheck, Neighbours, SparseVectorCheck
 from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Linear
-from expost.accounting.tails import gaussian_tail, laplace_tail, sparse_vector_tail
+from expost.accounting.tails import laplace_tail, lattice_tail, sparse_vector_tail
 from expost.checks.confidence import population_bound, worth_asking
 from expost.errors import InvalidBound, SpentCheck
 from expost.noise import Floats, SeededNoise
@@ -51,7 +51,7 @@ def test_the_tail_of_integer_noise_is_its_sum(variance: Fraction) -> None:
     for least in {1, 2, math.ceil(math.sqrt(variance)), math.ceil(3 * math.sqrt(variance))}:
         known = exact_tail(variance, least)
 
-        assert known <= mp.mpf(gaussian_tail(variance, least)) <= known * (1 + mp.mpf(10) ** -9)
+        assert known <= mp.mpf(lattice_tail(variance, least)) <= known * (1 + mp.mpf(10) ** -9)
 
 
 @pytest.mark.parametrize("variance", WIDE)
@@ -60,7 +60,7 @@ def test_the_tail_of_wide_noise_is_bounded_from_above_and_closely(variance: Frac
     least = math.ceil(deviations * math.sqrt(variance))
     known = theta_tail(variance, least)
 
-    assert known <= mp.mpf(gaussian_tail(variance, least)) <= known * (1 + 5 / mp.sqrt(variance.numerator))
+    assert known <= mp.mpf(lattice_tail(variance, least)) <= known * (1 + 5 / mp.sqrt(variance.numerator))
 
 
 def test_the_continuous_tail_would_understate_that_of_integers() -> None:
@@ -69,7 +69,7 @@ def test_the_continuous_tail_would_understate_that_of_integers() -> None:
 
 @pytest.mark.parametrize("least", [0, -5])
 def test_nothing_is_claimed_of_a_tail_from_zero_on(least: int) -> None:
-    assert gaussian_tail(Fraction(4), least) == 1
+    assert lattice_tail(Fraction(4), least) == 1
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(1000)])

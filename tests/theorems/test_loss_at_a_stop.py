@@ -23,7 +23,7 @@ from expost.accounting.odds import loss_bound
 from expost.accounting.worst_case import worst_case_tail
 from expost.datasets import adult
 from expost.errors import InvalidBound
-from expost.tabular.synthesis import Recipe, planned
+from expost.tabular.synthesis import TableRecipe, plan_synthesis
 from tests.theorems.test_pledges import random_ladders
 
 DELTA = 1e-5
@@ -40,7 +40,7 @@ def merely_zcdp(rhos: tuple[float, ...]) -> tuple[Promise, ...]:
 
 def default_stops() -> tuple[Promise, ...]:
     """The stops of `expost demo`, selection included."""
-    return planned(Recipe(schema=adult.schema(), target="income", accuracy=Fraction(33, 40))).stops
+    return plan_synthesis(TableRecipe(schema=adult.adult_schema(), target="income", accuracy=Fraction(33, 40))).stops
 
 
 STOPS: dict[str, Callable[[], tuple[Promise, ...]]] = {

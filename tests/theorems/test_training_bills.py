@@ -28,10 +28,10 @@ from expost.private import Neighbours, Private, Split, split
 from expost.record import Memory
 from expost.search import Outcome, planned_stops, search
 from expost.step import Check
-from expost.training.finetune import CheckMaker, Recipe, balanced, calibrated, planned
+from expost.training.finetune import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
 from expost.training.head import Head, Trained
 from expost.training.labelled import Labelled
-from expost.training.schedule import Epsilon, Releases, Schedule, best_order
+from expost.training.schedule import Epsilon, Releases, Schedule, release_order
 from expost.training.score import accuracy
 
 EXAMPLE = Descent(Fraction(1, 10), Fraction("5.662096666"))
@@ -113,7 +113,7 @@ def std(check: GaussianCheck[Labelled, Trained]) -> float:
 def test_the_order_of_the_five_steps_is_the_best_of_the_first_release() -> None:
     first = EXAMPLE.promise(500)
 
-    chosen = best_order(first, DELTA)
+    chosen = release_order(first, DELTA)
 
     assert first.at(chosen) + cks_offset(chosen, DELTA) == pytest.approx(first.approx(DELTA), rel=1e-12)
     assert all(first.at(alpha) + cks_offset(alpha, DELTA) > first.approx(DELTA) for alpha in (7, 9.6, 12))
@@ -121,7 +121,7 @@ def test_the_order_of_the_five_steps_is_the_best_of_the_first_release() -> None:
 
 @pytest.mark.parametrize("check", [calibrated, balanced])
 def test_noise_solved_for_a_recipe_states_its_first_release_as_asked(check: CheckMaker) -> None:
-    recipe = Recipe(
+    recipe = HeadRecipe(
         width=3,
         classes=2,
         target=accuracy(0.9),
@@ -131,7 +131,7 @@ def test_noise_solved_for_a_recipe_states_its_first_release_as_asked(check: Chec
         check=check,
     )
 
-    stated = planned(recipe).epsilons
+    stated = plan_training(recipe).epsilons
 
     assert 1.5 * (1 - 1e-6) < stated[0] <= 1.5
     assert list(stated) == sorted(stated)

@@ -22,7 +22,7 @@ from expost.tabular import footprint
 from expost.tabular.apart import TAUGHT
 from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
-from expost.tabular.source import read
+from expost.tabular.source import read_table
 from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.runs.test_place import older_release
 from tests.unit.test_runs import SCHEMA, csv, public_records, records
@@ -64,13 +64,13 @@ def test_a_release_is_a_table_a_report_and_a_receipt(here: Path) -> None:
     synth("--seed", "1")
 
     assert {path.name for path in (here / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
-    assert len(read(here / "out/synthetic.csv", SCHEMA)) == kept(here)["rows"]
+    assert len(read_table(here / "out/synthetic.csv", SCHEMA)) == kept(here)["rows"]
 
 
 def test_a_release_can_be_parquet(here: Path) -> None:
     synth("--seed", "1", "--format", "parquet")
 
-    assert len(read(here / "out/synthetic.parquet", SCHEMA)) == kept(here)["rows"]
+    assert len(read_table(here / "out/synthetic.parquet", SCHEMA)) == kept(here)["rows"]
 
 
 def test_a_ladder_that_ends_exits_with_three_and_keeps_the_last_release_marked(here: Path) -> None:

@@ -18,7 +18,7 @@ from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMisma
 from expost.noise import SeededNoise, SystemNoise
 from expost.record import Memory
 from expost.report import check, receipt
-from expost.report.facts import Rung
+from expost.report.facts import Reading
 from expost.runs import Finetuned, finetune, spent_so_far
 from expost.search import Ended
 from expost.training import Classifier, Floating, Labelled, calibrated
@@ -107,7 +107,7 @@ def test_a_run_with_system_noise_is_not_called_seeded() -> None:
 
 
 def test_every_release_is_told_as_it_is_reported() -> None:
-    seen: list[Rung] = []
+    seen: list[Reading] = []
 
     done = made(accuracy=0.99, on_step=seen.append)
 

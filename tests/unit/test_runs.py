@@ -36,7 +36,7 @@ from expost.tabular.public import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Sklearn
 from expost.tabular.synthesis import LADDER as USUAL
-from expost.tabular.synthesis import CheckMaker, Recipe, planned
+from expost.tabular.synthesis import CheckMaker, TableRecipe, plan_synthesis
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, budget, one_sentence
 from tests.unit.report.examples import customers, schema, table
@@ -509,8 +509,10 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
 
 def demo() -> Plan:
     """What the demo plans."""
-    return planned(
-        Recipe(schema=adult.schema(), target="income", accuracy=accuracy_threshold(0.825), learner=Conditional())
+    return plan_synthesis(
+        TableRecipe(
+            schema=adult.adult_schema(), target="income", accuracy=accuracy_threshold(0.825), learner=Conditional()
+        )
     )
 
 

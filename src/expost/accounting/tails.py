@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @lru_cache(maxsize=4096)
-def gaussian_tail(variance: Fraction, least: int) -> float:
+def lattice_tail(variance: Fraction, least: int) -> float:
     """P(Z ≥ least) for Z with P(k) ∝ exp(−k²/(2·variance)): summed, or an upper bound where noise is wide.
 
     exp(−x²/2σ²) is convex beyond σ, so a term is at most its integral over the unit interval around it; nearer to 0

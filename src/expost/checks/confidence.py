@@ -9,7 +9,7 @@ from typing import Never, final
 from scipy.special import betaincinv, ndtri
 
 from expost.accounting.convert import ROUNDING
-from expost.accounting.tails import gaussian_tail, sparse_vector_tail
+from expost.accounting.tails import lattice_tail, sparse_vector_tail
 from expost.checks.question import Question, as_typed
 from expost.errors import InvalidBound, SpentCheck
 from expost.numerics import Real, up
@@ -68,7 +68,7 @@ class Confidence:
 
         A candidate below the target is below it by at least one unit.
         """
-        return _least(lambda guard: gaussian_tail(variance, guard + 1) <= self.share, math.sqrt(up(variance)))
+        return _least(lambda guard: lattice_tail(variance, guard + 1) <= self.share, math.sqrt(up(variance)))
 
     def threshold_guard(self, variance: Fraction, scale: Fraction) -> int:
         """The same for a sparse vector, whose threshold noise all looks share."""

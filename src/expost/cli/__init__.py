@@ -21,9 +21,9 @@ def main() -> None:
     """Accuracy-first differential privacy: say how accurate, pay only for that."""
 
 
-for command in (tables.demo, tables.synth, training.finetune, tables.plan, tables.schema):
+for command in (tables.demo, tables.synth, training.finetune_head, tables.plan_table, tables.schema):
     main.add_command(command)
-tables.plan.add_command(training.plan)
+tables.plan_table.add_command(training.plan_head)
 
 
 @main.command()

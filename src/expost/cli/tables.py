@@ -24,7 +24,7 @@ from expost.tabular.prices import Ends, check_named, with_prices
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional, Learner, Sklearn
 from expost.tabular.source import files_of
-from expost.tabular.synthesis import Recipe, planned
+from expost.tabular.synthesis import TableRecipe, plan_synthesis
 
 PRICING: list[Option] = [
     click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
@@ -56,8 +56,8 @@ RUNNING: list[Option] = [
 @plainly
 def demo(accuracy: float, out: Path, **settings: Any) -> None:
     """Synthesize the embedded Adult census table, with income as the target."""
-    recipe = recipe_of(adult.schema(), "income", accuracy, settings)
-    synthesize(adult.load, recipe, "Adult census", claimed(out, settings, *judged(settings)), settings)
+    recipe = table_recipe(adult.adult_schema(), "income", accuracy, settings)
+    release_table(adult.load, recipe, "Adult census", claimed(out, settings, *public_table(settings)), settings)
 
 
 @click.command()
@@ -70,19 +70,19 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
 @plainly
 def synth(source: str, schema_path: str, target: str | None, accuracy: float, out: Path, **settings: Any) -> None:
     """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
-    recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
+    recipe = table_recipe(Schema.load(Path(schema_path)), target, accuracy, settings)
     title = Path(source).name if not source.startswith("duckdb:") else "query"
-    reads = (*files_of(source), Path(schema_path), *judged(settings))
-    synthesize(lambda: source, recipe, title, claimed(out, settings, *reads), settings)
+    reads = (*files_of(source), Path(schema_path), *public_table(settings))
+    release_table(lambda: source, recipe, title, claimed(out, settings, *reads), settings)
 
 
-@click.group(invoke_without_command=True)
+@click.group(name="plan", invoke_without_command=True)
 @click.option("--schema", "schema_path", default=None, help="The schema, in TOML.")
 @click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
 @click.option("--accuracy", default=0.8, help="The accuracy to reach.")
 @options(PRICING, RUNNING[:1])
 @plainly
-def plan(
+def plan_table(
     schema_path: str | None,
     target: str | None,
     accuracy: float,
@@ -93,9 +93,9 @@ def plan(
         return
     if schema_path is None:
         raise InvalidBound("no schema is named; say --schema, or `expost plan finetune` for a training run.")
-    recipe = recipe_of(Schema.load(Path(schema_path)), target, accuracy, settings)
+    recipe = table_recipe(Schema.load(Path(schema_path)), target, accuracy, settings)
     require_room(recipe.schema.domain, recipe.target)
-    tables.plan_table(recipe, planned(recipe))
+    tables.synthesis_plan(recipe, plan_synthesis(recipe))
 
 
 @click.command()
@@ -107,7 +107,7 @@ def schema(source: str, missing: tuple[str, ...]) -> None:
     click.echo(draft(source, missing_marks=missing), nl=False)
 
 
-def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict[str, Any]) -> Recipe:
+def table_recipe(schema: Schema, named: str | None, accuracy: float, settings: dict[str, Any]) -> TableRecipe:
     """The public description of the job that the options make up; refused before any data is opened."""
     target = named or schema.target
     if target is None:
@@ -117,7 +117,7 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
     learner: Learner = Conditional()
     if (path := settings.get("estimator", "model")) != "model":
         learner = Sklearn(path)
-    base = Recipe(
+    base = TableRecipe(
         schema=schema,
         target=target,
         accuracy=accuracy_threshold(accuracy),
@@ -134,14 +134,14 @@ def recipe_of(schema: Schema, named: str | None, accuracy: float, settings: dict
     return with_prices(base, Ends.typed(settings["ladder"]), check)
 
 
-def judged(settings: dict[str, Any]) -> tuple[Path, ...]:
+def public_table(settings: dict[str, Any]) -> tuple[Path, ...]:
     """The public table that a check reads, if it does."""
     kind, _, path = settings["check_name"].partition(":")
     return (Path(path),) if kind == "public" else ()
 
 
-def synthesize(
-    load: Callable[[], object], recipe: Recipe, title: str, claim: runs.Claim, settings: dict[str, Any]
+def release_table(
+    load: Callable[[], object], recipe: TableRecipe, title: str, claim: runs.Claim, settings: dict[str, Any]
 ) -> None:
     """A release of the table that ``load`` gives."""
     screen = Screen(tables.COLUMNS, doing="reading the table", quiet=settings["as_json"])
@@ -155,7 +155,7 @@ def synthesize(
             max_epsilon=settings["max_epsilon"],
             title=title,
             on_pledge=screen.pledge,
-            on_step=lambda line, held, plan: screen.add(*tables.cells(recipe, line, held), keep=record.show),
+            on_step=lambda line, held, plan: screen.add(*tables.rung_cells(recipe, line, held), keep=record.show),
             on_progress=screen.tell,
         )
 

@@ -12,13 +12,13 @@ from expost.cli.ending import plainly, release
 from expost.cli.options import CHECKING, RELEASING, Option, claimed, confidence_typed, config, options
 from expost.errors import InvalidBound
 from expost.noise import Noise
-from expost.report.facts import Rung
+from expost.report.facts import Reading
 from expost.runs.journal import Journal
 from expost.runs.records import Hidden
 from expost.runs.training import HALF, UNKNOWN, public, typed
 from expost.screen import Screen, training
 from expost.training.arrays import on
-from expost.training.finetune import CheckMaker, OnPublic, Recipe, balanced, calibrated
+from expost.training.finetune import CheckMaker, HeadRecipe, OnPublic, balanced, calibrated
 from expost.training.gradient import Exact, Floating
 from expost.training.optimizer import Adam
 from expost.training.schedule import Epsilon, Schedule
@@ -53,20 +53,20 @@ TRAINING: list[Option] = [
 ]  # fmt: skip
 
 
-@click.command()
+@click.command(name="finetune")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--accuracy", type=float, required=True, help="The accuracy to reach on held-out records.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the release.")
 @options(PRICING, TRAINING, RELEASING)
 @plainly
-def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
+def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
     """Train a linear head on SOURCE, an .npz file with arrays `features` and `labels`."""
-    recipe, columns = recipe_of(accuracy, settings), training.columns(shares=settings["records"] is not None)
+    recipe, columns = head_recipe(accuracy, settings), training.columns(shares=settings["records"] is not None)
     screen = Screen(columns, doing="reading the records", quiet=settings["as_json"])
 
     def run(noise: Noise, record: Journal) -> runs.Finetuned:
-        def told(rung: Rung) -> None:
-            screen.add(*training.cells(recipe, recipe.schedule.steps[screen.lines], rung), keep=record.show)
+        def told(rung: Reading) -> None:
+            screen.add(*training.release_cells(recipe, recipe.schedule.steps[screen.lines], rung), keep=record.show)
 
         return runs.finetune_recipe(
             Hidden(source),
@@ -81,23 +81,29 @@ def finetune(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
             on_progress=screen.advance,
         )
 
-    release(run, runs.Finetuned.save, claimed(out, settings, source, *judged(settings["validation"])), screen, settings)
+    release(
+        run,
+        runs.Finetuned.save,
+        claimed(out, settings, source, *public_records(settings["validation"])),
+        screen,
+        settings,
+    )
 
 
 @click.command(name="finetune")
 @click.option("--accuracy", default=0.9, help="The accuracy to reach.")
 @options(PRICING)
 @plainly
-def plan(accuracy: float, **settings: Any) -> None:
+def plan_head(accuracy: float, **settings: Any) -> None:
     """Show what every release of a training run would cost and how noisy it would be, before any data is touched."""
-    training.plan_table(priced(accuracy, settings))
+    training.training_plan(priced(accuracy, settings))
 
 
-def priced(accuracy: float, settings: dict[str, Any]) -> Recipe:
+def priced(accuracy: float, settings: dict[str, Any]) -> HeadRecipe:
     """The job as far as its price depends on it; refused before private data is opened."""
     rate = typed(settings["rate"], "rate")
     share, check = validated(settings["validation"], CHECKS[settings["check_name"]], settings.get("classes"))
-    return Recipe(
+    return HeadRecipe(
         width=UNKNOWN,
         classes=UNKNOWN,
         target=to_reach(accuracy),
@@ -112,7 +118,7 @@ def priced(accuracy: float, settings: dict[str, Any]) -> Recipe:
     )
 
 
-def recipe_of(accuracy: float, settings: dict[str, Any]) -> Recipe:
+def head_recipe(accuracy: float, settings: dict[str, Any]) -> HeadRecipe:
     """The whole job that the options make up."""
     classes = settings["classes"]
     return replace(
@@ -127,7 +133,7 @@ def recipe_of(accuracy: float, settings: dict[str, Any]) -> Recipe:
     )
 
 
-def judged(text: str) -> tuple[Path, ...]:
+def public_records(text: str) -> tuple[Path, ...]:
     """The public records that a check reads, if it does."""
     return () if text.partition(":")[0] == "private" else (Path(text),)
 

@@ -6,11 +6,11 @@ Becker, B. and Kohavi, R. (1996), Adult, UCI Machine Learning Repository, CC BY 
 from importlib.resources import as_file, files
 
 from expost.tabular.schema import Schema
-from expost.tabular.source import read
+from expost.tabular.source import read_table
 from expost.tabular.table import Table
 
 
-def schema() -> Schema:
+def adult_schema() -> Schema:
     """The public domain: 13 columns, whether the income is above 50K as the target."""
     return Schema.load(files("expost.datasets").joinpath("adult.toml").read_text(encoding="utf-8"))
 
@@ -18,4 +18,4 @@ def schema() -> Schema:
 def load() -> Table:
     """The records without a missing value, coded by the schema."""
     with as_file(files("expost.datasets").joinpath("adult.csv.gz")) as path:
-        return read(path, schema())
+        return read_table(path, adult_schema())

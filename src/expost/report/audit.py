@@ -11,8 +11,8 @@ from expost.accounting.statement import stated, stated_loss
 from expost.errors import ExpostError, SchemaMismatch
 from expost.report import lines, tuning
 from expost.report.commitment import digest_faults
-from expost.report.facts import total
-from expost.report.lines import alike, same
+from expost.report.facts import bill_total
+from expost.report.lines import alike, same_number
 from expost.report.notation import Json, curve_in, number, pledge_in, table
 from expost.report.procedures import procedure_of
 from expost.report.receipt import FORMAT, NOTION
@@ -86,7 +86,7 @@ def check(found: Json, *, pledged: str | None = None) -> Audit:
         if differences:  # what follows converts every stop, which takes long and would say no more
             return Audit(math.inf, differences, believed)
         pledge = None if told.found["pledge"] is None else pledge_in(told.found["pledge"])
-        return Audit(stated(total(told.bill), pledge), tuple(_statement(told, pledge, replay)), believed)
+        return Audit(stated(bill_total(told.bill), pledge), tuple(_statement(told, pledge, replay)), believed)
     except (ExpostError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         return Audit(math.inf, ("the receipt is not one that expost writes: a part of it is missing or malformed.",))
 
@@ -131,25 +131,25 @@ def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
             yield "the stops of the pledge are not those of the plan."
     if not alike(curve_in(statement["curve"]), told.history[-1].spent.curve):
         yield "the curve of the statement is not the last total of the history."
-    if not alike(curve_in(statement["curve"]), total(told.bill).curve):
+    if not alike(curve_in(statement["curve"]), bill_total(told.bill).curve):
         yield "the lines do not add up to the curve of the statement."
 
 
 def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) -> Iterator[str]:
     """Whether each total is stated as the pledge states it, and the cap was kept."""
-    statement, spent = table(told.found["statement"]), total(told.bill)
+    statement, spent = table(told.found["statement"]), bill_total(told.bill)
     delta, epsilon, loss = (number(statement[name]) for name in ("delta", "epsilon", "probabilistic epsilon"))
     if pledge is not None and pledge.delta != delta:
         yield f"the statement is at δ = {delta:g}, the pledge at δ = {pledge.delta:g}."
-    if not same(stated(spent, pledge), epsilon):
+    if not same_number(stated(spent, pledge), epsilon):
         yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
-    if not same(stated_loss(spent, pledge), loss):
+    if not same_number(stated_loss(spent, pledge), loss):
         yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
     plan = [(stop.curve, stop.epsilon) for stop in told.stops]
     history = [(taken.spent.curve, taken.epsilon) for taken in told.history]
     for where, totals in (("the plan", plan), ("the history", history)):
         for place, (curve, said) in enumerate(totals, start=1):
-            if not same(stated(Spent(curve), pledge), said):
+            if not same_number(stated(Spent(curve), pledge), said):
                 yield f"rung {place} of {where} costs ε = {stated(Spent(curve), pledge):.6g}, not {said:.6g} as stated."
     if told.cap is not None and not epsilon <= told.cap:
         yield f"the run is stated above its cap of ε = {told.cap:g}."

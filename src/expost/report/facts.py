@@ -32,7 +32,7 @@ MOST_SUMS = 10**5
 
 @final
 @dataclass(frozen=True, slots=True)
-class Rung:
+class Reading:
     """One rung of the history, its bill as ε, and the noisy accuracy where the check reveals one.
 
     ``error`` is the standard error of the noise alone, as a share of the held-out records. Both are None where about
@@ -52,7 +52,7 @@ class Rung:
         return None if self.line.verdict is None else self.line.verdict.passed
 
     @classmethod
-    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Rung":
+    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Reading":
         """A line of the history, stated by the pledge."""
         found = None if held is None or asked is None else Shares(asked, held).answer(line.verdict)
         accuracy, error = (None, None) if found is None else found
@@ -115,7 +115,7 @@ class Facts:
     relation: str
     because: str
     held: float | None
-    rungs: tuple[Rung, ...]
+    rungs: tuple[Reading, ...]
     stops: tuple[PlannedStop, ...]
     bill: tuple[Item, ...]
     versions: tuple[tuple[str, str], ...]
@@ -171,7 +171,7 @@ class Facts:
         """What the answers of the check are told in."""
         return Margins() if self.held is None or self.asked is None else Shares(self.asked, self.held)
 
-    def answer(self, rung: Rung) -> Answer | None:
+    def answer(self, rung: Reading) -> Answer | None:
         """What the check revealed on a rung, on the scale."""
         found = self.scale.answer(rung.line.verdict)
         return None if found is None else (found[0], self.width * found[1])
@@ -243,7 +243,7 @@ def _one_by_one(item: Item) -> Sequence[Spent]:
     return [item.spent.times(item.count)]
 
 
-def total(bill: Sequence[Item]) -> Spent:
+def bill_total(bill: Sequence[Item]) -> Spent:
     """The bill as one: what read a body of records, plus the dearer of the two parts it was split into."""
     return joined(by_part(bill))
 

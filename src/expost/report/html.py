@@ -8,18 +8,18 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.record import Fact
 from expost.report import digits, svg, tuning, unasked, words
-from expost.report.facts import Facts, Item, by_part, total
+from expost.report.facts import Facts, Item, bill_total, by_part
 from expost.report.page import (
     banners,
-    cells,
     document,
+    html_cells,
+    html_table,
     listed,
     meaning_section,
     part_of_a_page,
     prose,
     row,
     section,
-    table,
     tiles,
 )
 from expost.report.reading import reading
@@ -98,7 +98,7 @@ def _ladder(facts: Facts) -> str:
         terms.title,
         svg.ladder(facts) if facts.measured else "",
         f'<p class="note">{prose(reading(facts))}</p>',
-        table(heads[:shown], rows),
+        html_table(heads[:shown], rows),
     )
 
 
@@ -129,9 +129,9 @@ def _bill(facts: Facts) -> str:
     rows = [_item(item, cost(item.spent), {**words.LOOKS, **facts.job.lines}) for item in facts.bill]
     sums = by_part(facts.bill).items()
     rows += [row(f"all that read {words.part(part)}", "", "", cost(spent)) for part, spent in sums]
-    rows.append(row("together", "", "", cost(total(facts.bill)), name="here"))
+    rows.append(row("together", "", "", cost(bill_total(facts.bill)), name="here"))
     pledge = f"<p>{prose(words.pledged(facts))}</p>"
-    return section("The bill", pledge, table(("what", "read", "times", "cost of each"), rows))
+    return section("The bill", pledge, html_table(("what", "read", "times", "cost of each"), rows))
 
 
 def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
@@ -139,7 +139,7 @@ def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
     told = " · ".join([what, *(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in facts)])
     name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
     read = (f"{safe(name)}<br/><small>{safe(told)}</small>", safe(words.part(item.entry.part)), str(item.count))
-    return f"<tr>{cells((*read, prose(cost)))}</tr>"
+    return f"<tr>{html_cells((*read, prose(cost)))}</tr>"
 
 
 def _cost(facts: Facts, spent: Spent) -> str:

@@ -19,7 +19,7 @@ from expost.errors import ExpostError, SchemaMismatch
 from expost.record import Entry, Hold
 from expost.report.bounds import require_modest
 from expost.report.digits import price, small
-from expost.report.facts import Item, total
+from expost.report.facts import Item, bill_total
 from expost.report.notation import Json, curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
 from expost.report.selecting import selection_stated
 from expost.report.untrusted import json_in
@@ -82,7 +82,7 @@ class Kept:
         """The ε of all that was spent, under the pledge; infinite without one, unless it is that of a tuning."""
         if self.tuning is not None:
             return self.tuning.epsilon
-        return AdpEpsilon(0.0) if not self.bill else stated(total(self.bill), self.pledge)
+        return AdpEpsilon(0.0) if not self.bill else stated(bill_total(self.bill), self.pledge)
 
     @property
     def delta(self) -> float | None:

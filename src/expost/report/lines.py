@@ -68,7 +68,9 @@ def _unbalanced(bill: Sequence[Item]) -> Iterator[str]:
         part = item.entry.part
         if item.entry.what == "balanced check":
             trained, asked = (before.get(side, NOTHING.as_spent()) for side in (_sibling(part), part))
-            if not same(up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))):
+            if not same_number(
+                up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))
+            ):
                 yield f"line {place}, {item.entry.what}, does not balance what the lines before it spent."
         before[part] = before.get(part, NOTHING.as_spent()) + by_part([item])[part]
 
@@ -98,7 +100,7 @@ def _sibling(held: str) -> str:
     return f"{held.rpartition('/')[0]}/train"
 
 
-def same(one: float, other: float) -> bool:
+def same_number(one: float, other: float) -> bool:
     """Whether two numbers agree."""
     return math.isclose(one, other, rel_tol=SAME)
 
@@ -110,7 +112,7 @@ def alike(one: Curve, other: Curve) -> bool:
             isinstance(one, Table)
             and isinstance(other, Table)
             and one.orders == other.orders
-            and all(map(same, one.values.tolist(), other.values.tolist()))
+            and all(map(same_number, one.values.tolist(), other.values.tolist()))
         )
     pairs = zip(one.lines, other.lines, strict=False)
     return len(one.lines) == len(other.lines) and all(_alike_lines(ours, theirs) for ours, theirs in pairs)
@@ -120,7 +122,7 @@ def _alike_lines(one: Linear, other: Linear) -> bool:
     if (one.gaussian is None) is not (other.gaussian is None):
         return False
     numbers = ((line.xi, line.rho, line.gaussian or Fraction(0)) for line in (one, other))
-    return all(same(up(ours), up(theirs)) for ours, theirs in zip(*numbers, strict=True))
+    return all(same_number(up(ours), up(theirs)) for ours, theirs in zip(*numbers, strict=True))
 
 
 def _measured(entry: Entry, curve: Curve) -> bool:

@@ -68,9 +68,9 @@ def meaning_section(epsilon: float, delta: float, relation: str, pledged: float 
         f"<p>{prose(meaning.meaning(epsilon, delta, about))} {prose(meaning.scope(about))}</p>",
         f"<p>{prose(meaning.guessing(loss, chance, about))} {prose(LOSS if loss == pledged else '')}</p>",
         f'<div class="pair"><div><h3>A guess on {about.guessed}</h3>',
-        table(("believed before", "can be believed after"), guesses),
+        html_table(("believed before", "can be believed after"), guesses),
         f"</div><div><h3>An attempt to tell {about.told_apart}</h3>",
-        table(("false alarms", "finds at most"), attacks),
+        html_table(("false alarms", "finds at most"), attacks),
         "</div></div>",
     )
 
@@ -85,7 +85,7 @@ def section(title: str, *parts: str) -> str:
     return f"<section><h2>{safe(title)}</h2>{''.join(parts)}</section>"
 
 
-def table(heads: Sequence[str], rows: Iterable[str]) -> str:
+def html_table(heads: Sequence[str], rows: Iterable[str]) -> str:
     """Rows under their heads."""
     head = "".join(f"<th>{safe(each)}</th>" for each in heads)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
@@ -93,10 +93,10 @@ def table(heads: Sequence[str], rows: Iterable[str]) -> str:
 
 def row(*texts: str, name: str = "") -> str:
     """A row of plain texts."""
-    return f'<tr class="{name}">{cells(map(prose, texts))}</tr>'
+    return f'<tr class="{name}">{html_cells(map(prose, texts))}</tr>'
 
 
-def cells(contents: Iterable[str]) -> str:
+def html_cells(contents: Iterable[str]) -> str:
     """What is quoted already, cell by cell."""
     return "".join(f"<td>{each}</td>" for each in contents)
 

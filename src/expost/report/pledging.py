@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expost.training.course import Announced
 
 
-def table_commitment(recipe: synthesis.Recipe, plan: Plan, *, cap: AdpEpsilon | None) -> Commitment:
+def table_commitment(recipe: synthesis.TableRecipe, plan: Plan, *, cap: AdpEpsilon | None) -> Commitment:
     """What a run fixes before it reads the table."""
     return Commitment(
         kind=tables.TableJob.kind,
@@ -34,12 +34,12 @@ def table_commitment(recipe: synthesis.Recipe, plan: Plan, *, cap: AdpEpsilon | 
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
-        stops=tables.stops(recipe, plan),
+        stops=tables.table_stops(recipe, plan),
         looks=recipe.looks(),
     )
 
 
-def head_commitment(recipe: finetune.Recipe, plan: finetune.TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
+def head_commitment(recipe: finetune.HeadRecipe, plan: finetune.TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
     """What a run fixes before it reads the records."""
     return Commitment(
         kind=training.HeadJob.kind,
@@ -52,7 +52,7 @@ def head_commitment(recipe: finetune.Recipe, plan: finetune.TrainingPlan, *, cap
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
-        stops=training.stops(recipe, plan),
+        stops=training.head_stops(recipe, plan),
         looks=recipe.looks(),
     )
 

@@ -8,12 +8,12 @@ from expost.report.words import sure
 def reading(facts: Facts) -> str:
     """How to read the ladder."""
     if not facts.measured:
-        return f"{_verdicts(facts)}{guarded(facts)}{_ahead(facts, 'The prices of', 'were')}"
+        return f"{_verdicts(facts)}{passing_rule(facts)}{_ahead(facts, 'The prices of', 'were')}"
     margin = _margin(facts) if facts.held is None else ""
     about = "" if facts.held is None else f", nor of how many (about {round(facts.held, -1):,.0f})"
     return (
-        f"{margin}{guarded(facts)}{_ranges(facts)} of the noise that the check adds for privacy, not that of which "
-        f"records were held out{about}. A filled mark passed, an empty one did not"
+        f"{margin}{passing_rule(facts)}{_ranges(facts)} of the noise that the check adds for privacy, not that of "
+        f"which records were held out{about}. A filled mark passed, an empty one did not"
         f"{_ahead(facts, '; marks on the axis are the prices of', ', which were') or '.'}"
     )
 
@@ -49,7 +49,7 @@ def _margin(facts: Facts) -> str:
     )
 
 
-def guarded(facts: Facts) -> str:
+def passing_rule(facts: Facts) -> str:
     """What it takes to pass."""
     if facts.confidence is None:
         return ""

@@ -5,7 +5,7 @@ import re
 
 from expost.report import tuning
 from expost.report.commitment import Commitment
-from expost.report.facts import Facts, Rung
+from expost.report.facts import Facts, Reading
 from expost.report.notation import Json, budget_out, curve_out, finite, item_out
 from expost.report.tuning import TuningFacts
 from expost.report.words import NOT_PRIVATE, ending
@@ -47,12 +47,12 @@ def receipt(facts: Facts) -> dict[str, Json]:
 
 def written(facts: Facts | TuningFacts) -> str:
     """The receipt as the text of its file, a curve's numbers on one line."""
-    found = tuning.receipt(facts) if isinstance(facts, TuningFacts) else receipt(facts)
+    found = tuning.tuning_receipt(facts) if isinstance(facts, TuningFacts) else receipt(facts)
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
 
 
-def _rung(rung: Rung) -> dict[str, Json]:
+def _rung(rung: Reading) -> dict[str, Json]:
     budget, verdict = rung.line.budget, rung.line.verdict
     return {
         "budget": budget_out(budget),

@@ -16,8 +16,8 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
 from expost.looks import planned_looks
 from expost.record import Entry, Fact, Memory
-from expost.report.facts import billed, by_part, total
-from expost.report.lines import alike, same
+from expost.report.facts import bill_total, billed, by_part
+from expost.report.lines import alike, same_number
 from expost.report.procedures import Procedure, Step
 from expost.report.scale import Shares
 from expost.report.testimony import Taken, Testimony
@@ -55,7 +55,7 @@ class Replay:
     @property
     def spent(self) -> Spent:
         """The running total."""
-        return total(billed(self.record))
+        return bill_total(billed(self.record))
 
     @property
     def reached(self) -> int:
@@ -205,12 +205,12 @@ def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
     margin, std, guard = verdict.margin, verdict.std, verdict.guard
     if margin is None or std is None or guard != look.guard:
         return False
-    return same(std, look.std) and verdict.passed is (margin >= guard)
+    return same_number(std, look.std) and verdict.passed is (margin >= guard)
 
 
 def close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
     """Whether an accuracy and its error are those of another computation, or both are not told."""
     return all(
-        ours is theirs if ours is None or theirs is None else same(ours, theirs)
+        ours is theirs if ours is None or theirs is None else same_number(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)
     )

@@ -17,7 +17,7 @@ from expost.private import Neighbours
 from expost.recorded import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
-from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Rung, billed, total, versions
+from expost.report.facts import ROUNDING, Facts, Item, PlannedStop, Reading, bill_total, billed, versions
 from expost.report.job import Job, Terms
 from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe
@@ -176,7 +176,7 @@ def searched(
         relation=relation.value,
         because=because,
         held=held,
-        rungs=tuple(Rung.of(line, pledge, asked=asked, held=held) for line in outcome.history),
+        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
         stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in stops),
         bill=bill,
         versions=versions(),
@@ -210,7 +210,7 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
 
 def _require_on_record(outcome: Outcome[object], record: Record, bill: tuple[Item, ...]) -> Neighbours:
     """The relation of the bill; refused unless the record leads to what the outcome states, no more and no less."""
-    release, spent = outcome.release, total(bill)
+    release, spent = outcome.release, bill_total(bill)
     if not outcome.history:
         raise LedgerConflict("no rung of this run was climbed in this process; report it where it was.")
     order = outcome.history[0].budget.alpha

@@ -8,7 +8,7 @@ from typing import final
 
 from expost.report import digits
 from expost.report.comparison import Cell, Comparison
-from expost.report.facts import Facts, Rung
+from expost.report.facts import Facts, Reading
 from expost.report.scale import Answer, Scale
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 760, 300, 62, 24, 18, 254
@@ -86,7 +86,7 @@ def bars(comparison: Comparison) -> str:
     return _figure((BAR_WIDTH, height), f"{name}: released and synthetic counts", spoken, rows)
 
 
-def said(facts: Facts, rung: Rung) -> str:
+def said(facts: Facts, rung: Reading) -> str:
     """A rung in words."""
     found = facts.answer(rung)
     answer = "" if found is None else f", {facts.scale.told(found)}{facts.scale.unit}"
@@ -139,7 +139,7 @@ def _ahead(plane: Plane, place: int, facts: Facts) -> str:
     return f"<g><title>{safe(told)}</title>{_line('ahead', (x, FLOOR - 12), (x, FLOOR))}</g>"
 
 
-def _rung(plane: Plane, told: str, rung: Rung, found: Answer | None) -> str:
+def _rung(plane: Plane, told: str, rung: Reading, found: Answer | None) -> str:
     x, y = plane.x(rung.epsilon), plane.y(None if found is None else found[0])
     whisker = ""
     if found is not None:

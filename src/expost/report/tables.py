@@ -13,17 +13,17 @@ from expost.recorded import Record
 from expost.report import svg, words
 from expost.report.comparison import Comparison, alone, joint
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Reading, billed, versions
 from expost.report.job import Terms
 from expost.report.notation import budget_out
 from expost.report.on_record import CheckOnRecord
-from expost.report.page import prose, row, section, table
+from expost.report.page import html_table, prose, row, section
 from expost.report.svg import safe
 from expost.tabular.column import Column, Missing
 from expost.tabular.marginals import Clique
 from expost.tabular.schema import Schema
 from expost.tabular.selection import why_unpaired
-from expost.tabular.synthesis import Recipe, Synthesis
+from expost.tabular.synthesis import Synthesis, TableRecipe
 
 if TYPE_CHECKING:
     from expost.report.notation import Json
@@ -143,7 +143,7 @@ class TableJob:
         schema = section(
             "The schema",
             f"<p>{reviewed} Everything in it is public.</p>",
-            table(("column", "kind", "values", "domain", "where a value is missing"), rows),
+            html_table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
         )
         told_of = (COVERS.format(looks=looks(facts)), *((TRIED,) if facts.divided else ()))
@@ -161,7 +161,9 @@ class TableJob:
         }
 
 
-def collect(synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None) -> Facts:
+def table_facts(
+    synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None
+) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if record.pledged is not outcome.pledge:
@@ -186,22 +188,22 @@ def collect(synthesis: Synthesis, record: Record, *, title: str, because: str, c
         because=because,
         held=synthesis.held,
         rungs=tuple(
-            Rung.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
+            Reading.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
         ),
-        stops=stops(recipe, synthesis.plan),
+        stops=table_stops(recipe, synthesis.plan),
         bill=billed(record),
         versions=versions(),
         check=CheckOnRecord.of(recipe.judge()),
     )
 
 
-def stops(recipe: Recipe, plan: Plan) -> tuple[PlannedStop, ...]:
+def table_stops(recipe: TableRecipe, plan: Plan) -> tuple[PlannedStop, ...]:
     """What stopping at each rung costs, and what the rung spends."""
     rungs = zip(plan.stops, recipe.rungs.rungs, strict=True)
     return tuple(PlannedStop(stop, plan.pledge.epsilon(stop), rung) for stop, rung in rungs)
 
 
-def measure(recipe: Recipe) -> str:
+def measure(recipe: TableRecipe) -> str:
     """What the check measures: a score of the caller's own is not an accuracy."""
     return "accuracy" if recipe.score is None else "mean score"
 
@@ -217,13 +219,13 @@ def _job(synthesis: Synthesis) -> TableJob:
         worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
-        schema_digest=digest(schema),
+        schema_digest=schema_digest(schema),
         selection=synthesis.recipe.half,
         measured=tuple(synthesis.measured),
     )
 
 
-def digest(schema: Schema) -> str:
+def schema_digest(schema: Schema) -> str:
     """The SHA-256 of the schema's canonical text."""
     return hashlib.sha256(schema.dumps().encode()).hexdigest()
 

@@ -44,7 +44,7 @@ SUREST = 1 - Fraction(1, 10**12)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Stop:
+class StopClaimed:
     """A planned stop: what it costs, the rung that leads there if it is told, and the least margin that passes."""
 
     curve: Curve
@@ -91,7 +91,7 @@ class Testimony:
     floating: bool
     asked: Asked
     cap: float | None
-    stops: tuple[Stop, ...]
+    stops: tuple[StopClaimed, ...]
     ended: Ended
     reached: bool
     held: float | None
@@ -137,9 +137,9 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
     return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)
 
 
-def _stop(fields: Mapping[str, Json]) -> Stop:
+def _stop(fields: Mapping[str, Json]) -> StopClaimed:
     rung = None if fields["rung"] is None else _rung(table(fields["rung"]))
-    return Stop(curve_in(fields["curve"]), number(fields["epsilon"]), rung, _maybe(number, fields["guard"]))
+    return StopClaimed(curve_in(fields["curve"]), number(fields["epsilon"]), rung, _maybe(number, fields["guard"]))
 
 
 def _rung(fields: Mapping[str, Json]) -> Rung:

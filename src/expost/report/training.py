@@ -9,13 +9,13 @@ from expost.accounting.curve import AdpEpsilon
 from expost.recorded import Record
 from expost.report import words
 from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Rung, billed, versions
+from expost.report.facts import Facts, PlannedStop, Reading, billed, versions
 from expost.report.job import Terms
 from expost.report.on_record import CheckOnRecord
 from expost.report.svg import safe
 from expost.search import Outcome
 from expost.training.arrays import InNumpy
-from expost.training.finetune import Recipe, TrainingPlan
+from expost.training.finetune import HeadRecipe, TrainingPlan
 from expost.training.score import Classifier
 
 if TYPE_CHECKING:
@@ -141,9 +141,9 @@ class HeadJob:
         }
 
 
-def collect(
+def head_facts(
     outcome: Outcome[Classifier],
-    recipe: Recipe,
+    recipe: HeadRecipe,
     plan: TrainingPlan,
     record: Record,
     *,
@@ -174,21 +174,21 @@ def collect(
         relation=recipe.head().relation.value,
         because=because,
         held=held,
-        rungs=tuple(Rung.of(line, pledge, asked=asked, held=held) for line in outcome.history),
-        stops=stops(recipe, plan),
+        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
+        stops=head_stops(recipe, plan),
         bill=billed(record),
         versions=versions(*(() if isinstance(recipe.arrays, InNumpy) else ("torch",))),
         check=CheckOnRecord.of(recipe.judge()),
     )
 
 
-def stops(recipe: Recipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
+def head_stops(recipe: HeadRecipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
     """What stopping at each release costs, and what is spent up to it."""
     rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
     return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
 
-def _job(recipe: Recipe, *, counted: bool) -> HeadJob:
+def _job(recipe: HeadRecipe, *, counted: bool) -> HeadJob:
     return HeadJob(
         classes=recipe.classes,
         counted=counted,

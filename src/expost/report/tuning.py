@@ -14,7 +14,7 @@ from expost.report.digits import price, small
 from expost.report.facts import ROUNDING, versions
 from expost.report.notation import Json, finite, fraction, number, table, tables, text, truth
 from expost.report.page import banners, listed, meaning_section, prose, row, section, tiles
-from expost.report.page import table as table_of
+from expost.report.page import html_table as table_of
 from expost.report.svg import safe
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.training.tuned import Contest, Tuned
@@ -107,7 +107,7 @@ def article(facts: TuningFacts) -> str:
     )
 
 
-def receipt(facts: TuningFacts) -> dict[str, Json]:
+def tuning_receipt(facts: TuningFacts) -> dict[str, Json]:
     """The facts an auditor needs, ready for ``json.dumps``."""
     warning: dict[str, Json] = {"warning": NOT_PRIVATE} if facts.seeded else {}
     spent = facts.statement

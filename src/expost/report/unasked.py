@@ -4,7 +4,7 @@ from expost.report.digits import price
 from expost.report.facts import Facts
 
 
-def headline(facts: Facts) -> str:
+def unasked_headline(facts: Facts) -> str:
     """The result in one sentence."""
     spent = f"ε = {price(facts.epsilon)}"
     if facts.judged is None:
@@ -14,7 +14,7 @@ def headline(facts: Facts) -> str:
     return f"No candidate passed the check; {spent} was spent."
 
 
-def reached(facts: Facts, ending: str, last: str) -> str:
+def unasked_result(facts: Facts, ending: str, last: str) -> str:
     """What a pass says: what the caller's rule says, which a report does not know."""
     product, rung = facts.job.product, facts.job.terms.rung
     if facts.judged is None:

@@ -31,7 +31,7 @@ def conclusion(facts: Facts) -> str:
 def headline(facts: Facts) -> str:
     """The result in one sentence."""
     if facts.asked is None:
-        return unasked.headline(facts)
+        return unasked.unasked_headline(facts)
     asked, spent = plain(float(facts.asked)), f"ε = {price(facts.epsilon)}"
     if not facts.reached:
         return f"The {facts.measure} of {asked} that was asked for was not confirmed; {spent} was spent."
@@ -45,7 +45,7 @@ def headline(facts: Facts) -> str:
 def reached(facts: Facts) -> str:
     """What a pass says about the target, and the noisy answer that says so."""
     if facts.asked is None:
-        return unasked.reached(facts, ending(facts), last_checked(facts))
+        return unasked.unasked_result(facts, ending(facts), last_checked(facts))
     asked, job = plain(float(facts.asked)), facts.job
     if not facts.reached:
         return (

@@ -7,7 +7,7 @@ from expost.errors import BudgetExceeded
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.recorded import Record
-from expost.report.facts import billed, total
+from expost.report.facts import bill_total, billed
 
 
 def capped(
@@ -24,4 +24,4 @@ def spent_so_far(record: Record) -> AdpEpsilon:
     """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
     if not record.lines and not record.held:
         return AdpEpsilon(0.0)
-    return stated(total(billed(record)), record.pledged)
+    return stated(bill_total(billed(record)), record.pledged)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import ExpostError, InvalidBound, SchemaMismatch
 from expost.storage import is_array, shares_memory
-from expost.training.labelled import Labelled, read
+from expost.training.labelled import Labelled, read_npz
 from expost.training.score import unit
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class Hidden:
 
     def _arrays(self) -> tuple[ArrayLike, ArrayLike]:
         if isinstance(self._features, str | Path):
-            return read(Path(self._features))
+            return read_npz(Path(self._features))
         assert self._labels is not None  # both were required
         return self._features, self._labels
 

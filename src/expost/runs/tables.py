@@ -22,30 +22,30 @@ from expost.record import Memory
 from expost.recorded import Record
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Reading
 from expost.report.pledging import table_commitment
-from expost.report.tables import collect
+from expost.report.tables import table_facts
 from expost.runs.budget import capped
 from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.search import Ended, Line
 from expost.tabular.apart import rehearse
 from expost.tabular.footprint import require_room
-from expost.tabular.frames import Format, frame, write
+from expost.tabular.frames import Format, frame, write_table
 from expost.tabular.public import OnPublicTable
 from expost.tabular.schema import Schema
 from expost.tabular.score import Learner, Sklearn
-from expost.tabular.source import files_of, read
+from expost.tabular.source import files_of, read_table
 from expost.tabular.synthesis import (
     CONFIDENCE,
     LADDER,
     QUERY,
     CheckMaker,
     Progress,
-    Recipe,
     Score,
     Synthesis,
-    planned,
+    TableRecipe,
+    plan_synthesis,
     synthesise,
 )
 from expost.tabular.table import Table
@@ -70,7 +70,7 @@ class _Hidden:
 
     def coded(self, schema: Schema) -> Table:
         """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table) else read(self._table, schema)
+        return self._table if isinstance(self._table, Table) else read_table(self._table, schema)
 
 
 @final
@@ -101,20 +101,20 @@ class Synthesized:
         return self.synthesis.outcome.ended is Ended.HALTED
 
     @property
-    def history(self) -> tuple[Rung, ...]:
+    def history(self) -> tuple[Reading, ...]:
         """One line per rung: ε added, (ε, δ) so far, noisy accuracy, verdict."""
         return self.facts.rungs
 
     @cached_property
     def facts(self) -> Facts:
         """What a report tells, from releases only."""
-        return collect(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
+        return table_facts(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
 
     def save(self, folder: Path | Claim, *, format: Format = Format.CSV, overwrite: bool = False) -> None:  # noqa: A002
         """Write the receipt, the report and the table into a new folder, all or nothing."""
 
         def put(fresh: Path) -> None:
-            write(fresh / f"synthetic.{format.value}", self.release.value, format)
+            write_table(fresh / f"synthetic.{format.value}", self.release.value, format)
 
         deliver(folder, self.facts, put, overwrite=overwrite)
 
@@ -155,7 +155,7 @@ def synthesize(
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
     records there are, if that is public: looks that would be too noisy are then left out.
 
-    ``table`` is anything ``expost.tabular.source.read`` takes; the synthetic table comes back as the same kind of
+    ``table`` is anything ``expost.tabular.source.read_table`` takes; the synthetic table comes back as the same kind of
     frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded down to a
     thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and everything then says
     NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent. ``on_pledge`` is told, before the
@@ -163,7 +163,7 @@ def synthesize(
     """
     hidden = _Hidden(table)
     del table  # a traceback that shows variables would show its rows
-    recipe = Recipe(
+    recipe = TableRecipe(
         schema=schema,
         target=target,
         accuracy=accuracy_threshold(accuracy),
@@ -193,7 +193,7 @@ def synthesize(
 
 def synthesize_recipe(
     table: object,
-    recipe: Recipe,
+    recipe: TableRecipe,
     *,
     noise: Noise,
     record: Record | None = None,
@@ -206,7 +206,7 @@ def synthesize_recipe(
     """The same from a recipe that is ready."""
     hidden = table if isinstance(table, _Hidden) else _Hidden(table)
     del table  # a traceback that shows variables would show its rows
-    chosen, schema, check = planned(recipe), recipe.schema, recipe.check
+    chosen, schema, check = plan_synthesis(recipe), recipe.schema, recipe.check
     require_room(schema.domain, recipe.target)
     if isinstance(check, OnPublicTable):
         check.refuse_files(hidden.files)

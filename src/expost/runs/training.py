@@ -19,16 +19,16 @@ from expost.record import Memory
 from expost.recorded import Record
 from expost.release import Release
 from expost.report import Facts, fragment
-from expost.report.facts import Rung
+from expost.report.facts import Reading
 from expost.report.pledging import head_commitment
-from expost.report.training import collect
+from expost.report.training import head_facts
 from expost.runs.budget import capped
 from expost.runs.claim import Claim
 from expost.runs.folder import deliver
 from expost.runs.records import SAME, Hidden
 from expost.search import Line, Outcome
 from expost.training.arrays import on
-from expost.training.finetune import CONFIDENCE, CheckMaker, OnPublic, Recipe, balanced, fine_tune, planned
+from expost.training.finetune import CONFIDENCE, CheckMaker, HeadRecipe, OnPublic, balanced, fine_tune, plan_training
 from expost.training.gradient import Exact, Summation
 from expost.training.head import Told
 from expost.training.labelled import Labelled
@@ -76,7 +76,7 @@ class Finetuned:
         return self.facts.reached
 
     @property
-    def history(self) -> tuple[Rung, ...]:
+    def history(self) -> tuple[Reading, ...]:
         """One line per release: ε added, (ε, δ) so far, noisy margin, verdict."""
         return self.facts.rungs
 
@@ -119,7 +119,7 @@ def finetune(
     record: Record | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
-    on_step: Callable[[Rung], None] | None = None,
+    on_step: Callable[[Reading], None] | None = None,
     on_progress: Told | None = None,
 ) -> Finetuned:
     """A linear head that reaches the accuracy on held-out records, at the least privacy that reached it.
@@ -149,7 +149,7 @@ def finetune(
     if not isinstance(start, Epsilon | Fraction):
         raise InvalidBound("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
     chance = typed(rate, "rate")
-    recipe = Recipe(
+    recipe = HeadRecipe(
         width=UNKNOWN,
         classes=UNKNOWN if classes is None else classes,
         target=accuracy if isinstance(accuracy, Target) else to_reach(accuracy),
@@ -184,7 +184,7 @@ def finetune(
 
 def finetune_recipe(
     hidden: Hidden,
-    recipe: Recipe,
+    recipe: HeadRecipe,
     *,
     classes: int | None,
     noise: Noise,
@@ -192,12 +192,12 @@ def finetune_recipe(
     max_epsilon: float | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
-    on_step: Callable[[Rung], None] | None = None,
+    on_step: Callable[[Reading], None] | None = None,
     on_progress: Told | None = None,
 ) -> Finetuned:
     """The same from a recipe that is ready but for the size of the head, which the records have yet to say."""
     records = recipe.records
-    plan, kept = planned(recipe), Memory() if record is None else record
+    plan, kept = plan_training(recipe), Memory() if record is None else record
     first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="release")
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
@@ -210,10 +210,10 @@ def finetune_recipe(
 
     def told(line: Line) -> None:
         if on_step is not None:
-            on_step(Rung.of(line, plan.pledge, asked=recipe.target.threshold, held=held))
+            on_step(Reading.of(line, plan.pledge, asked=recipe.target.threshold, held=held))
 
     outcome = fine_tune(parts, sized, odometer=odometer, noise=noise, on_step=told, told=on_progress)
-    facts = collect(
+    facts = head_facts(
         outcome,
         sized,
         plan,
@@ -249,7 +249,7 @@ def typed(value: Real, name: str) -> Fraction:
     return as_typed(value)
 
 
-def _sized(recipe: Recipe, data: Labelled, classes: int) -> Recipe:
+def _sized(recipe: HeadRecipe, data: Labelled, classes: int) -> HeadRecipe:
     """The recipe for the head that the records call for, at the noise that was planned."""
     check = recipe.check
     if isinstance(check, OnPublic):

@@ -11,12 +11,12 @@ from expost.screen.steady import spelled
 from expost.search import Line
 from expost.tabular.footprint import Footprint, in_words
 from expost.tabular.selection import queries, why_unpaired
-from expost.tabular.synthesis import Recipe
+from expost.tabular.synthesis import TableRecipe
 
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
 
-def cells(recipe: Recipe, line: Line, held: float) -> tuple[str, str, str]:
+def rung_cells(recipe: TableRecipe, line: Line, held: float) -> tuple[str, str, str]:
     """A rung that is done: its price, its noisy accuracy and its verdict."""
     verdict, accuracy = line.verdict, "—"
     if verdict is not None and verdict.margin is not None and verdict.std is not None:
@@ -27,7 +27,7 @@ def cells(recipe: Recipe, line: Line, held: float) -> tuple[str, str, str]:
     return price(line.epsilon), accuracy, VERDICTS[passed]
 
 
-def plan_table(recipe: Recipe, plan: Plan) -> None:
+def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
     star = queries(domain, recipe.target, ())

@@ -5,11 +5,11 @@ from rich.table import Table
 
 from expost.numerics import up
 from expost.report.digits import margin, price, small
-from expost.report.facts import Rung
+from expost.report.facts import Reading
 from expost.screen.live import VERDICTS, paragraph
 from expost.screen.looks import look_cells, look_heads, look_words
 from expost.screen.steady import spelled
-from expost.training.finetune import Recipe, planned
+from expost.training.finetune import HeadRecipe, plan_training
 from expost.training.schedule import epoch
 
 
@@ -18,7 +18,7 @@ def columns(*, shares: bool) -> tuple[str, ...]:
     return "release", "steps", "ε so far", "noisy accuracy" if shares else "noisy margin", "verdict"
 
 
-def cells(recipe: Recipe, steps: int, rung: Rung) -> tuple[str, str, str, str]:
+def release_cells(recipe: HeadRecipe, steps: int, rung: Reading) -> tuple[str, str, str, str]:
     """A release that is done: its steps, its price, its noisy margin and its verdict."""
     verdict, answer = rung.line.verdict, "—"
     width = 1.0 if recipe.assurance is None else recipe.assurance.width
@@ -29,7 +29,7 @@ def cells(recipe: Recipe, steps: int, rung: Rung) -> tuple[str, str, str, str]:
     return f"{steps:,}", price(rung.epsilon), answer, VERDICTS[rung.passed]
 
 
-def plan_table(recipe: Recipe) -> None:
+def training_plan(recipe: HeadRecipe) -> None:
     """What every release would cost, and how noisy training and check would be: all known without the data."""
     console, steps = Console(highlight=False), epoch(recipe.rate)
     console.print(
@@ -43,7 +43,7 @@ def plan_table(recipe: Recipe) -> None:
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
     for name in ["release", "steps", f"ε at\nδ = {small(recipe.delta)}", *look_heads(held)]:
         table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
-    plan, target = planned(recipe), recipe.target.threshold
+    plan, target = plan_training(recipe), recipe.target.threshold
     rows = zip(recipe.schedule.steps, plan.epsilons, recipe.looks(), strict=True)
     for place, (taken, epsilon, look) in enumerate(rows, 1):
         asked = look_cells(look, target, held, public=not recipe.held)

@@ -21,11 +21,11 @@ from expost.tabular.column import (
     Values,
     check_domain,
     coded,
-    number,
+    number_in,
     ordinal,
+    value_codes,
     with_missing,
     with_missing_label,
-    within,
 )
 
 Edges: TypeAlias = tuple[float, ...]
@@ -78,7 +78,7 @@ class Numeric:
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each number."""
-        return _binned(cells, number, self.edges, self.closed, self.missing)
+        return _binned(cells, number_in, self.edges, self.closed, self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform real from each bin."""
@@ -124,7 +124,7 @@ class IntegerBins:
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each number."""
-        return _binned(cells, number, self.edges, self.closed, self.missing)
+        return _binned(cells, number_in, self.edges, self.closed, self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform whole number from each bin."""
@@ -205,7 +205,7 @@ def spans(codes: Codes, edges: Edges) -> tuple[Floats, Floats]:
     below = [] if math.isfinite(edges[0]) else [inner[0] - first]
     above = [] if math.isfinite(edges[-1]) else [inner[-1] + last]
     ends = np.array([*below, *inner, *above], dtype=np.float64)
-    bins = within(codes, len(edges) - 1)
+    bins = value_codes(codes, len(edges) - 1)
     return ends[bins], ends[bins + 1]
 
 

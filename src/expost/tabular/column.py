@@ -85,7 +85,7 @@ class Column(Protocol):
         ...
 
 
-def number(cell: str) -> int | float | None:
+def number_in(cell: str) -> int | float | None:
     """The number a text spells, exactly where it is whole and large; None where it spells none."""
     try:
         value = float(cell)
@@ -132,7 +132,7 @@ def coded(cells: Cells, rule: Callable[[str], int | None], count: int, missing: 
     return codes
 
 
-def within(codes: Codes, count: int) -> Integers:
+def value_codes(codes: Codes, count: int) -> Integers:
     """The codes of values, with the missing code as the last of them so that a lookup does not fail."""
     return np.minimum(codes, count - 1).astype(np.int64)
 

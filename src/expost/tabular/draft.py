@@ -10,11 +10,11 @@ from typing import final
 from expost.errors import SchemaMismatch
 from expost.private import Neighbours
 from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
-from expost.tabular.column import Column, Missing, number, ordinal
+from expost.tabular.column import Column, Missing, number_in, ordinal
 from expost.tabular.declaration import toml
 from expost.tabular.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
 from expost.tabular.schema import declared, heading
-from expost.tabular.source import cells, opened, quietly, revealed
+from expost.tabular.source import opened, quietly, revealed, text_cells
 
 BINS = 10
 MOST_TEXTS = 100
@@ -90,7 +90,7 @@ def _draft(source: object, marks: tuple[str, ...]) -> str:
     absent = frozenset({None, "", *marks})
     for chunk in table.chunks(table.names):
         for column, values in zip(seen, chunk, strict=True):
-            column.add(cells(values, absent))
+            column.add(text_cells(values, absent))
     if not seen[0].rows:
         raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
     proposed = [None if column.identifies else _proposed(column) for column in seen]
@@ -110,7 +110,7 @@ def _proposed(seen: Seen) -> Column | None:
         return None
     if words <= (FALSE_WORDS | TRUE_WORDS) - {"0", "1"}:
         return Boolean(seen.name, Missing.CATEGORY)
-    numbers = [number(value) for value in seen.values]
+    numbers = [number_in(value) for value in seen.values]
     finite = [Fraction(value) for value in numbers if value is not None and math.isfinite(value)]
     if None not in numbers and finite:
         return _numbers(seen, min(finite), max(finite), all(value.denominator == 1 for value in finite))

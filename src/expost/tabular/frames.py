@@ -74,7 +74,7 @@ def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
     return nw.from_dict(lists, backend=kind.value).to_native()
 
 
-def write(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
+def write_table(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
     """Write columns, or a frame of any kind, to a file; its name says the format unless it is given."""
     place = Path(path)
     chosen = _format(place) if format is None else format

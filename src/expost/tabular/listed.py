@@ -18,10 +18,10 @@ from expost.tabular.column import (
     Values,
     check_domain,
     coded,
-    number,
+    number_in,
+    value_codes,
     with_missing,
     with_missing_label,
-    within,
 )
 
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
@@ -79,7 +79,7 @@ class Categorical:
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """The texts."""
         known = np.array(self._known, dtype=np.object_)
-        return with_missing(known[within(codes, len(known))], codes, len(known), self.missing)
+        return with_missing(known[value_codes(codes, len(known))], codes, len(known), self.missing)
 
 
 @final
@@ -111,7 +111,7 @@ class Boolean:
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """Truth values."""
-        return with_missing(within(codes, 2) == 1, codes, 2, self.missing)
+        return with_missing(value_codes(codes, 2) == 1, codes, 2, self.missing)
 
 
 @final
@@ -149,7 +149,7 @@ class Integer:
         return {"kind": "integer", "values": self.values}
 
     def _nearest(self, cell: str) -> int | None:
-        value = number(cell)
+        value = number_in(cell)
         if value is None:
             return None
         above = bisect_left(self.values, value)
@@ -164,7 +164,7 @@ class Integer:
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """The numbers."""
         values = np.array(self.values, dtype=np.int64)
-        return with_missing(values[within(codes, len(values))], codes, len(values), self.missing)
+        return with_missing(values[value_codes(codes, len(values))], codes, len(values), self.missing)
 
 
 def _truth(cell: str) -> int | None:
@@ -172,5 +172,5 @@ def _truth(cell: str) -> int | None:
     word = cell.lower()
     if word in FALSE_WORDS or word in TRUE_WORDS:
         return int(word in TRUE_WORDS)
-    value = number(cell)
+    value = number_in(cell)
     return int(value) if value in (0, 1) else None

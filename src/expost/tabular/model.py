@@ -128,7 +128,7 @@ def fit(
     nothing. Unmeasured interactions stay at largest entropy. ``on_iteration`` is told the step and the loss.
     """
     _check(junction, measured)
-    cliques, records = [each.clique for each in measured], total(measured)
+    cliques, records = [each.clique for each in measured], record_count(measured)
     passes, empty = Passes(junction, cliques), np.zeros(0)
     weights = [np.full(np.size(each.values), records**2 / each.variance) for each in measured]
     targets = [np.ravel(each.values) / records for each in measured]
@@ -153,7 +153,7 @@ def _check(junction: Junction, measured: Sequence[Measured]) -> None:
             )
 
 
-def total(measured: Iterable[Measured]) -> float:
+def record_count(measured: Iterable[Measured]) -> float:
     """The number of records by the marginals' sums, each weighted by its inverse variance; at least 1."""
     pairs = [(float(np.sum(each.values)), each.variance * np.size(each.values)) for each in measured]
     weight = math.fsum(1 / variance for _, variance in pairs)

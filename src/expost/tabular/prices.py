@@ -19,7 +19,7 @@ from expost.numerics import up
 from expost.tabular.public import public_check
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
-from expost.tabular.synthesis import CheckMaker, Recipe, planned
+from expost.tabular.synthesis import CheckMaker, TableRecipe, plan_synthesis
 from expost.tabular.table import Table
 from expost.text import number_typed
 
@@ -51,12 +51,12 @@ class Ends:
         return ends
 
 
-def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> Recipe:
+def with_prices(recipe: TableRecipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> TableRecipe:
     """The recipe on a ladder between two ends."""
     alpha = recipe.query.alpha
     ladder = Ladder.geometric(ends.low, ends.high, ends.rungs, alpha=alpha)
     if ends.stated:
-        prior, share = planned(recipe).stops[0].curve, recipe.delta / ends.rungs
+        prior, share = plan_synthesis(recipe).stops[0].curve, recipe.delta / ends.rungs
         spent = cover(prior)
         assert spent is not None  # selection and ladder are lines
         base = spent.rho - recipe.ladder.levels[0] / alpha
@@ -68,12 +68,12 @@ def with_prices(recipe: Recipe, ends: Ends, check: Callable[[Ladder], CheckMaker
 
 
 def _kept_below(
-    recipe: Recipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
+    recipe: TableRecipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
 ) -> Ladder:
     """The levels, lowered where the check's own price would lift a statement above its end."""
     for _ in range(40):
         ladder = Ladder.of(levels, alpha=recipe.query.alpha)
-        plan = planned(replace(recipe, ladder=ladder, check=check(ladder)))
+        plan = plan_synthesis(replace(recipe, ladder=ladder, check=check(ladder)))
         stated = [plan.pledge.epsilon(stop) for stop in plan.stops]
         if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
             return ladder

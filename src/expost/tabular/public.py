@@ -12,7 +12,7 @@ from expost.checks.question import CentredSum
 from expost.errors import SchemaMismatch
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate
-from expost.tabular.source import files_of, read
+from expost.tabular.source import files_of, read_table
 from expost.tabular.table import Table
 
 SAME = "a check on the private records themselves is not free; give other records, or choose a private check."
@@ -49,7 +49,7 @@ def public_check(table: object, schema: Schema) -> OnPublicTable:
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
     the private records, which is as little public.
     """
-    return OnPublicTable(read(table, schema), files_of(table))
+    return OnPublicTable(read_table(table, schema), files_of(table))
 
 
 def same_file(left: Path, right: Path) -> bool:

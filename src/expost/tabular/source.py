@@ -48,7 +48,7 @@ class Withheld:
     interrupted: bool = False
 
 
-def read(source: object, schema: Schema) -> Table:
+def read_table(source: object, schema: Schema) -> Table:
     """The table as coded columns, under a schema that its owner has reviewed.
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
@@ -109,21 +109,21 @@ def encoded(column: Column, values: Sequence[object], absent: frozenset[str | No
     """The codes of a column's values; each distinct value is looked at once where equal ones are spelled alike."""
     kinds = {*map(type, values)} - {type(None)}
     if len(kinds) > 1 or not kinds <= SPELLED_ALIKE:
-        return column.encode(cells(values, absent))
+        return column.encode(text_cells(values, absent))
     distinct = list(set(values))
-    found = column.encode(cells(distinct, absent))
+    found = column.encode(text_cells(distinct, absent))
     code = dict(zip(distinct, found.tolist(), strict=True))
     codes: Codes = np.fromiter(map(code.__getitem__, values), found.dtype, len(values))
     return codes
 
 
-def cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str | None]:
+def text_cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str | None]:
     """The values as canonical text; None for those that are missing, or in ``absent``."""
-    texts = (value.strip() if type(value) is str else text(value) for value in values)
+    texts = (value.strip() if type(value) is str else canonical_text(value) for value in values)
     return [None if cell in absent else cell for cell in texts]
 
 
-def text(value: object) -> str | None:
+def canonical_text(value: object) -> str | None:
     """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", dates are in ISO form and UTC."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -32,7 +32,7 @@ from expost.step import Check, Look
 from expost.tabular.apart import require_apart
 from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model import Measured, fit, total
+from expost.tabular.model import Measured, fit, record_count
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct
 from expost.tabular.selection import SpanningTree, affordable, queries
@@ -52,7 +52,7 @@ THOUSANDTHS = 1000
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class TableRecipe:
     """Everything about the job that is public and fixed before data is touched.
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
@@ -153,7 +153,7 @@ class Recipe:
         return Budget(self.query.epsilon / 2, self.query.alpha)
 
 
-def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:
+def climb(recipe: TableRecipe) -> tuple[Promise, Brownian[Table]]:
     """What the selection costs, and a mechanism that costs on every rung what the run's will, whatever is selected."""
     blank = {name: np.zeros(size) for name, size in recipe.schema.domain.items()}
     prior = Gaussian(recipe.alone().statistic).promise(recipe.half) + recipe.tree(blank).promise(recipe.half)
@@ -161,7 +161,7 @@ def climb(recipe: Recipe) -> tuple[Promise, Brownian[Table]]:
     return prior, Brownian(Gaussian(star.statistic))
 
 
-def planned(recipe: Recipe) -> Plan:
+def plan_synthesis(recipe: TableRecipe) -> Plan:
     """The pledge for the whole procedure, selection included; touches no data."""
     prior, mechanism = climb(recipe)
     stops = planned_stops(mechanism, recipe.rungs, recipe.judge(), prior=prior)
@@ -175,7 +175,7 @@ def planned(recipe: Recipe) -> Plan:
 class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it."""
 
-    recipe: Recipe
+    recipe: TableRecipe
     plan: Plan
     outcome: Outcome[Candidate]
     measured: Mapping[Clique, Floats]
@@ -187,7 +187,9 @@ class Synthesis:
 class Builder:
     """Turns the estimates so far into a candidate: fit, draw rows, learn. Sees released values only."""
 
-    def __init__(self, recipe: Recipe, marginals: Marginals, ones: Measurement, noise: Noise, tell: Progress) -> None:
+    def __init__(
+        self, recipe: TableRecipe, marginals: Marginals, ones: Measurement, noise: Noise, tell: Progress
+    ) -> None:
         self._recipe, self._marginals, self._noise, self._tell = recipe, marginals, noise, tell
         place = {name: index for index, name in enumerate(recipe.schema.names)}
         self._cliques = [tuple(place[name] for name in clique) for clique in marginals.cliques]
@@ -205,7 +207,7 @@ class Builder:
         pairs = [Measured(c, v, variance) for c, v in zip(self._cliques, values, strict=True)]
         self._tell("fitting the model")
         model = fit(self._junction, [*self._ones, *pairs])
-        self.records = total([*self._ones, *pairs])
+        self.records = record_count([*self._ones, *pairs])
         self._tell("drawing a synthetic table")
         rows = recipe.rows or max(1, round(self.records / float(1 - recipe.held)))
         codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
@@ -219,7 +221,7 @@ class Builder:
 
 def synthesise(
     parts: Split[Table],
-    recipe: Recipe,
+    recipe: TableRecipe,
     chosen: Plan,
     *,
     odometer: Odometer,
@@ -253,7 +255,7 @@ def synthesise(
 
 
 def _select(
-    train: Private[Table], recipe: Recipe, odometer: Odometer, noise: Noise
+    train: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
 ) -> tuple[Measurement, tuple[Clique, ...]]:
     """Each column alone, then the tree; both billed to the training part."""
     alone = recipe.alone()

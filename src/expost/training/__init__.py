@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from expost.training.configuration import HeadConfiguration
-from expost.training.finetune import Recipe, balanced, calibrated
+from expost.training.finetune import HeadRecipe, balanced, calibrated
 from expost.training.gradient import Exact, Floating
 from expost.training.labelled import Labelled
 from expost.training.public_search import search_public
@@ -31,6 +31,7 @@ __all__ = [
     "Floating",
     "Ghost",
     "HeadConfiguration",
+    "HeadRecipe",
     "Labelled",
     "MultiLabel",
     "OneLogit",
@@ -38,7 +39,6 @@ __all__ = [
     "PerRecord",
     "PerToken",
     "Public",
-    "Recipe",
     "Schedule",
     "Trainer",
     "Within",

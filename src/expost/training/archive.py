@@ -19,7 +19,7 @@ UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, AttributeE
 """What a file of another kind makes torch raise."""
 
 
-def read(path: Path) -> Any:
+def read_archive(path: Path) -> Any:
     """What the file holds, if not one bit of it has changed since it was written; of no other is anything decoded."""
     try:
         with path.open("rb") as file:
@@ -33,7 +33,7 @@ def read(path: Path) -> Any:
         raise _stranger(path) from None
 
 
-def write(path: Path, stored: dict[str, Any]) -> None:
+def write_archive(path: Path, stored: dict[str, Any]) -> None:
     """Write aside with the digest, flush to the disk, rename, and flush the name."""
     aside = path.with_name(f"{path.name}.new")
     with aside.open("w+b") as file:

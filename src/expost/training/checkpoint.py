@@ -16,8 +16,8 @@ from expost.private import Neighbours
 from expost.record import Entry, Fact, Hold, Memory
 from expost.recorded import Record
 from expost.release import Past
-from expost.training.archive import identity, read, write
-from expost.training.paid import MOST, Paid, count, fraction
+from expost.training.archive import identity, read_archive, write_archive
+from expost.training.paid import MOST, Paid, count, stored_fraction
 from expost.training.resumption import Prospect, Standing
 from expost.training.weights import Weights
 
@@ -81,7 +81,7 @@ class Checkpoint:
     @classmethod
     def load(cls, path: Path) -> "Checkpoint":
         """A run that was begun earlier."""
-        stored = read(path)
+        stored = read_archive(path)
         if not isinstance(stored, dict) or "format" not in stored:
             raise SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
         if stored["format"] != FORMAT:
@@ -203,7 +203,7 @@ class Checkpoint:
             "over": self._over,
         }
         try:
-            write(self._path, stored)
+            write_archive(self._path, stored)
         except OSError as error:
             raise LedgerConflict(
                 f"the checkpoint {self._path} cannot be written ({error.strerror}); make room, or name another file."
@@ -235,7 +235,7 @@ def _settings(stored: Any) -> Facts:
     for name in ("batch", "records"):
         count(stored[name], 1)
     for name in ("clip", "noise_multiplier"):
-        fraction(stored[name])
+        stored_fraction(stored[name])
     if type(stored["seeded"]) is not bool or not isinstance(stored["optimizer"], str):
         raise ValueError("settings say the kind of noise and of optimiser.")
     return dict(stored)

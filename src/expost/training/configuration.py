@@ -11,7 +11,7 @@ from expost.noise import Noise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.step import Price
-from expost.training.finetune import Recipe
+from expost.training.finetune import HeadRecipe
 from expost.training.labelled import Labelled
 from expost.training.score import Classifier, unit
 
@@ -26,7 +26,7 @@ class HeadConfiguration:
     """
 
     name: str
-    recipe: Recipe
+    recipe: HeadRecipe
     delta: float
     margin: float = 2.0
     relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE

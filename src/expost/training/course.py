@@ -19,14 +19,14 @@ from expost.record import Fact
 from expost.release import Release
 from expost.search import Line
 from expost.step import Check
-from expost.training.records import Records
-from expost.training.schedule import Releases, Schedule, best_order, epoch
+from expost.training.records import Examples
+from expost.training.schedule import Releases, Schedule, epoch, release_order
 from expost.training.score import Target
 from expost.training.scores import Score
 from expost.training.weights import ModuleDescent
 
-Judge: TypeAlias = Check[Records, nn.Module] | PublicCheck[nn.Module]
-CheckKind: TypeAlias = type[BalancedCheck[Records, nn.Module]] | type[GaussianCheck[Records, nn.Module]]
+Judge: TypeAlias = Check[Examples, nn.Module] | PublicCheck[nn.Module]
+CheckKind: TypeAlias = type[BalancedCheck[Examples, nn.Module]] | type[GaussianCheck[Examples, nn.Module]]
 
 
 @final
@@ -50,7 +50,7 @@ class Course:
             schedule = Schedule.of_epochs(number, number, releases, rate=rate)
         else:
             schedule = Schedule(number, number, releases)
-        order = best_order(descent.descent.promise(schedule.first), delta)
+        order = release_order(descent.descent.promise(schedule.first), delta)
         at_once, sure = epoch(rate) if epochs else None, None
         if confidence is not None:
             sure = Confidence.of(confidence, looks=releases)
@@ -58,7 +58,7 @@ class Course:
         rungs = Releases(schedule, descent.descent, order, at_once, asked)
         return cls(descent=descent, releases=rungs, delta=delta, confidence=sure)
 
-    def question(self, target: Target, score: Score) -> CentredSum[Records, nn.Module]:
+    def question(self, target: Target, score: Score) -> CentredSum[Examples, nn.Module]:
         """Whether the mean score of a module on the held-out records reaches the target."""
         threshold, scored = target.threshold, self.descent.scored
         return CentredSum(
@@ -81,7 +81,7 @@ class Course:
         looks = max(1, schedule.releases - 1) if confidence is None else confidence.looks
         return GaussianCheck(question, first, looks, confidence)
 
-    def public(self, target: Target, score: Score, records: Records) -> Judge:
+    def public(self, target: Target, score: Score, records: Examples) -> Judge:
         """A check on public records."""
         question = self.question(target, score)
         return PublicCheck(lambda module: question.ask(module, records) >= 0)

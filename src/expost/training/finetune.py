@@ -27,8 +27,8 @@ from expost.training.gradient import Exact, Summation
 from expost.training.head import Head, Trained
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam, Optimizer
-from expost.training.schedule import Epsilon, Releases, Schedule, best_order
-from expost.training.score import Classifier, Target, correct
+from expost.training.schedule import Epsilon, Releases, Schedule, release_order
+from expost.training.score import Classifier, Target, classified
 
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 Judge: TypeAlias = Check[Labelled, Classifier] | PublicCheck[Classifier]
@@ -67,7 +67,7 @@ class OnPublic:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class HeadRecipe:
     """Everything about the job that is public and fixed before data is touched.
 
     ``start`` is what the first release may be stated as, or the noise multiplier itself. ``confidence`` is how sure a
@@ -115,12 +115,12 @@ class Recipe:
         return Descent(self.rate, self.start)
 
     def _stated(self, noise: Fraction) -> float:
-        return planned(replace(self, start=noise)).pledge.table[0].epsilon
+        return plan_training(replace(self, start=noise)).pledge.table[0].epsilon
 
     @cached_property
     def order(self) -> Fraction:
         """The order that suits the first release best: steps are bought and checks calibrated there."""
-        return best_order(self.descent.promise(self.schedule.first), self.delta)
+        return release_order(self.descent.promise(self.schedule.first), self.delta)
 
     def head(self, told: Callable[[int, int], None] | None = None) -> Head:
         """The mechanism."""
@@ -145,7 +145,7 @@ class Recipe:
 
     def question(self) -> Question:
         """What is asked of the held-out records."""
-        return CentredSum(correct, self.target.threshold, Neighbours.ADD_REMOVE)
+        return CentredSum(classified, self.target.threshold, Neighbours.ADD_REMOVE)
 
     def judge(self) -> Judge:
         """The check of that question."""
@@ -202,7 +202,7 @@ class TrainingPlan:
         return f"planned stops: δ is split evenly over the {stops} of them" if stops > 1 else "one stop is planned"
 
 
-def planned(recipe: Recipe) -> TrainingPlan:
+def plan_training(recipe: HeadRecipe) -> TrainingPlan:
     """What each release will have cost, training and checks; touches no data."""
     stops = planned_stops(recipe.head(), recipe.releases, recipe.judge())
     return TrainingPlan(PlannedStops(stops, recipe.delta))
@@ -210,7 +210,7 @@ def planned(recipe: Recipe) -> TrainingPlan:
 
 def fine_tune(
     parts: Split[Labelled],
-    recipe: Recipe,
+    recipe: HeadRecipe,
     *,
     odometer: Odometer,
     noise: Noise,

@@ -72,7 +72,9 @@ class Labelled:
         return np.sort(whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel())
 
 
-def read(path: Path, names: Sequence[str] = ("features", "labels")) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+def read_npz(
+    path: Path, names: Sequence[str] = ("features", "labels")
+) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Features and labels as an ``.npz`` file holds them."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:

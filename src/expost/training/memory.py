@@ -46,7 +46,7 @@ def require_forgetful(module: nn.Module, loss: Loss, some: Batch, others: Batch)
     _require_unwritten_when_large(fresh, loss, some)
 
 
-def same(one: Tensor, other: Tensor) -> bool:
+def same_tensor(one: Tensor, other: Tensor) -> bool:
     """Whether two tensors are of one kind and agree in every entry; NaN agrees with NaN."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
@@ -72,7 +72,7 @@ def _unwritten(module: nn.Module) -> Iterator[None]:
     yield
     after = dict(_registered(module))
     for name in sorted(before.keys() | after.keys()):
-        if name not in before or name not in after or not same(before[name], after[name].detach()):
+        if name not in before or name not in after or not same_tensor(before[name], after[name].detach()):
             raise _refusal(name)
 
 

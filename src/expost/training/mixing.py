@@ -13,7 +13,7 @@ from expost.errors import SchemaMismatch
 from expost.training.clipping import Loss
 from expost.training.inputs import tensors
 from expost.training.muted import muted
-from expost.training.trial import FAILURES, RECORDS, Answers, Batch, answers, same_chance
+from expost.training.trial import FAILURES, RECORDS, Batch, Outputs, answers, same_chance
 
 BATCHES = ((3, 0, 4, 2, 1), (4, 2, 3), (0, 1))
 """Which records are tried together: several, a few and two, in several orders."""
@@ -43,7 +43,7 @@ class Tolerance:
 DOUBLE, SINGLE = Tolerance(beside=1e-9, alone=1e-5), Tolerance(beside=1e-6, alone=1e-3)
 
 
-def require_apart(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> None:
+def require_unmixed(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance) -> None:
     """Refuse a module that answers differently to a record when other records are beside it, or none.
 
     Compared are outputs and losses, in train and eval mode. In train mode chance is the same for both sides, or absent.
@@ -110,7 +110,7 @@ def _as_alone(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance)
     with muted():
         alone = [answers(module, loss, batch.at([place])) for place in range(RECORDS)]
         for places in (*BATCHES, MANY):
-            expected = Answers(
+            expected = Outputs(
                 torch.cat([alone[place].outputs for place in places]),
                 torch.cat([alone[place].losses for place in places]),
             )
@@ -119,7 +119,7 @@ def _as_alone(module: nn.Module, loss: Loss, batch: Batch, tolerance: Tolerance)
     return True
 
 
-def _drawn(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
+def _drawn(module: nn.Module, loss: Loss, batch: Batch) -> Outputs:
     with same_chance(module):
         return answers(module, loss, batch)
 

@@ -33,9 +33,9 @@ from expost.training.checkpoint import Checkpoint
 from expost.training.clipping import Clipper, Loss, PerRecord, require_trainable
 from expost.training.course import Announced, CheckKind, Course, Goal, Judge, Stage
 from expost.training.paid import Paid
-from expost.training.records import Given, Public, Records
+from expost.training.records import Examples, Given, Public
 from expost.training.resumption import Prospect
-from expost.training.run import Run, begin
+from expost.training.run import TrainingRun, begin
 from expost.training.score import Target
 from expost.training.scores import Accuracy, Score
 from expost.training.weights import ModuleDescent, Weights
@@ -89,7 +89,7 @@ class Trainer:
         require_trainable(model, optimizer, device)
         if at_once < 1:
             raise InvalidBound(f"at_once is {at_once}; the device takes at least one record.")
-        given = Records.of(data)
+        given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
         public = len(given) if records is None else records
@@ -187,10 +187,10 @@ class Trainer:
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
-    ) -> Run:
+    ) -> TrainingRun:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
         course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
-        public, held = isinstance(on, Public), Records.of(on.records if isinstance(on, Public) else on)
+        public, held = isinstance(on, Public), Examples.of(on.records if isinstance(on, Public) else on)
         del on
         self._given.require_apart(held)
         goal = Goal(target, score)
@@ -297,13 +297,13 @@ class Trainer:
     def _run(
         self,
         course: Course,
-        parts: Split[Records],
+        parts: Split[Examples],
         judge: Judge,
         goal: Goal | None,
         *,
         max_epsilon: float | None,
         ready: Callable[[], None],
-    ) -> Run:
+    ) -> TrainingRun:
         if self._announced is not None:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
         recorder, noise = self._checkpoint or self._record, self._noise

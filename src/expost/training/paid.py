@@ -56,7 +56,7 @@ def count(value: Any, least: int, most: int = MOST_STEPS) -> int:
     return value
 
 
-def fraction(text: Any) -> Fraction:
+def stored_fraction(text: Any) -> Fraction:
     """A stored fraction, or ValueError."""
     if not isinstance(text, str) or not FRACTION.fullmatch(text):
         raise ValueError("this is not a fraction.")
@@ -85,7 +85,7 @@ def _decoded(stored: Any) -> Curve:
     if not 1 <= len(stored) <= MOST:
         raise ValueError("a curve has a line.")
     lines = tuple(
-        Linear(fraction(xi), fraction(rho), None if gaussian == NONE else fraction(gaussian))
+        Linear(stored_fraction(xi), stored_fraction(rho), None if gaussian == NONE else stored_fraction(gaussian))
         for xi, rho, gaussian in stored
     )
     return lines[0] if len(lines) == 1 else Highest(lines)

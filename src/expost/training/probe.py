@@ -13,7 +13,7 @@ from expost.errors import SchemaMismatch
 from expost.training.clipping import SLACK, Clipper, Loss, attached, trainable
 from expost.training.inputs import outputs_of
 from expost.training.memory import require_forgetful
-from expost.training.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_apart
+from expost.training.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_unmixed
 from expost.training.muted import muted
 from expost.training.scores import Score
 from expost.training.trial import FAILURES, RECORDS, Batch, flat, plain_gradient, same_chance
@@ -86,7 +86,7 @@ def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Batch, tole
     given, shifted = _unpadded(module), _shifted(module)
     require_forgetful(given, loss, batch.at((0, 1)), batch.at((2, 3)))
     for each in (given, shifted):
-        require_apart(each, loss, batch, tolerance)
+        require_unmixed(each, loss, batch, tolerance)
     _require_clipped(kind, given, loss, batch, tolerance, share=UNCLIPPED)
     if not _require_clipped(kind, shifted, loss, batch, tolerance, share=0.5):
         raise SchemaMismatch("the loss has no finite gradient on made-up records between 0 and 1; scale the features.")

@@ -36,7 +36,7 @@ class Public:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Records:
+class Examples:
     """Inputs and labels that are read a batch at a time; ``columns`` are all of them, where they are tensors."""
 
     source: Any
@@ -44,7 +44,7 @@ class Records:
     columns: Batch | None = None
 
     @classmethod
-    def of(cls, given: Given) -> "Records":
+    def of(cls, given: Given) -> "Examples":
         """Records from a dataset or from tensors, refused by one sentence that shows none of them."""
         match given:
             case TensorDataset():
@@ -60,7 +60,7 @@ class Records:
         raise SchemaMismatch("these are not records; give a map-style Dataset or a tuple of features and labels.")
 
     @classmethod
-    def _of_columns(cls, columns: Batch) -> "Records":
+    def _of_columns(cls, columns: Batch) -> "Examples":
         labels, inputs = columns.labels, tuple(tensors(columns.inputs))
         if any(not each.dim() or each.shape[:1] != labels.shape[:1] for each in (*inputs, labels)):
             raise SchemaMismatch("features and labels do not match; give a row and a label per record.")
@@ -68,7 +68,7 @@ class Records:
             raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one per record.")
         return cls(TensorDataset(*inputs, labels), len(labels), columns)
 
-    def require_apart(self, held: "Records") -> None:
+    def require_apart(self, held: "Examples") -> None:
         """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.
 
         Looked through are subsets, concatenations, and datasets that hold another one, tensors, arrays or lists, an

@@ -22,14 +22,14 @@ from expost.search import Search, planned_stops
 from expost.step import Verdict
 from expost.training.checkpoint import Carried, Checkpoint
 from expost.training.course import Course, Judge, Stage
-from expost.training.records import Records
+from expost.training.records import Examples
 from expost.training.resumption import Continued, Remaining, Standing, remaining
 from expost.training.weights import ModuleDescent, Weights
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+class TrainingRun:
     """A training run that is pledged; as a selector it hands out the rungs that are still to be climbed.
 
     ``carried`` is what earlier processes released and paid for, if they did. Of these a release may be ``pending``: it
@@ -38,7 +38,7 @@ class Run:
     """
 
     descent: ModuleDescent
-    parts: Split[Records]
+    parts: Split[Examples]
     judge: Judge
     odometer: Odometer
     pledge: PlannedStops
@@ -63,7 +63,7 @@ class Run:
         """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
         self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
 
-    def search(self, judge: Judge | None) -> Search[Records, Weights, nn.Module]:
+    def search(self, judge: Judge | None) -> Search[Examples, Weights, nn.Module]:
         """The search on the remaining rungs; what earlier processes released and nobody has judged comes first.
 
         Weights go on from the newest ones alone, which carry the bill of all.
@@ -108,7 +108,7 @@ class Run:
 
 def begin(
     course: Course,
-    parts: Split[Records],
+    parts: Split[Examples],
     judge: Judge,
     *,
     recorder: Record | Checkpoint,
@@ -116,7 +116,7 @@ def begin(
     noise: Noise,
     ready: Callable[[], None],
     goal: Mapping[str, Fact],
-) -> Run:
+) -> TrainingRun:
     """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
 
     ``ready`` is called, and may refuse, before anything is on record. ``goal`` is what the plan is to reach.
@@ -136,7 +136,7 @@ def begin(
         saved.begin(plan, course.releases.schedule.steps)
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
     odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
-    return Run(
+    return TrainingRun(
         descent=course.descent,
         parts=parts,
         judge=continued(judge, standing.looks),
@@ -156,7 +156,7 @@ def continued(judge: Judge, looks: int) -> Judge:
 
 
 def _carried(
-    course: Course, parts: Split[Records], saved: Checkpoint, odometer: Odometer, noise: Noise
+    course: Course, parts: Split[Examples], saved: Checkpoint, odometer: Odometer, noise: Noise
 ) -> Release[Weights] | None:
     """What earlier processes spent, put on the odometer before all else, with the weights it has paid for."""
     release: Release[Weights] | None = None

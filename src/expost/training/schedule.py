@@ -90,7 +90,7 @@ class Releases:
         return Rung(Budget(Fraction(self.descent.step.at(self.alpha)) * size, self.alpha), asked, steps // size)
 
 
-def best_order(promise: Promise, delta: float) -> Fraction:
+def release_order(promise: Promise, delta: float) -> Fraction:
     """The order at which a promise is stated as the least ε: where checks are calibrated, and steps counted.
 
     Implements: five-step calibration.

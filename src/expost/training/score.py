@@ -70,6 +70,6 @@ def unit(features: Features) -> Features:
     return np.asarray(features / np.where(lengths > 0, lengths, 1.0), np.float32)
 
 
-def correct(head: Classifier, held: Labelled) -> Floats:
+def classified(head: Classifier, held: Labelled) -> Floats:
     """1 for a record whose class is predicted, 0 for another; the features are scaled already."""
     return np.asarray(head.predict_unit(held.features) == held.labels, np.float64)

@@ -77,23 +77,23 @@ class Batch:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answers:
+class Outputs:
     """A row for each record: what the module puts out, and the loss."""
 
     outputs: Tensor
     losses: Tensor
 
-    def agree(self, others: "Answers", tolerance: float) -> bool:
+    def agree(self, others: "Outputs", tolerance: float) -> bool:
         """Whether they are the same, as far as the tolerance times the largest of them; NaN agrees with NaN."""
         pairs = ((self.outputs, others.outputs), (self.losses, others.losses))
         return all(_agree(one, other, tolerance) for one, other in pairs)
 
-    def at(self, places: Sequence[int]) -> "Answers":
+    def at(self, places: Sequence[int]) -> "Outputs":
         """Those of the records at these places."""
-        return Answers(self.outputs[list(places)], self.losses[list(places)])
+        return Outputs(self.outputs[list(places)], self.losses[list(places)])
 
 
-def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
+def answers(module: nn.Module, loss: Loss, batch: Batch) -> Outputs:
     """What comes out for a batch, in the module's present mode; outputs that are not a row per record count as none."""
     kept: list[object] = []
 
@@ -105,8 +105,8 @@ def answers(module: nn.Module, loss: Loss, batch: Batch) -> Answers:
         losses = losses_of(module, listening, batch.inputs, batch.labels)
     outputs, records = kept[0], len(losses)
     if isinstance(outputs, Tensor) and outputs.shape[:1] == losses.shape:
-        return Answers(outputs.reshape(records, -1), losses)
-    return Answers(losses.new_zeros((records, 1)), losses)
+        return Outputs(outputs.reshape(records, -1), losses)
+    return Outputs(losses.new_zeros((records, 1)), losses)
 
 
 def plain_gradient(module: nn.Module, loss: Loss, batch: Batch) -> Tensor:

@@ -22,9 +22,9 @@ from expost.record import Fact
 from expost.release import Past
 from expost.training.clipping import Clipper, Loss, attached, trainable
 from expost.training.inputs import outputs_of
-from expost.training.memory import same
+from expost.training.memory import same_tensor
 from expost.training.probe import require_scored, require_separable
-from expost.training.records import Records
+from expost.training.records import Examples
 from expost.training.scores import Score, on_grid
 from expost.training.steps import ModuleSteps
 from expost.training.trial import Batch
@@ -108,7 +108,7 @@ class ModuleDescent:
         """Steps, rate, noise, clip and the public number of records."""
         return self.public.facts(budget)
 
-    def sample(self, data: Records, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
+    def sample(self, data: Examples, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
         """Go on from the last release for as many steps as the budget pays for."""
         begun = past.steps[-1].value if past.steps else self.start
         steps = self.descent.steps(budget)
@@ -135,8 +135,8 @@ class ModuleDescent:
         if shapes != {name: each.shape for name, each in self.start.parameters.items()}:
             raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
         groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
-        same = groups == [len(each["params"]) for each in self.optimizer.param_groups]
-        if not same or optimizer != self.settings["optimizer"]:
+        same_tensor = groups == [len(each["params"]) for each in self.optimizer.param_groups]
+        if not same_tensor or optimizer != self.settings["optimizer"]:
             raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
 
     def require_untouched(self, weights: Weights) -> None:
@@ -147,7 +147,7 @@ class ModuleDescent:
         )
         before |= weights.parameters
         if before.keys() != after.keys() or not all(
-            same(before[name].cpu(), each.cpu()) for name, each in after.items()
+            same_tensor(before[name].cpu(), each.cpu()) for name, each in after.items()
         ):
             raise SchemaMismatch(
                 "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
@@ -170,7 +170,7 @@ class ModuleDescent:
         """Refuse a score that does not suit what the module puts out, going by the shape of the records alone."""
         require_scored(self.pristine, score, threshold, shaped)
 
-    def scored(self, module: nn.Module, held: Records, score: Score, threshold: Fraction) -> Floats:
+    def scored(self, module: nn.Module, held: Examples, score: Score, threshold: Fraction) -> Floats:
         """The score of each record."""
         module = copy.deepcopy(module)  # this one sees records, and is not the one that is released
         device = trainable(module)[0].device
@@ -181,7 +181,7 @@ class ModuleDescent:
                 steps.append(score.steps(outputs_of(module, some.inputs), some.labels, threshold))
         return on_grid(np.concatenate(steps), score.resolution)
 
-    def _step(self, clipper: Clipper, data: Records, noise: Noise) -> None:
+    def _step(self, clipper: Clipper, data: Examples, noise: Noise) -> None:
         parameters = trainable(self.module)
         totals = [torch.zeros_like(each) for each in parameters]
         places = np.flatnonzero(noise.coins(self.descent.rate, len(data)))

@@ -8,7 +8,7 @@ import pytest
 from expost.datasets import adult
 from expost.private import Neighbours
 from expost.tabular.schema import Schema
-from expost.tabular.source import read
+from expost.tabular.source import read_table
 from expost.tabular.table import Table
 
 PATH = Path(adult.__file__).with_name("adult.csv.gz")
@@ -34,11 +34,11 @@ def test_records_with_a_missing_value_are_dropped(table: Table) -> None:
 
 
 def test_the_domain_has_thirteen_columns_of_the_known_sizes() -> None:
-    assert list(adult.schema().domain.values()) == SIZES
+    assert list(adult.adult_schema().domain.values()) == SIZES
 
 
 def test_the_schema_is_reviewed_and_names_the_target() -> None:
-    schema = adult.schema()
+    schema = adult.adult_schema()
 
     assert (schema.reviewed, schema.target, schema.neighbours) == (True, "income", Neighbours.ADD_REMOVE)
 
@@ -58,21 +58,21 @@ def test_every_listed_value_occurs(table: Table) -> None:
 
 
 def test_hours_can_be_binned_right_closed_instead() -> None:
-    text = adult.schema().dumps()
+    text = adult.adult_schema().dumps()
     before = 'edges = [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, inf]\nclosed = "left"'
 
     other = Schema.load(text.replace(before, before.replace("left", "right")))
 
     with_edges = [777, 2825, 2933, 24910, 8576, 3612, 874, 419, 139, 157]
-    assert other != adult.schema()
-    assert counts(read(PATH, other), "hours-per-week") == with_edges
+    assert other != adult.adult_schema()
+    assert counts(read_table(PATH, other), "hours-per-week") == with_edges
 
 
 def test_age_binned_left_closed_counts_the_oldest_in_the_last_bin(table: Table) -> None:
-    text = adult.schema().dumps()
+    text = adult.adult_schema().dumps()
     before = '80, 90]\nclosed = "right"'
 
-    other = read(PATH, Schema.load(text.replace(before, before.replace("right", "left"))))
+    other = read_table(PATH, Schema.load(text.replace(before, before.replace("right", "left"))))
 
     assert counts(other, "age") != COUNTS["age"]
     assert len(other) == len(table)

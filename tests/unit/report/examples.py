@@ -11,14 +11,14 @@ from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
 from expost.record import Memory
-from expost.report.facts import Facts, Rung
-from expost.report.tables import TableJob, collect
+from expost.report.facts import Facts, Reading
+from expost.report.tables import TableJob, table_facts
 from expost.report.training import HeadJob
 from expost.runs import Finetuned, finetune
 from expost.step import Verdict
 from expost.tabular.schema import Schema
 from expost.tabular.score import Conditional
-from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
+from expost.tabular.synthesis import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.tabular.table import Table
 from expost.training.gradient import Exact, Floating
 
@@ -69,9 +69,9 @@ def run(
 ) -> tuple[Synthesis, Memory]:
     """A finished rehearsal and its record; not ``sure``, with the paper's check."""
     form = schema(name, value)
-    recipe = Recipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
+    recipe = TableRecipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
     recipe = recipe if sure else replace(recipe, confidence=None)
-    chosen, noise, record = planned(recipe), SeededNoise(11), Memory()
+    chosen, noise, record = plan_synthesis(recipe), SeededNoise(11), Memory()
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
     odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
     return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), record
@@ -117,13 +117,15 @@ def facts(
     accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north", *, sure: bool = True
 ) -> Facts:
     """What is reported of it."""
-    return collect(*run(accuracy, name, value, sure=sure), title="Renewals", because="an independent coin per record")
+    return table_facts(
+        *run(accuracy, name, value, sure=sure), title="Renewals", because="an independent coin per record"
+    )
 
 
 def silent(told: Facts) -> Facts:
     """The same run under a check that says yes or no, and no more."""
 
-    def hushed(rung: Rung) -> Rung:
+    def hushed(rung: Reading) -> Reading:
         verdict = None if rung.line.verdict is None else Verdict(rung.line.verdict.passed)
         return replace(rung, line=replace(rung.line, verdict=verdict), accuracy=None, error=None)
 

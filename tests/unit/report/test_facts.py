@@ -14,8 +14,8 @@ from expost.errors import LedgerConflict
 from expost.noise import Floats
 from expost.record import Entry, Memory
 from expost.report.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.report.facts import Item, total
-from expost.report.tables import collect, field_of
+from expost.report.facts import Item, bill_total
+from expost.report.tables import field_of, table_facts
 from expost.search import Ended
 from expost.tabular.column import Codes, Column, Missing
 from expost.tabular.listed import Categorical, Integer
@@ -88,7 +88,7 @@ def test_every_planned_stop_has_a_price_and_they_rise() -> None:
 def test_the_bill_adds_up_to_what_was_spent() -> None:
     told = facts()
 
-    assert total(told.bill).at(20) == pytest.approx(told.spent.at(20), rel=1e-12)
+    assert bill_total(told.bill).at(20) == pytest.approx(told.spent.at(20), rel=1e-12)
 
 
 def test_of_two_parts_the_dearer_counts_and_what_reads_both_comes_on_top() -> None:
@@ -97,8 +97,8 @@ def test_of_two_parts_the_dearer_counts_and_what_reads_both_comes_on_top() -> No
 
     bill = [item("data", Fraction(1)), item("data/train", Fraction(2)), item("data/train", Fraction(3))]
 
-    assert total([*bill, item("data/held", Fraction(4))]).at(2) == RdpEpsilon(2 * (1 + 5))
-    assert total([*bill, item("data/held", Fraction(6))]).at(2) == RdpEpsilon(2 * (1 + 6))
+    assert bill_total([*bill, item("data/held", Fraction(4))]).at(2) == RdpEpsilon(2 * (1 + 5))
+    assert bill_total([*bill, item("data/held", Fraction(6))]).at(2) == RdpEpsilon(2 * (1 + 6))
 
 
 def test_a_step_that_failed_is_billed_in_full() -> None:
@@ -108,14 +108,14 @@ def test_a_step_that_failed_is_billed_in_full() -> None:
     copy.pledge(pledge)
     copy.hold(record.lines[0][0], synthesis.plan.stops[0])
 
-    (item,) = collect(synthesis, copy, title="", because="").bill
+    (item,) = table_facts(synthesis, copy, title="", because="").bill
 
     assert (item.finished, item.spent) == (False, synthesis.plan.stops[0].as_spent())
 
 
 def test_the_record_of_another_run_is_refused() -> None:
     with pytest.raises(LedgerConflict, match="pledged otherwise"):
-        collect(run()[0], Memory(), title="", because="")
+        table_facts(run()[0], Memory(), title="", because="")
 
 
 def drawn(form: Schema, counts: tuple[int, int, int]) -> Table:

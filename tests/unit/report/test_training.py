@@ -15,7 +15,7 @@ from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.statement import stated
 from expost.report import check, conclusion, fragment, receipt, render, written
 from expost.report.digits import price
-from expost.report.facts import Facts, by_part, total
+from expost.report.facts import Facts, bill_total, by_part
 from expost.report.reading import reading
 from expost.report.scale import Margins, Shares
 from expost.search import Ended
@@ -169,7 +169,7 @@ def test_scales_agree_on_what_a_verdict_reveals() -> None:
 
 def test_the_bill_adds_up_to_what_was_spent_to_the_last_bit() -> None:
     for told in (reached(), missed(), public()):
-        assert stated(total(told.bill), told.pledge) == told.epsilon < math.inf
+        assert stated(bill_total(told.bill), told.pledge) == told.epsilon < math.inf
 
 
 def test_equal_steps_on_one_line_are_added_up_as_the_odometer_did() -> None:

@@ -14,7 +14,7 @@ from expost.noise import ScriptedNoise, SeededNoise
 from expost.tabular.binned import Closed, Dates, IntegerBins, Numeric
 from expost.tabular.column import Codes, Column, Missing
 from expost.tabular.listed import Boolean, Categorical, Integer
-from expost.tabular.source import text
+from expost.tabular.source import canonical_text
 from tests.unit.examples import one_sentence
 
 INF = math.inf
@@ -56,7 +56,7 @@ def all_codes(column: Column, times: int = 50) -> Codes:
 
 def cells(values: Sequence[object]) -> list[str | None]:
     """The values as a table would hold them."""
-    return [text(value) for value in values]
+    return [canonical_text(value) for value in values]
 
 
 def codes(column: Column, *given: str | None) -> list[int]:
@@ -88,7 +88,11 @@ def test_a_column_has_a_label_for_each_code(column: Column) -> None:
 
 
 @each_kind
-@given(given=st.lists(st.none() | st.text(max_size=12) | st.floats().map(text) | st.dates().map(text), max_size=8))
+@given(
+    given=st.lists(
+        st.none() | st.text(max_size=12) | st.floats().map(canonical_text) | st.dates().map(canonical_text), max_size=8
+    )
+)
 @settings(max_examples=20)
 def test_any_cell_has_a_code_that_depends_on_it_alone(column: Column, given: list[str | None]) -> None:
     together = codes(column, *given)

@@ -11,7 +11,7 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Floats, Noise, SeededNoise
 from expost.tabular.inference import project
 from expost.tabular.junction import Clique, Junction
-from expost.tabular.model import Measured, Model, export, fit, total
+from expost.tabular.model import Measured, Model, export, fit, record_count
 from tests.unit.tabular.test_inference import GRAPHS, everything
 
 EXACT = 1e-10
@@ -51,7 +51,7 @@ def full(model: Model) -> Floats:
 
 def smallest(domain: list[int], measured: list[Measured]) -> float:
     """The smallest loss over all full tables, by non-negative least squares; the row of ones fixes the total."""
-    records, cells = total(measured), math.prod(domain)
+    records, cells = record_count(measured), math.prod(domain)
     rows, values = [], []
     for each in measured:
         matrix = np.zeros((each.values.size, cells))
@@ -224,12 +224,12 @@ def test_without_measurements_every_row_is_as_likely() -> None:
 def test_the_total_weighs_each_sum_by_its_inverse_variance() -> None:
     narrow, wide = Measured((0,), np.array([4.0, 6.0]), 1.0), Measured((1,), np.full(4, 10.0), 2.0)
 
-    assert total([narrow, wide]) == pytest.approx((10 / 2 + 40 / 8) / (1 / 2 + 1 / 8))
+    assert record_count([narrow, wide]) == pytest.approx((10 / 2 + 40 / 8) / (1 / 2 + 1 / 8))
 
 
 @pytest.mark.parametrize("measured", [[], [Measured((0,), np.array([-4.0, -6.0]), 1.0)]])
 def test_the_total_is_one_at_least(measured: list[Measured]) -> None:
-    assert total(measured) == 1.0
+    assert record_count(measured) == 1.0
 
 
 def test_an_export_is_in_the_order_of_mbis_linear_measurement() -> None:

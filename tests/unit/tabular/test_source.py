@@ -23,10 +23,10 @@ from expost.tabular import files
 from expost.tabular.binned import Closed, Dates, IntegerBins, Numeric
 from expost.tabular.column import Column, Missing
 from expost.tabular.draft import draft
-from expost.tabular.frames import Format, frame, write
+from expost.tabular.frames import Format, frame, write_table
 from expost.tabular.listed import Boolean, Categorical, Integer
 from expost.tabular.schema import Schema
-from expost.tabular.source import read, text
+from expost.tabular.source import canonical_text, read_table
 from expost.tabular.table import Kind, Table
 from tests.unit.examples import ADD, one_sentence
 
@@ -114,14 +114,14 @@ def file(folder: Path, content: bytes, name: str = "bad.csv") -> Path:
 
 @each_source
 def test_every_kind_of_table_has_the_same_codes(source: Callable[[Path], Any], kind: Kind, tmp_path: Path) -> None:
-    table = read(source(tmp_path), SCHEMA)
+    table = read_table(source(tmp_path), SCHEMA)
 
     assert lists(table) == CODES
 
 
 @each_source
 def test_a_table_comes_back_as_what_it_was(source: Callable[[Path], Any], kind: Kind, tmp_path: Path) -> None:
-    table = read(source(tmp_path), SCHEMA)
+    table = read_table(source(tmp_path), SCHEMA)
 
     back = frame(table.native, table.decode(SeededNoise(1)))
 
@@ -131,37 +131,37 @@ def test_a_table_comes_back_as_what_it_was(source: Callable[[Path], Any], kind: 
 
 @pytest.mark.parametrize("kind", Kind)
 def test_a_frame_that_was_handed_back_has_the_same_codes(kind: Kind) -> None:
-    table = read(pl.DataFrame(RECORDS), SCHEMA)
+    table = read_table(pl.DataFrame(RECORDS), SCHEMA)
 
     back = frame(kind, table.decode(SeededNoise(1)))
 
-    assert lists(read(back, SCHEMA)) == CODES
+    assert lists(read_table(back, SCHEMA)) == CODES
 
 
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_frame_that_was_written_has_the_same_codes(kind: Kind, name: str, tmp_path: Path) -> None:
-    table = read(pl.DataFrame(RECORDS), SCHEMA)
+    table = read_table(pl.DataFrame(RECORDS), SCHEMA)
 
-    write(tmp_path / name, frame(kind, table.decode(SeededNoise(1))))
+    write_table(tmp_path / name, frame(kind, table.decode(SeededNoise(1))))
 
-    assert lists(read(tmp_path / name, SCHEMA)) == CODES
+    assert lists(read_table(tmp_path / name, SCHEMA)) == CODES
 
 
 @pytest.mark.parametrize("chosen", Format)
 def test_columns_are_written_in_the_format_that_was_given(chosen: Format, tmp_path: Path) -> None:
-    table = read(pl.DataFrame(RECORDS), SCHEMA)
+    table = read_table(pl.DataFrame(RECORDS), SCHEMA)
 
-    write(tmp_path / "out", table.decode(SeededNoise(1)), chosen)
+    write_table(tmp_path / "out", table.decode(SeededNoise(1)), chosen)
 
     (tmp_path / "out").rename(tmp_path / f"out.{chosen.value}")
-    assert lists(read(tmp_path / f"out.{chosen.value}", SCHEMA)) == CODES
+    assert lists(read_table(tmp_path / f"out.{chosen.value}", SCHEMA)) == CODES
 
 
 @pytest.mark.parametrize("path", ["out.xlsx", "nowhere/out.csv"])
 def test_a_file_that_cannot_be_written_is_refused_in_one_sentence(path: str, tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch) as refused:
-        write(tmp_path / path, {"a": np.array([1])})
+        write_table(tmp_path / path, {"a": np.array([1])})
 
     assert one_sentence(refused.value)
 
@@ -194,7 +194,7 @@ def test_whole_numbers_stay_whole_next_to_missing_ones_in_pandas() -> None:
     ],
 )
 def test_a_value_has_one_spelling_whatever_it_came_from(value: object, spelled: str | None) -> None:
-    assert text(value) == spelled
+    assert canonical_text(value) == spelled
 
 
 FLAGS = Schema((Boolean("b", Missing.CATEGORY),), True, ADD)
@@ -208,7 +208,7 @@ def test_truth_values_have_the_same_codes_as_flags_numbers_and_texts(tmp_path: P
         native.write_csv(tmp_path / "flags.csv")
         native.write_parquet(tmp_path / "flags.parquet")
         for source in (native, native.to_pandas(), tmp_path / "flags.csv", tmp_path / "flags.parquet"):
-            assert lists(read(source, FLAGS)) == {"b": [1, 0]}
+            assert lists(read_table(source, FLAGS)) == {"b": [1, 0]}
 
 
 MOMENTS = [datetime(2020, 1, 1, 0, 30, tzinfo=ZoneInfo("Europe/Zurich")), None, datetime(2020, 6, 1, 12, tzinfo=UTC)]
@@ -222,7 +222,7 @@ def test_times_with_a_zone_have_the_same_codes_from_every_kind_of_table(tmp_path
     files_of = [tmp_path / "times.parquet", tmp_path / "times.csv", f"duckdb:SELECT * FROM '{tmp_path}/times.parquet'"]
 
     for source in (native, native.to_pandas(), native.to_arrow(), *files_of):
-        assert lists(read(source, YEARS)) == {"when": [0, 2, 1]}
+        assert lists(read_table(source, YEARS)) == {"when": [0, 2, 1]}
 
 
 def test_a_zone_inside_a_list_and_a_time_without_end_are_read_too() -> None:
@@ -230,8 +230,8 @@ def test_a_zone_inside_a_list_and_a_time_without_end_are_read_too() -> None:
     nested = f"SELECT [{moment}] AS when"
     endless = f"SELECT * FROM (VALUES ({moment}), ('infinity'), ('-infinity'), ('20000-01-01'), (NULL)) t(\"when\")"
 
-    assert lists(read(f"duckdb:{nested}", YEARS)) == {"when": [2]}
-    assert lists(read(f"duckdb:{endless}", YEARS)) == {"when": [0, 1, 0, 2, 2]}
+    assert lists(read_table(f"duckdb:{nested}", YEARS)) == {"when": [2]}
+    assert lists(read_table(f"duckdb:{endless}", YEARS)) == {"when": [0, 1, 0, 2, 2]}
 
 
 def test_equal_values_of_different_types_do_not_share_a_code() -> None:
@@ -239,47 +239,49 @@ def test_equal_values_of_different_types_do_not_share_a_code() -> None:
 
     for values in ([True, 1], [1, True]):
         frame_of = pd.DataFrame({"a": pd.Series(values, dtype=object)})
-        assert lists(read(frame_of, schema))["a"] == [["true", "1"].index(str(value).lower()) for value in values]
+        assert lists(read_table(frame_of, schema))["a"] == [["true", "1"].index(str(value).lower()) for value in values]
 
 
 def test_a_mark_for_missing_values_is_missing_as_text_and_as_a_number() -> None:
     schema = one(Integer("a", (1, 2), Missing.CATEGORY), marks=("?", "-9"))
 
-    assert lists(read(pl.DataFrame({"a": ["1", "?", "-9"]}), schema)) == {"a": [0, 2, 2]}
-    assert lists(read(pl.DataFrame({"a": [1, -9]}), schema)) == {"a": [0, 2]}
+    assert lists(read_table(pl.DataFrame({"a": ["1", "?", "-9"]}), schema)) == {"a": [0, 2, 2]}
+    assert lists(read_table(pl.DataFrame({"a": [1, -9]}), schema)) == {"a": [0, 2]}
 
 
 def test_a_record_is_dropped_by_its_own_missing_value_alone() -> None:
     schema = Schema((Boolean("a", Missing.DROP), Boolean("b", Missing.CATEGORY)), True, ADD)
 
-    table = read(pl.DataFrame({"a": [True, None, False], "b": [None, True, True]}), schema)
+    table = read_table(pl.DataFrame({"a": [True, None, False], "b": [None, True, True]}), schema)
 
     assert lists(table) == {"a": [1, 0], "b": [2, 1]}
 
 
 def test_a_table_may_lose_all_its_records_without_an_error() -> None:
-    assert len(read(pl.DataFrame({"a": [None, None]}), one(Boolean("a", Missing.DROP)))) == 0
+    assert len(read_table(pl.DataFrame({"a": [None, None]}), one(Boolean("a", Missing.DROP)))) == 0
 
 
 def test_a_column_of_missing_values_is_one_category() -> None:
-    assert lists(read(pl.DataFrame({"a": [None] * 3}), one(Integer("a", (1, 2), Missing.CATEGORY)))) == {"a": [2] * 3}
+    assert lists(read_table(pl.DataFrame({"a": [None] * 3}), one(Integer("a", (1, 2), Missing.CATEGORY)))) == {
+        "a": [2] * 3
+    }
 
 
 def test_one_row_of_one_value_is_a_table() -> None:
-    assert lists(read(pl.DataFrame({"a": ["x"]}), one(Categorical("a", ("x",))))) == {"a": [0]}
+    assert lists(read_table(pl.DataFrame({"a": ["x"]}), one(Categorical("a", ("x",))))) == {"a": [0]}
 
 
 def test_two_hundred_categories_have_a_code_each() -> None:
     names = [f"v{place}" for place in range(200)]
 
-    assert lists(read(pl.DataFrame({"a": names}), one(Categorical("a", tuple(names))))) == {"a": list(range(200))}
+    assert lists(read_table(pl.DataFrame({"a": names}), one(Categorical("a", tuple(names))))) == {"a": list(range(200))}
 
 
 def test_sixty_columns_are_read_in_the_order_of_the_schema(tmp_path: Path) -> None:
     columns = {f"c{place}": [place, place + 1] for place in range(60)}
     schema = Schema(tuple(Integer(name, tuple(range(70))) for name in reversed(columns)), True, ADD)
 
-    table = read(csv_of(columns, tmp_path), schema)
+    table = read_table(csv_of(columns, tmp_path), schema)
 
     assert list(lists(table).items()) == list(reversed(columns.items()))
 
@@ -293,21 +295,21 @@ def test_numbers_of_all_sizes_are_binned(tmp_path: Path) -> None:
     values = [-1e308, -1.0, -1e-308, 0.0, 5e-324, 1e308]
     schema = one(Numeric("x", (-math.inf, -1e-300, 0.0, 1e300, math.inf), Closed.RIGHT))
 
-    assert lists(read(pl.DataFrame({"x": values}), schema)) == {"x": [0, 0, 1, 1, 2, 3]}
+    assert lists(read_table(pl.DataFrame({"x": values}), schema)) == {"x": [0, 0, 1, 1, 2, 3]}
 
 
 def test_a_table_longer_than_a_chunk_is_read_whole(tmp_path: Path) -> None:
     values = [place % 5 for place in range(150_000)]
 
     for source in (csv_of({"a": values}, tmp_path), pl.DataFrame({"a": values})):
-        assert lists(read(source, one(Integer("a", tuple(range(5)))))) == {"a": values}
+        assert lists(read_table(source, one(Integer("a", tuple(range(5)))))) == {"a": values}
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_the_header_says_the_delimiter(delimiter: str, tmp_path: Path) -> None:
     path = file(tmp_path, f"\ufeffa{delimiter}b\r\nyes{delimiter}no\r\n".encode())
 
-    table = read(path, Schema((Boolean("a"), Boolean("b")), True, ADD))
+    table = read_table(path, Schema((Boolean("a"), Boolean("b")), True, ADD))
 
     assert lists(table) == {"a": [1], "b": [0]}
 
@@ -316,11 +318,11 @@ def test_a_query_does_not_see_the_variables_of_the_program(monkeypatch: pytest.M
     monkeypatch.setattr(files, "a_frame", pl.DataFrame({"a": [True]}), raising=False)
 
     with pytest.raises(SchemaMismatch):
-        read("duckdb:SELECT * FROM a_frame", one(Boolean("a")))
+        read_table("duckdb:SELECT * FROM a_frame", one(Boolean("a")))
 
 
 def test_a_table_is_indexed_by_a_mask_and_can_be_split() -> None:
-    table = read(pl.DataFrame(RECORDS), SCHEMA)
+    table = read_table(pl.DataFrame(RECORDS), SCHEMA)
 
     sides = split(Private(table), Fraction(1, 2), SeededNoise(1))
 
@@ -329,7 +331,7 @@ def test_a_table_is_indexed_by_a_mask_and_can_be_split() -> None:
 
 
 def test_a_table_shows_nothing_of_its_records_when_printed() -> None:
-    assert repr(read(pl.DataFrame(RECORDS), SCHEMA)) == "Table(town, age, income, member, joined)"
+    assert repr(read_table(pl.DataFrame(RECORDS), SCHEMA)) == "Table(town, age, income, member, joined)"
 
 
 @pytest.mark.parametrize(
@@ -350,7 +352,7 @@ def test_a_draft_is_not_read_by() -> None:
     schema = Schema(SCHEMA.columns, False, ADD)
 
     with pytest.raises(SchemaMismatch, match="draft"):
-        read(pl.DataFrame(RECORDS), schema)
+        read_table(pl.DataFrame(RECORDS), schema)
 
 
 def half(folder: Path) -> Path:
@@ -414,7 +416,7 @@ def shown(error: BaseException | None) -> str:
 @each_failure
 def test_what_cannot_be_read_is_refused_in_one_sentence(bad: Callable[[Path], object], tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch) as refused:
-        read(bad(tmp_path), TWO)
+        read_table(bad(tmp_path), TWO)
 
     assert one_sentence(refused.value)
 
@@ -422,7 +424,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(bad: Callable[[Path], ob
 @each_failure
 def test_what_cannot_be_read_shows_no_cell_anywhere_in_the_error(bad: Callable[[Path], object], tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch) as refused:
-        read(bad(tmp_path), TWO)
+        read_table(bad(tmp_path), TWO)
 
     assert "CANARY" not in shown(refused.value)
     assert refused.value.__context__ is None

@@ -23,26 +23,26 @@ from expost.tabular.listed import Boolean, Integer
 from expost.tabular.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.selection import queries
-from expost.tabular.synthesis import Recipe, Synthesis, planned, synthesise
+from expost.tabular.synthesis import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence
 from tests.unit.report.examples import customers, run, schema
 
 LADDER = Ladder.geometric(0.02, 2, 3, alpha=20)
-RECIPE = Recipe(
+RECIPE = TableRecipe(
     schema=schema(), target="renewed", accuracy=Fraction(4, 5), ladder=LADDER, learner=Conditional(), rows=500
 )
 
 
-def parts(recipe: Recipe, seed: int = 1) -> Split[Table]:
+def parts(recipe: TableRecipe, seed: int = 1) -> Split[Table]:
     """Customers, divided by coins."""
     form = recipe.schema
     return split(Private(customers(form), form.neighbours), recipe.validation, SeededNoise(seed))
 
 
-def done(recipe: Recipe = RECIPE, record: Memory | None = None, seed: int = 1, **extra: Any) -> Synthesis:
+def done(recipe: TableRecipe = RECIPE, record: Memory | None = None, seed: int = 1, **extra: Any) -> Synthesis:
     """A rehearsal of the recipe."""
-    chosen, noise = planned(recipe), SeededNoise(seed)
+    chosen, noise = plan_synthesis(recipe), SeededNoise(seed)
     odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
     return synthesise(parts(recipe, seed), recipe, chosen, odometer=odometer, noise=noise, **extra)
 
@@ -91,7 +91,7 @@ def test_an_absurd_accuracy_is_refused_in_one_sentence(accuracy: float) -> None:
 
 
 def test_the_plan_has_a_stop_for_each_rung_and_each_costs_more() -> None:
-    plan = planned(RECIPE)
+    plan = plan_synthesis(RECIPE)
 
     prices = [plan.pledge.epsilon(stop) for stop in plan.stops]
 
@@ -100,7 +100,7 @@ def test_the_plan_has_a_stop_for_each_rung_and_each_costs_more() -> None:
 
 
 def test_the_plan_pays_for_the_selection_in_every_stop() -> None:
-    plan = planned(RECIPE)
+    plan = plan_synthesis(RECIPE)
 
     for level, stop in zip(LADDER.levels, plan.stops, strict=True):
         assert float(level) < stop.at(20) <= float(level + RECIPE.query.epsilon) * (1 + 1e-9)
@@ -216,7 +216,7 @@ def test_a_score_that_fails_shows_nothing_and_keeps_its_bill() -> None:
 
 def test_a_climb_under_a_cap_ends_below_it() -> None:
     recipe = replace(RECIPE, accuracy=Fraction(99, 100))
-    chosen, noise, cap = planned(recipe), SeededNoise(1), AdpEpsilon(1.0)
+    chosen, noise, cap = plan_synthesis(recipe), SeededNoise(1), AdpEpsilon(1.0)
     odometer = Odometer(pledge=chosen.pledge, cap=PledgedFilter(chosen.pledge, cap), rehearsal=True)
 
     finished = synthesise(parts(recipe), recipe, chosen, odometer=odometer, noise=noise)
@@ -226,7 +226,7 @@ def test_a_climb_under_a_cap_ends_below_it() -> None:
 
 
 def test_a_cap_below_the_first_rung_leaves_nothing_to_return() -> None:
-    chosen, noise = planned(RECIPE), SeededNoise(1)
+    chosen, noise = plan_synthesis(RECIPE), SeededNoise(1)
     odometer = Odometer(pledge=chosen.pledge, cap=PledgedFilter(chosen.pledge, AdpEpsilon(0.01)), rehearsal=True)
 
     with pytest.raises(BudgetExceeded):

@@ -13,7 +13,7 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import LedgerConflict, MechanismFailed
 from expost.noise import SeededNoise
-from expost.report.facts import billed, total
+from expost.report.facts import bill_total, billed
 from expost.search import Ended, Outcome
 from expost.training.callback import Callback
 from expost.training.module import Trainer
@@ -78,11 +78,11 @@ def test_once_there_is_an_outcome_nothing_more_is_spent() -> None:
     callback = Callback(job, accuracy(0.05), on=held(), **PLAN)
     host = Host()
     host.fit(callback, network())
-    spent = total(billed(job.record)).at(8)
+    spent = bill_total(billed(job.record)).at(8)
 
     callback.on_train_epoch_end(host, network())
 
-    assert total(billed(job.record)).at(8) == spent
+    assert bill_total(billed(job.record)).at(8) == spent
 
 
 class Broken(Dataset[tuple[Tensor, Tensor]]):

@@ -25,7 +25,7 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
 from expost.record import Entry
 from expost.search import Ended
-from expost.training.archive import write
+from expost.training.archive import write_archive
 from expost.training.callback import Callback
 from expost.training.checkpoint import Checkpoint
 from expost.training.module import Trainer
@@ -477,7 +477,7 @@ def test_other_weights_are_no_checkpoint(path: Path) -> None:
 
 def test_a_checkpoint_of_another_version_is_said_to_be_one(path: Path) -> None:
     broken_off(path, 3)
-    write(path, {**torch.load(path, weights_only=True), "format": 0})
+    write_archive(path, {**torch.load(path, weights_only=True), "format": 0})
 
     with pytest.raises(SchemaMismatch, match="was written by another version of expost"):
         resumed(path)

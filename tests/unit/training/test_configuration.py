@@ -13,7 +13,7 @@ from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.training.configuration import HeadConfiguration
-from expost.training.finetune import Recipe
+from expost.training.finetune import HeadRecipe
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam
 from expost.training.schedule import Schedule
@@ -21,7 +21,7 @@ from expost.training.score import accuracy, unit
 from expost.training.tune import tune
 
 DELTA = 1e-7
-RECIPE = Recipe(
+RECIPE = HeadRecipe(
     width=64,
     classes=10,
     target=accuracy(0.6),

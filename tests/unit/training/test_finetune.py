@@ -19,18 +19,18 @@ from expost.private import Private, Split, split
 from expost.search import Ended, Line, Outcome
 from expost.training.finetune import (
     CheckMaker,
+    HeadRecipe,
     OnPublic,
-    Recipe,
     balanced,
     calibrated,
     fine_tune,
-    planned,
+    plan_training,
 )
 from expost.training.gradient import Floating
 from expost.training.labelled import Labelled
 from expost.training.optimizer import Adam
 from expost.training.schedule import Epsilon, Schedule
-from expost.training.score import Classifier, accuracy, correct, unit
+from expost.training.score import Classifier, accuracy, classified, unit
 from tests.unit.examples import one_sentence
 
 ASKED = 0.85
@@ -45,7 +45,7 @@ def digits() -> tuple[Labelled, Labelled]:
     return records[~public], records[public]
 
 
-RECIPE = Recipe(
+RECIPE = HeadRecipe(
     width=64, classes=10, target=accuracy(ASKED), schedule=Schedule(20, 20, 8), start=Fraction(4, 3), delta=1e-3,
     optimizer=Adam(0.1), drop=1.0,
 )  # fmt: skip
@@ -56,15 +56,15 @@ def public() -> CheckMaker:
     return OnPublic(digits()[1])
 
 
-def parts(recipe: Recipe) -> Split[Labelled]:
+def parts(recipe: HeadRecipe) -> Split[Labelled]:
     """The records as the recipe divides them."""
     data = Private(digits()[0])
     return split(data, recipe.held, SeededNoise(5)) if recipe.held else Split.whole(data)
 
 
-def run(recipe: Recipe, seed: int = 1, on_step: Callable[[Line], None] | None = None) -> Outcome[Classifier]:
+def run(recipe: HeadRecipe, seed: int = 1, on_step: Callable[[Line], None] | None = None) -> Outcome[Classifier]:
     """A rehearsal under the pledge of the plan."""
-    odometer = Odometer(pledge=planned(recipe).pledge, rehearsal=True)
+    odometer = Odometer(pledge=plan_training(recipe).pledge, rehearsal=True)
     return fine_tune(parts(recipe), recipe, odometer=odometer, noise=SeededNoise(seed), on_step=on_step)
 
 
@@ -83,13 +83,13 @@ def test_a_threshold_that_the_first_release_misses_is_reached(name: str) -> None
     assert outcome.ended is Ended.HALTED
     assert [verdict.passed for verdict in verdicts if verdict is not None] == [False] * (len(verdicts) - 1) + [True]
     assert len(verdicts) > 1
-    assert float(np.mean(correct(outcome.release.value, digits()[1]))) > ASKED - 0.06
+    assert float(np.mean(classified(outcome.release.value, digits()[1]))) > ASKED - 0.06
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_run_is_stated_as_its_plan_says(name: str) -> None:
     recipe = replace(RECIPE, check=CHECKS[name]())
-    stated = planned(recipe).epsilons
+    stated = plan_training(recipe).epsilons
 
     outcome = run(recipe)
 
@@ -128,14 +128,14 @@ def test_public_records_on_the_threshold_pass() -> None:
 def test_the_noise_is_the_least_that_starts_at_the_epsilon_asked(check: CheckMaker) -> None:
     recipe = replace(RECIPE, start=Epsilon(1.0), check=check)
 
-    stated = planned(recipe).epsilons[0]
+    stated = plan_training(recipe).epsilons[0]
     less = replace(recipe, start=recipe.descent.noise_multiplier * Fraction(999999, 1000000))
 
-    assert stated <= 1.0 < planned(less).epsilons[0]
+    assert stated <= 1.0 < plan_training(less).epsilons[0]
 
 
 def test_balanced_checks_cost_no_more_than_public_ones() -> None:
-    assert planned(RECIPE).epsilons == planned(replace(RECIPE, check=public())).epsilons
+    assert plan_training(RECIPE).epsilons == plan_training(replace(RECIPE, check=public())).epsilons
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -184,10 +184,10 @@ BAD: dict[str, Callable[[], object]] = {
     "drop 0": lambda: replace(RECIPE, drop=0.0),
     "nothing held out": lambda: replace(RECIPE, validation=Fraction(0)),
     "everything held out": lambda: replace(RECIPE, validation=Fraction(1)),
-    "rate 0": lambda: planned(replace(RECIPE, rate=Fraction(0))),
-    "rate above 1": lambda: planned(replace(RECIPE, rate=Fraction(3, 2))),
-    "noise below 0": lambda: planned(replace(RECIPE, start=Fraction(-1))),
-    "start out of reach": lambda: planned(replace(RECIPE, start=Epsilon(1e-9))),
+    "rate 0": lambda: plan_training(replace(RECIPE, rate=Fraction(0))),
+    "rate above 1": lambda: plan_training(replace(RECIPE, rate=Fraction(3, 2))),
+    "noise below 0": lambda: plan_training(replace(RECIPE, start=Fraction(-1))),
+    "start out of reach": lambda: plan_training(replace(RECIPE, start=Epsilon(1e-9))),
     "no release": lambda: replace(RECIPE, schedule=Schedule(20, 20, 0)),
     "accuracy 1.2": lambda: replace(RECIPE, target=accuracy(1.2)),
 }

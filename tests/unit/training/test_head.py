@@ -21,7 +21,7 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.release import Past
 from expost.training.arrays import Arrays, InNumpy, on
-from expost.training.finetune import Recipe
+from expost.training.finetune import HeadRecipe
 from expost.training.gradient import Exact, Floating, Summation
 from expost.training.head import BLOCK, Head, Trained
 from expost.training.labelled import Labelled
@@ -300,7 +300,7 @@ def test_training_leaves_the_records_as_they_were() -> None:
 
 
 def test_a_head_that_is_told_nothing_trains_as_a_recipe_that_is_told_nothing() -> None:
-    recipe = Recipe(
+    recipe = HeadRecipe(
         width=WIDTH, classes=CLASSES, target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
         rate=DESCENT.rate,
     )  # fmt: skip

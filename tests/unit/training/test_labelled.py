@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from expost.errors import ExpostError, InvalidBound, SchemaMismatch
-from expost.training.labelled import Labelled, read
+from expost.training.labelled import Labelled, read_npz
 from tests.unit.examples import one_sentence
 
 SECRET = 31337.25
@@ -72,7 +72,7 @@ def test_the_text_form_shows_nothing() -> None:
 def test_a_file_is_read_as_it_was_saved(tmp_path: Path) -> None:
     np.savez(tmp_path / "records.npz", features=np.array(ROWS), labels=np.array([0, 2, 1]))
 
-    features, labels = read(tmp_path / "records.npz")
+    features, labels = read_npz(tmp_path / "records.npz")
 
     assert (features.tolist(), labels.tolist()) == (ROWS, [0, 2, 1])
 
@@ -99,7 +99,7 @@ def test_a_file_that_is_damaged_or_of_another_kind_is_refused_by_name(tmp_path: 
     for content in damaged(path):
         path.write_bytes(content)
         try:
-            read(path)
+            read_npz(path)
         except ExpostError as refused:
             assert isinstance(refused, SchemaMismatch)
             assert one_sentence(refused) and "records.npz" in str(refused)
@@ -109,7 +109,7 @@ def test_a_file_that_is_damaged_or_of_another_kind_is_refused_by_name(tmp_path: 
 
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch, match="not a readable") as refused:
-        read(tmp_path / "nowhere.npz")
+        read_npz(tmp_path / "nowhere.npz")
 
     assert one_sentence(refused.value)
 
@@ -120,6 +120,6 @@ def test_an_array_that_is_missing_is_named(tmp_path: Path, missing: str) -> None
     np.savez(tmp_path / "records.npz", **arrays)  # type: ignore[arg-type] # the stubs take a keyword for an option
 
     with pytest.raises(SchemaMismatch, match=f"holds no array named {missing}") as refused:
-        read(tmp_path / "records.npz")
+        read_npz(tmp_path / "records.npz")
 
     assert one_sentence(refused.value)

@@ -27,7 +27,7 @@ from expost.search import Ended
 from expost.training.clipping import Clipper, Ghost, PerRecord, attached
 from expost.training.module import CROSS_ENTROPY, Trainer
 from expost.training.records import Public
-from expost.training.schedule import best_order
+from expost.training.schedule import release_order
 from expost.training.score import accuracy
 from tests.unit.training.modules import (
     ACCEPTED,
@@ -225,7 +225,7 @@ def test_gaussian_checks_spend_together_what_the_first_release_costs() -> None:
 
     asked = [spent for entry, spent, count in job.record.lines for _ in range(count) if entry.what == "Gaussian check"]
     first = Descent(Fraction(1, 10), Fraction(1)).promise(10)
-    alpha = best_order(first, 1e-5)
+    alpha = release_order(first, 1e-5)
     assert len(asked) == 3
     assert sum(spent.at(alpha) for spent in asked) == pytest.approx(first.at(alpha), rel=1e-12)
 

@@ -25,7 +25,7 @@ from expost.step import Price, Verdict
 from expost.training.callback import Callback
 from expost.training.module import Trainer
 from expost.training.records import Public
-from expost.training.run import Run
+from expost.training.run import TrainingRun
 from expost.training.score import accuracy
 from tests.unit.training.modules import flat, held, trainer
 
@@ -110,7 +110,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     def put(check: Any) -> None:
         begin = Trainer.begin
 
-        def begun(job: Trainer, *given: Any, **named: Any) -> Run:
+        def begun(job: Trainer, *given: Any, **named: Any) -> TrainingRun:
             return replace(begin(job, *given, **named), judge=check)
 
         monkeypatch.setattr(Trainer, "begin", begun)

@@ -12,7 +12,7 @@ from expost.accounting.curve import ORDERS
 from expost.accounting.descent import Descent
 from expost.errors import InvalidBound
 from expost.release import Past
-from expost.training.schedule import Epsilon, Releases, Schedule, best_order, epoch
+from expost.training.schedule import Epsilon, Releases, Schedule, epoch, release_order
 from tests.unit.examples import line, one_sentence, released
 
 DESCENT = Descent(Fraction(1, 10), Fraction(4))
@@ -68,13 +68,13 @@ def test_the_best_order_states_the_least(steps: int) -> None:
 
     stated = {alpha: promise.at(alpha) + cks_offset(alpha, 1e-5) for alpha in ORDERS}
 
-    assert float(best_order(promise, 1e-5)) == min(stated, key=lambda alpha: stated[alpha])
+    assert float(release_order(promise, 1e-5)) == min(stated, key=lambda alpha: stated[alpha])
 
 
 @pytest.mark.parametrize("promise", [NOTHING, Promise(line(0, 1, 1))])
 def test_a_promise_without_an_order_is_refused(promise: Promise) -> None:
     with pytest.raises(InvalidBound, match="for gradient steps only") as refused:
-        best_order(promise, 1e-5)
+        release_order(promise, 1e-5)
 
     assert one_sentence(refused.value)
 

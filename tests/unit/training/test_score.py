@@ -10,7 +10,7 @@ from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import SeededNoise
 from expost.numerics import Real
 from expost.training.labelled import Features, Labelled
-from expost.training.score import Classifier, Target, accuracy, correct, unit
+from expost.training.score import Classifier, Target, accuracy, classified, unit
 from tests.unit.examples import one_sentence
 
 HEAD = Classifier(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.5]]))
@@ -50,7 +50,7 @@ def test_a_row_is_scaled_by_itself() -> None:
 def test_a_record_is_right_or_wrong() -> None:
     held = Labelled.of(unit(ROWS), [0, 0, 2, 1], classes=3)
 
-    assert correct(HEAD, held).tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert classified(HEAD, held).tolist() == [1.0, 0.0, 1.0, 0.0]
 
 
 def test_an_accuracy_is_the_decimal_that_was_typed() -> None:

@@ -22,7 +22,7 @@ from expost.search import Ended, Outcome
 from expost.training.clipping import Ghost, PerRecord
 from expost.training.inputs import outputs_of, transform
 from expost.training.module import CROSS_ENTROPY, Trainer
-from expost.training.records import Public, Records
+from expost.training.records import Examples, Public
 from expost.training.score import accuracy
 from expost.training.scores import (
     Accuracy,
@@ -201,7 +201,7 @@ class Wrong(Dataset[Any]):
     """The same records with labels that are wrong."""
 
     def __init__(self, task: Task, count: int) -> None:
-        self.batches = Records.of(task.records(count, 2)), task.wrong
+        self.batches = Examples.of(task.records(count, 2)), task.wrong
 
     def __len__(self) -> int:
         return len(self.batches[0])
@@ -220,7 +220,7 @@ class Wrong(Dataset[Any]):
 def test_a_task_trains_and_passes_by_its_own_score(task: Task, kind: Any) -> None:
     outcome = judged(task, task.records(2000, 2), gradients=kind)
 
-    (batch,) = Records.of(task.records(2000, 2)).batches(torch.arange(2000).numpy(), 2000)
+    (batch,) = Examples.of(task.records(2000, 2)).batches(torch.arange(2000).numpy(), 2000)
     with torch.no_grad():
         reached = task.right(outputs_of(outcome.release.value, batch.inputs), batch.labels)
     weights = torch.ones(2000)
