@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 KILLED, SURVIVED, UNTRIED = 1, 0, 3
 """How a process ends that tried a mutant."""
-SLOWER = 20
+SLOWER = 5
 """How many times the processor's time of the right program a mutant gets before it counts as noticed."""
 LEAST, WAIT = 10, 30
 """Seconds of processor time that every mutant gets, and how many times as long it may take on a busy machine."""
