@@ -43,7 +43,7 @@ class Line:
     spent: Spent
     verdict: Verdict | None
     epsilon: AdpEpsilon
-    times: int = 1
+    times: int
 
 
 @final

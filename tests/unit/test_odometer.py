@@ -832,3 +832,20 @@ def test_a_run_of_a_check_ends_with_a_question_that_did_not_finish() -> None:
 
     with pytest.raises(SpentCheck, match="did not finish"):
         odometer.ask(inquiry, data, released(1, 1), trained=NONE, noise=ScriptedNoise([0]))
+
+
+def test_sides_of_different_splits_have_names_of_their_own_on_record() -> None:
+    """Whoever reads the record takes the larger of two sides of one split, and adds up all else."""
+    memory, noise, data = Memory(), SeededNoise(1), people(0, 1, 2, 3)
+    one, other, apart = (split(each, 0.5, noise) for each in (data, data, people(4, 5)))
+    inner = split(one.train, 0.5, noise)
+    odometer = Odometer(recorder=memory, rehearsal=True)
+
+    for part in (one.train, one.held, other.train, apart.held, inner.train, other.held, one.train, data):
+        assert part is not None
+        odometer.spend(Says(0), part, budget(1), Past(), silence())
+
+    assert [entry.part for entry, _, _ in memory.lines] == [
+        "data/train", "data/held", "data 2/train", "data 3/held",
+        "data/train/train", "data 2/held", "data/train", "data",
+    ]  # fmt: skip

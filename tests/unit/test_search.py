@@ -27,8 +27,8 @@ from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Split
 from expost.record import Fact, Memory
-from expost.release import Past
-from expost.search import Ended, Line, Outcome, planned_stops, search
+from expost.release import Past, Release
+from expost.search import Ended, Line, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic
 from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import (
@@ -43,6 +43,7 @@ from tests.unit.examples import (
     line,
     people,
     rehearsal,
+    released,
     right,
     silence,
 )
@@ -79,6 +80,64 @@ def climb(
 ) -> Outcome[int]:
     """The whole search on the ladder, with a mechanism that always says 1."""
     return search(parts(), Says(1), LADDER, build, check, noise=noise, odometer=odometer, on_step=on_step)
+
+
+def stepped(
+    check: Check[Integers, int] | PublicCheck[int] | None,
+    noise: Noise,
+    ladder: Ladder = LADDER,
+    *,
+    candidate: Release[int] | None = None,
+    pending: Rung | None = None,
+) -> Search[Integers, int, int]:
+    """The same search, to be taken a step at a time."""
+    return Search(
+        parts(), Says(1), ladder, newest, check,
+        noise=noise, odometer=rehearsal(), candidate=candidate, pending=pending,
+    )  # fmt: skip
+
+
+def test_a_search_is_taken_a_step_at_a_time_until_a_candidate_passes() -> None:
+    running = stepped(CHECK, ScriptedNoise([FAIL, PASS]))
+
+    first = running.step()
+    taken = len(running.latest.steps)
+    still = not running.over
+    second = running.step()
+
+    assert (first is not None and first.verdict, second is not None and second.verdict) == tuple(
+        line.verdict for line in running.outcome.history
+    )
+    assert (taken, still, running.over) == (1, True, True)
+    assert repr(running.outcome) == f"Outcome({running.outcome.release.brief}, halted)"
+    with pytest.raises(InvalidBound, match="the search is over"):
+        running.step()
+
+
+def test_without_a_check_a_search_goes_on_to_its_last_rung_and_no_farther() -> None:
+    running = stepped(None, silence())
+
+    lines = [running.step() for _ in LADDER.rungs]
+
+    assert [None if line is None else (line.verdict, line.times) for line in lines] == [(None, 1)] * 4
+    assert (running.over, running.outcome.ended) == (True, Ended.EXHAUSTED)
+    with pytest.raises(InvalidBound, match="the search is over"):
+        running.step()
+
+
+@pytest.mark.parametrize("value", [1, 7])
+def test_what_an_earlier_process_released_is_judged_first_and_not_made_again(value: int) -> None:
+    passing: PublicCheck[int] = PublicCheck(lambda taken: taken == 7)
+    running = stepped(passing, silence(), candidate=released(value, 1), pending=LADDER.rungs[2])
+
+    line = running.step()
+
+    assert line is not None
+    assert line.budget == LADDER.rungs[2].budget
+    assert line.verdict is not None and line.verdict.passed is (value == 7)
+    assert running.over is (value == 7)
+    assert running.outcome.release.value == value
+    assert running.latest.steps == ()
 
 
 def test_halting_early_bills_only_the_rungs_taken() -> None:
