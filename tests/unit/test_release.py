@@ -228,3 +228,14 @@ def test_a_release_is_stated_by_the_pledge_that_all_its_odometers_had(
     joint = Past(*(spent(Odometer(pledge=pledge), 1) for pledge in pledges)).joint()
 
     assert joint.pledge == kept
+
+
+def test_a_release_tells_its_kind_and_its_price_in_a_few_words() -> None:
+    pledged = Odometer(pledge=FixedOrder.at(20, delta=1e-5)).spend(
+        Says([0] * 10**6), people(0), budget(1), Past(), SystemNoise()
+    )
+    bare = Odometer().spend(Says("x"), people(0), budget(1), Past(), SystemNoise())
+
+    assert pledged.brief == f"list, ε = {pledged.epsilon:.4g}, δ = 1e-05"
+    assert bare.brief == "str, no pledge"
+    assert released("x", 1).brief == "str, no pledge, NOT PRIVATE"
