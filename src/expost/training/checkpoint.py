@@ -228,7 +228,7 @@ class Checkpoint:
         if sum(paid.times for paid in loaded._bills) > MOST:
             raise ValueError("no run has as many lines.")
         groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
-        tensors = dict(weights.parameters).values()
+        tensors: list[Any] = [*dict(weights.parameters).values()]
         if not groups or not all(isinstance(each, Tensor) and each.layout is strided for each in tensors):
             raise ValueError("weights are tensors, and an optimiser has groups of them.")
         return loaded
