@@ -137,8 +137,7 @@ class Odometer:
         self._relation: Neighbours | None = None
         self._names: dict[object, str] = {}
         self._lock, self._pid = RLock(), os.getpid()
-        if pledge is not None:
-            self._record.pledge(pledge)
+        self._record.pledge(pledge)
 
     @property
     def pledge(self) -> Pledge | None:

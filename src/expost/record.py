@@ -41,8 +41,8 @@ class Recorder(Protocol):
     value leaves next. A hold never captured counts in full. Implemented by Memory, and by the journal of a run.
     """
 
-    def pledge(self, pledge: Pledge) -> None:
-        """Put on record, before anything else, how the total will be stated."""
+    def pledge(self, pledge: Pledge | None) -> None:
+        """Put on record, before anything else, how the total will be stated; None if an odometer pledges nothing."""
         ...
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
@@ -69,11 +69,11 @@ class Memory:
         self._open: dict[int, Hold] = {}
         self._relation: str | None = None
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """Put on record, before anything else, how the total will be stated."""
-        if self._pledge is not None or self._lines or self._open:
+        if pledge is not None and (self._pledge is not None or self._lines or self._open):
             raise LedgerConflict("a pledge comes first and only once; open a new record for another run.")
-        self._pledge = pledge
+        self._pledge = self._pledge if pledge is None else pledge
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""

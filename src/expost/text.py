@@ -25,6 +25,11 @@ def bounded_text(path: Path, most: int) -> str:
     return content.decode("utf-8")
 
 
+def printable(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def toml_in(text: str) -> dict[str, Any]:
     """The TOML of a text; ValueError if it is not TOML, or has a number too long or lists or keys too deep."""
     if DEEP.search(text):

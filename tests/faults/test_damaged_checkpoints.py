@@ -128,6 +128,10 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "records as text": lambda stored: stored["settings"].update(records="40"),
     "seeded as text": lambda stored: stored["settings"].update(seeded="no"),
     "no settings": lambda stored: stored.update(settings={}),
+    "an ε that is no float": lambda stored: stored.update(planned=[[1, 10**400]]),
+    "sparse weights": lambda stored: stored.update(
+        parameters={name: each.to_sparse() for name, each in stored["parameters"].items()}
+    ),
     "weights that are none": lambda stored: stored.update(parameters={"weight": 3}),
     "an optimiser that is none": lambda stored: stored.update(optimizer={}),
 }
@@ -143,6 +147,21 @@ def test_a_file_that_no_trainer_writes_is_refused_in_one_sentence_though_its_dig
 
     with pytest.raises(SchemaMismatch, match="is not one that expost writes") as refused:
         Trainer.resume(path, **parts(), noise=SeededNoise(1))
+
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("part", ["data", "data/train/held", "elsewhere"])
+def test_a_bill_about_a_part_that_the_run_does_not_read_is_refused(path: Path, part: str) -> None:
+    """What nothing reads nothing would carry on: the run would be stated as if the steps were never taken."""
+    stored = read(path)
+    for each in stored["bills"]:
+        each[0] = part
+    write(path, stored)
+    job = Trainer.resume(path, **parts(), noise=SeededNoise(1))
+
+    with pytest.raises(SchemaMismatch, match="is not one that expost writes") as refused:
+        job.until(accuracy(0.99), on=records(30, 2), **PLAN)
 
     assert one_sentence(refused.value)
 

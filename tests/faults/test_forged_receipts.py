@@ -7,6 +7,7 @@ before the run tells its settings, though not its answers.
 """
 
 import copy
+import json
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from expost.accounting.gaussian import lattice_rho
+from expost.private import Neighbours
 from expost.report.audit import check
 from expost.report.replay import Replay
 from tests.faults.forger import (
@@ -181,3 +183,12 @@ def test_the_generator_finds_what_an_audit_without_a_replay_lets_pass(monkeypatc
     name, forged = first_that_fools(("balanced check", "Gaussian check"))
 
     assert lowered(name, forged)
+
+
+@pytest.mark.parametrize("name", ["head, public", "module, public"])
+def test_a_bound_for_one_record_more_or_less_is_none_for_another_record(name: str) -> None:
+    """Replacing a record is removing one and adding one, so that the same ε would promise about twice as much."""
+    told = json.dumps(receipt_of(name))
+    found = restate(json.loads(told.replace(Neighbours.ADD_REMOVE.value, Neighbours.REPLACE_ONE.value)))
+
+    assert not check(found).matches

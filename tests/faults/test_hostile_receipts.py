@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from expost.cli import main
 from expost.report.audit import check
 from expost.report.notation import MOST_COUNT, MOST_DIGITS, MOST_LINES, MOST_ORDERS, fraction
 from expost.report.testimony import MOST_ENTRIES, MOST_STOPS
@@ -312,3 +314,13 @@ def restated(found: Receipt) -> Receipt:
         return restate(found, history=False, plan=False)
     except Exception:  # noqa: BLE001  whatever stops the forger, the receipt is hostile as it is
         return found
+
+
+def test_the_name_of_a_file_cannot_draw_on_a_terminal(tmp_path: Path) -> None:
+    name = "\x1b[2Jreceipt\nthe lines of the receipt lead to what it states.\x1b[8m"
+    (tmp_path / name).write_text("{", encoding="utf-8")
+
+    result = CliRunner().invoke(main, ["audit", str(tmp_path / name)], color=True)
+
+    assert result.exit_code == 2
+    assert result.stderr.removesuffix("\n").isprintable()

@@ -48,7 +48,7 @@ def sealed(records: int, relation: Neighbours) -> Private[Integers]:
 class Forgetful:
     """A recorder that compares nothing."""
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """Not kept."""
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:

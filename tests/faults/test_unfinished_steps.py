@@ -100,7 +100,7 @@ class Broken:
     def __init__(self, *, holds: bool) -> None:
         self._holds = holds
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """Not asked for."""
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:

@@ -743,7 +743,7 @@ class Waiting:
     asked: Event
     until: Event
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """As it should."""
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
@@ -759,9 +759,10 @@ class Waiting:
 class Full:
     """A recorder that has no room left."""
 
-    def pledge(self, pledge: Pledge) -> None:
-        """Refuse."""
-        raise LedgerConflict("the record is full.")
+    def pledge(self, pledge: Pledge | None) -> None:
+        """Refuse one."""
+        if pledge is not None:
+            raise LedgerConflict("the record is full.")
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Refuse."""
@@ -774,7 +775,7 @@ class Full:
 class Forgetful:
     """A recorder that breaks down after the step."""
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """As it should."""
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:

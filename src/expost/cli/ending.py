@@ -20,6 +20,7 @@ from expost.report.digits import price
 from expost.runs.journal import Journal
 from expost.screen import Screen
 from expost.screen.steady import is_lost, steady_streams
+from expost.text import printable
 
 REACHED, NOT_SHOWN, REFUSED, NOT_REACHED, FAILED, BY_SIGNAL = 0, 1, 2, 3, 4, 128
 """The exit statuses; that of a signal is added to its number."""
@@ -53,8 +54,14 @@ class Program(click.Group):
 
 def stop(sentence: str, status: int) -> NoReturn:
     """End without a release."""
-    click.echo(sentence, err=True)
+    say(sentence)
     sys.exit(status)
+
+
+def say(sentence: str) -> None:
+    """A sentence on the error stream, below what the interrupt key left; nothing in a path can draw on a terminal."""
+    below = "\n" if sentence.startswith("\n") else ""
+    click.echo(f"{below}{printable(sentence.removeprefix(below))}", err=True)
 
 
 def plainly(command: Command) -> Command:
@@ -133,7 +140,7 @@ def _say_spent(failure: BaseException, claim: runs.Claim, signals: Signals) -> N
             stop(f"expost: memory ran out{_spent(claim)}.", FAILED)
         case KeyboardInterrupt():  # raised by other means than a signal
             stop(f"\nexpost: interrupted{_spent(claim)}.", BY_SIGNAL + signal.SIGINT)
-    click.echo(f"expost: the run failed{_spent(claim)}.", err=True)
+    say(f"expost: the run failed{_spent(claim)}.")
 
 
 def _spent(claim: runs.Claim) -> str:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import final
+from typing import TypeAlias, final
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon
@@ -24,6 +24,7 @@ from expost.report.notation import Json, curve_in, curve_out, item_in, item_out,
 from expost.report.selecting import selection_stated
 from expost.report.untrusted import json_in
 from expost.report.words import NOT_PRIVATE
+from expost.text import printable
 
 FORMAT, VERSION = "expost journal 1", metadata.version("expost")
 MOST_LINES = 10**5
@@ -31,6 +32,7 @@ MOST_LINES = 10**5
 ORDERS = (2, 20, 128)
 """Where a step's cost is compared with what was held for it."""
 SLACK = 1 + 1e-9
+Limits: TypeAlias = tuple[float, ...]
 
 
 def opening_line() -> dict[str, Json]:
@@ -93,7 +95,7 @@ class Kept:
     def __str__(self) -> str:
         if not self.bill:
             return "The journal says that nothing was spent."
-        told = ["  ".join(f"{_plain(name)}: {_plain(str(cell))}" for name, cell in each.items()) for each in self.shown]
+        told = [printable("  ".join(f"{name}: {cell}" for name, cell in each.items())) for each in self.shown]
         warning = [f"{NOT_PRIVATE}."] if any(item.entry.seeded for item in self.bill) else []
         at = "" if self.delta is None else f" at δ = {small(self.delta)}"
         spent = f"The journal says that ε = {price(self.epsilon)}{at} is spent{self._open}."
@@ -138,6 +140,7 @@ def read_journal(text: str) -> Kept:
 def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
     pledge: Pledge | None = None
     bill: dict[int, Item] = {}
+    limits: dict[int, Limits] = {}
     held: Item | None = None
     shown: list[Mapping[str, Json]] = []
     for place, line in enumerate(lines):
@@ -145,15 +148,20 @@ def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
             case ["pledge"] if place == 0:
                 pledge = pledge_in(line["pledge"])
             case ["hold", "item"] if line["hold"] == len(bill) + 1:
-                bill[len(bill) + 1] = held = _held(item_in(line["item"]))
+                held = _held(item_in(line["item"]))
+                limits[len(bill) + 1] = _limits(held.spent)
+                bill[len(bill) + 1] = held
             case ["hold"] if line["hold"] == len(bill) + 1 and held is not None:
+                limits[len(bill) + 1] = limits[len(bill)]
                 bill[len(bill) + 1] = held
             case ["capture"]:
                 number = whole(line["capture"])
                 bill[number] = _captured(bill[number], bill[number].spent)
             case ["capture", "curve"]:
-                number = whole(line["capture"])
-                bill[number] = _captured(bill[number], Spent(curve_in(line["curve"])))
+                number, spent = whole(line["capture"]), Spent(curve_in(line["curve"]))
+                if any(cost > SLACK * limit for cost, limit in zip(_limits(spent), limits[number], strict=True)):
+                    raise SchemaMismatch("a hold is captured for no more than was held.")
+                bill[number] = _captured(bill[number], spent)
             case ["shown"]:
                 shown.append(table(line["shown"]))
             case _:
@@ -169,11 +177,11 @@ def _held(item: Item) -> Item:
 
 
 def _captured(hold: Item, spent: Spent) -> Item:
-    if hold.finished or any(spent.at(alpha) > SLACK * hold.spent.at(alpha) for alpha in ORDERS):
-        raise SchemaMismatch("a hold is captured once, for no more than was held.")
+    if hold.finished:
+        raise SchemaMismatch("a hold is captured once.")
     return Item(hold.entry, spent)
 
 
-def _plain(text: str) -> str:
-    """The text without what a terminal would obey."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+def _limits(spent: Spent) -> Limits:
+    """What a hold allows, worked out once for all that are alike: a table of costs is slow to look up."""
+    return tuple(spent.at(alpha) for alpha in ORDERS)

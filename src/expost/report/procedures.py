@@ -75,6 +75,8 @@ def procedure_of(told: Testimony) -> Procedure | None:
     if told.asked.threshold is None and (told.made, told.asked.check.name) != (ModuleJob.kind, PUBLIC_CHECK):
         return None
     before, mechanism = JOBS[told.made](told)
+    if mechanism.relation is not told.relation:
+        raise SchemaMismatch("such a run is not about these neighbours; the receipt was changed.")
     if not isinstance(mechanism, Unread):
         return Procedure(before, mechanism, type(mechanism).__name__, check_of(told), 0)
     earlier = table(told.found["training"])["earlier"]

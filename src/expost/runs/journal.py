@@ -26,14 +26,14 @@ class Journal:
     for is not lost to a full disk. Whatever ends the run, ``expost audit`` says what the file says.
     """
 
-    __slots__ = ("_file", "_last", "_memory", "_numbers", "_written")
+    __slots__ = ("_begun", "_file", "_last", "_memory", "_numbers", "_pid", "_written")
 
     def __init__(self, file: int) -> None:
         self._file: int | None = file
         self._memory = Memory()
         self._numbers: dict[Hold, int] = {}
         self._last: Hold | None = None
-        self._written = 0
+        self._written, self._begun, self._pid = 0, False, os.getpid()
         self._append(opening_line())
 
     @classmethod
@@ -71,10 +71,20 @@ class Journal:
     ) -> None:
         self.close()
 
-    def pledge(self, pledge: Pledge) -> None:
-        """Put on record, before anything else, how the total will be stated."""
-        self._memory.pledge(pledge)  # which refuses a second one: in the file that would spoil the first
-        self._append(pledge_line(pledge))
+    def pledge(self, pledge: Pledge | None) -> None:
+        """Put on record, before anything else, how the total will be stated, for one odometer.
+
+        A second odometer is refused: the names of parts are those of one, and of two parts that are not of one split a
+        reader would take the dearer.
+        """
+        if self._begun:
+            raise LedgerConflict(
+                "a journal is for one odometer, which begins it only once; open another for another run."
+            )
+        self._memory.pledge(pledge)
+        self._begun = True
+        if pledge is not None:
+            self._append(pledge_line(pledge))
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""
@@ -114,6 +124,8 @@ class Journal:
         """Add a line, whole and on the disk, or nothing: what is cut short would spoil the line after it."""
         if self._file is None:
             raise LedgerConflict("this journal is closed, and records nothing more; begin another for another run.")
+        if os.getpid() != self._pid:  # whose lines would have the numbers of ours
+            raise LedgerConflict("this journal was copied into another process; give each process its own.")
         left, before = (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode(), os.fstat(self._file)
         try:
             while left:

@@ -16,6 +16,7 @@ from rich.text import Text
 from expost.report import Facts, conclusion, written
 from expost.report.digits import tied
 from expost.screen.steady import spelled
+from expost.text import printable
 
 WIDEST = 100
 """Characters in a line that is still easily read."""
@@ -92,7 +93,8 @@ class Screen:
             return
         self._console.print()
         paragraph(self._console, conclusion(facts))
-        self._console.print(f"\nWritten to {out}{'/' if not str(out).endswith('/') else ''}", markup=False)
+        written_to = printable(f"Written to {out}{'/' if not str(out).endswith('/') else ''}")
+        self._console.print(f"\n{written_to}", markup=False)
 
     def _show(self) -> None:
         if self._moving:

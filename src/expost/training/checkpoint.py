@@ -1,12 +1,12 @@
 """Checkpoints: the weights and the bill of a training run in one file, on disk before the steps they pay for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, final
 
-from torch import Tensor
+from torch import Tensor, strided
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.pledge import PlannedStops, Pledge
@@ -88,10 +88,8 @@ class Checkpoint:
             raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
         try:
             return cls._decoded(path, stored)
-        except (ValueError, TypeError, KeyError):
-            raise SchemaMismatch(
-                f"the bill in {path} is not one that expost writes; restore the file from a copy."
-            ) from None
+        except (ValueError, TypeError, KeyError, OverflowError):
+            raise _strange(path) from None
 
     @property
     def settings(self) -> Facts:
@@ -139,6 +137,11 @@ class Checkpoint:
             )
         self._plan, self._schedule = plan, schedule
 
+    def require_about(self, parts: Collection[str]) -> None:
+        """Refuse a bill with a line about other parts than those of the run, which nothing would carry on."""
+        if not {paid.part for paid in self._bills} <= {*parts}:
+            raise _strange(self._path)
+
     def carried(self, part: str) -> Promise:
         """What is on file for a part, added up as an odometer does, to the last bit."""
         steps = [paid.promise for paid in self._bills if paid.part == part for _ in range(paid.times)]
@@ -153,7 +156,7 @@ class Checkpoint:
         self._judged = self._weights.steps
         self._write()
 
-    def pledge(self, pledge: Pledge) -> None:
+    def pledge(self, pledge: Pledge | None) -> None:
         """Put on record, before anything else, how the total will be stated."""
         self.record.pledge(pledge)
         stops = pledge.table if isinstance(pledge, PlannedStops) else ()
@@ -225,9 +228,14 @@ class Checkpoint:
         if sum(paid.times for paid in loaded._bills) > MOST:
             raise ValueError("no run has as many lines.")
         groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
-        if not groups or not all(isinstance(each, Tensor) for each in dict(weights.parameters).values()):
+        tensors: list[Any] = [*dict(weights.parameters).values()]
+        if not groups or not all(isinstance(each, Tensor) and each.layout is strided for each in tensors):
             raise ValueError("weights are tensors, and an optimiser has groups of them.")
         return loaded
+
+
+def _strange(path: Path) -> SchemaMismatch:
+    return SchemaMismatch(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
 
 
 def _settings(stored: Any) -> Facts:

@@ -133,6 +133,7 @@ def begin(
     ready()
     plan = course.facts(judge, goal)
     if saved is not None:
+        saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
         saved.begin(plan, course.releases.schedule.steps)
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
     odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.curve import AdpEpsilon
+from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import FixedOrder
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.mechanisms import Gaussian
@@ -19,7 +20,9 @@ from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.record import Entry
 from expost.release import Past
-from expost.report.journal import Kept, read_journal
+from expost.report.facts import Item
+from expost.report.journal import Kept, opening_line, read_journal
+from expost.report.notation import item_out
 from expost.runs import spent_so_far
 from expost.runs.claim import Claim
 from expost.runs.journal import Journal
@@ -382,3 +385,49 @@ def test_a_run_that_fails_leaves_its_journal_and_the_next_one_sets_it_aside(tmp_
 
     assert {path.name for path in tmp_path.iterdir()} == {"out.journal", "out-1.journal"}
     assert all(kept(path).bill for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("first", "second"), [(PLEDGE, None), (None, PLEDGE), (None, None)])
+def test_a_second_odometer_is_refused(
+    journal: Journal, path: Path, first: FixedOrder | None, second: FixedOrder | None
+) -> None:
+    """Both call the sides of their own splits data/train and data/held, of which a reader takes the dearer."""
+    odometer = Odometer(pledge=first, recorder=journal)
+    with pytest.raises(LedgerConflict, match="for one odometer") as refused:
+        Odometer(pledge=second, recorder=journal)
+    odometer.spend(Gaussian(counts()), sides(WHOLE)[0], budget(1), Past(), SystemNoise())
+
+    assert one_sentence(refused.value)
+    assert len(kept(path).bill) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process is copied where it can be")
+def test_a_copy_in_another_process_writes_nothing(journal: Journal, path: Path) -> None:
+    """Its lines would bear the numbers of ours, and no reader could tell them apart."""
+    child = os.fork()
+    if not child:
+        try:
+            Odometer(recorder=journal).spend(Gaussian(counts()), WHOLE, budget(1), Past(), SystemNoise())
+        except LedgerConflict:
+            os._exit(7)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer.spend(Gaussian(counts()), WHOLE, budget(1), Past(), SystemNoise())
+
+    assert os.waitstatus_to_exitcode(status) == 7
+    assert kept(path).epsilon == odometer.epsilon
+
+
+def test_many_steps_of_a_long_table_are_read_quickly() -> None:
+    """Two megabytes that took most of a minute: each capture looked its hold up in the table six times."""
+    orders = [1.5 + place for place in range(1000)]
+    item = item_out(Item(ENTRY, Spent(Table.of(orders, [1.0] * 1000)), finished=False))
+    holds = [{"hold": 1, "item": item}, *({"hold": number} for number in range(2, 20_001))]
+    lines = [opening_line(), *holds, *({"capture": number} for number in range(1, 20_001))]
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    begun = time.process_time()
+    found = read_journal(text)
+
+    assert all(item.finished for item in found.bill)
+    assert time.process_time() - begun < 5
