@@ -154,10 +154,10 @@ def test_a_file_that_no_trainer_writes_is_refused_in_one_sentence_though_its_dig
 @pytest.mark.parametrize("part", ["data", "data/train/held", "elsewhere"])
 def test_a_bill_about_a_part_that_the_run_does_not_read_is_refused(path: Path, part: str) -> None:
     """What nothing reads nothing would carry on: the run would be stated as if the steps were never taken."""
-    stored = read(path)
+    stored = read_archive(path)
     for each in stored["bills"]:
         each[0] = part
-    write(path, stored)
+    write_archive(path, stored)
     job = Trainer.resume(path, **parts(), noise=SeededNoise(1))
 
     with pytest.raises(SchemaMismatch, match="is not one that expost writes") as refused:

@@ -9,7 +9,7 @@ from expost.cli import tables, training
 from expost.cli.ending import NOT_REACHED, Program, plainly
 from expost.errors import InvalidBound
 from expost.report import check as audited
-from expost.report import explain as explained
+from expost.report import explain
 from expost.report.journal import is_journal, read_journal
 from expost.report.untrusted import receipt_in, text_from
 from expost.tabular.schema import RELATIONS
@@ -44,7 +44,7 @@ def audit(path: Path, pledged: str | None) -> None:
     sys.exit(0 if result.matches else NOT_REACHED)
 
 
-@main.command()
+@main.command(name="explain")
 @click.option("--epsilon", type=float, required=True, help="The ε of the statement.")
 @click.option("--delta", type=float, required=True, help="The δ of the statement.")
 @click.option(
@@ -54,6 +54,6 @@ def audit(path: Path, pledged: str | None) -> None:
     help="What the statement compares: a record more or less, or another record.",
 )
 @plainly
-def explain(epsilon: float, delta: float, neighbours: str) -> None:
+def explain_statement(epsilon: float, delta: float, neighbours: str) -> None:
     """Say what an (ε, δ) statement means, in odds."""
-    click.echo(explained(epsilon, delta, RELATIONS[neighbours]))
+    click.echo(explain(epsilon, delta, RELATIONS[neighbours]))
