@@ -1,7 +1,7 @@
 """``python -m mutants [--again] [MODULE…]``: mutate the trusted base; fail unless every mutant dies or is known not to.
 
 The tests run in a copy of the tree, so nothing here is changed but ``results.json``, module by module. With
-``--again``, only what survived the last recorded run and is not listed as equivalent is tried, and nothing is recorded.
+``--again``, only what survived the last recorded run and is not listed as equivalent is tried, and the record amended.
 """
 
 import json
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.harness import circumstances
 
 from mutants.kill import NOTHING
-from mutants.ledger import Verdict, equivalents, judged, record, survivors
+from mutants.ledger import Verdict, amend, equivalents, judged, record, survivors
 from mutants.suite import MODULES
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,9 @@ def main(arguments: list[str]) -> int:
                 sys.exit("tests fail when nothing is changed; mend that first.")
             fates = [(name, noticed, seconds) for each, name, noticed, seconds in tried if each == module]
             verdict = judged(module, {name: noticed for name, noticed, _ in fates}, () if again else listed)
-            if not again:
+            if again:
+                amend(module, verdict, commit=commit)
+            else:
                 record(module, verdict, commit=commit, seconds=sum(seconds for _, _, seconds in fates))
             _tell(module, verdict)
             sound = sound and verdict.sound

@@ -1,9 +1,12 @@
 """The mutation tool: which faults it makes, that it notices and misses what it should, and when its verb fails."""
 
+import json
+from pathlib import Path
 from textwrap import dedent
 from types import FunctionType
 
 import pytest
+from mutants import ledger
 from mutants.kill import KILLED, SURVIVED, Trial, in_turn, objects_of
 from mutants.ledger import equivalents, judged
 from mutants.operators import Mutant, mutants_of
@@ -158,3 +161,20 @@ def test_every_equivalent_on_file_has_a_reason_and_is_still_there() -> None:
     }
 
     assert [name for name, reason in equivalents().items() if name not in there or not reason.endswith(".")] == []
+
+
+def test_what_survived_and_is_noticed_by_now_is_taken_off_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(ledger, "equivalents", lambda: {"m.py f: a → b": "no caller sees it"})
+    alive = {"m.py f: a → b": False, "m.py f: c → d": False, "m.py f: e → f": False, "m.py f: g → h": True}
+    ledger.record("m.py", ledger.judged("m.py", alive, ()), commit="old", seconds=1.0)
+
+    again = ledger.judged("m.py", {"m.py f: c → d": True, "m.py f: e → f": False}, ())
+    ledger.amend("m.py", again, commit="new")
+
+    found = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["m.py"]
+    assert found["survivors"] == ["m.py f: e → f"]
+    assert (found["mutants"], found["killed"], found["equivalent"]) == (4, 2, 1)
+    assert (found["commit"], found["amended"]) == ("old", "new")
