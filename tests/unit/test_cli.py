@@ -450,7 +450,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
 def test_an_interrupt_elsewhere_claims_nothing(
     words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("draft", "recipe_of"):
+    for name in ("draft", "table_recipe"):
         monkeypatch.setattr(tables, name, interrupt)
 
     result = run(*words)
