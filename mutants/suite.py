@@ -61,8 +61,8 @@ OF_PACKAGES = {
     "training/": (
         "tests/bills/test_training.py",
         "tests/theorems/test_sampled_integer_noise.py",
-        "tests/unit/training/test_gradient.py",
-        "tests/unit/training/test_head.py",
+        "tests/unit/training/head/test_gradient.py",
+        "tests/unit/training/head/test_mechanism.py",
     ),
 }
 """What tests a module, or the modules of a package."""
@@ -118,7 +118,7 @@ MODULES = (
     "sampling/table.py",
     "tabular/marginals.py",
     "tabular/selection.py",
-    "training/gradient.py",
-    "training/head.py",
+    "training/head/gradient.py",
+    "training/head/mechanism.py",
 )
 """The trusted base, the accounting of training, and what draws noise above them."""

@@ -6,7 +6,7 @@ from functools import cache
 from typing import final
 
 from expost import SeededNoise
-from expost.tabular.model import Model
+from expost.tabular.model.graphical import Model
 from paper.candidates import Alone, Making, Parts, Selected, by_coin, by_index, joined, records, select
 from paper.claims import claims, variant
 from paper.climb import Climb, climb, judged, learn, without_noise

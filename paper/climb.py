@@ -9,10 +9,10 @@ from expost import Brownian, Gaussian, Ladder, Odometer, Past, Private
 from expost.mechanisms import Estimate
 from expost.noise import Floats, Noise
 from expost.numerics import up
-from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model import Measured, Model, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, Model, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Sklearn, correct
 from expost.tabular.table import Table
 from paper.candidates import TARGET, Alone, Making, Parts, Selected, singles

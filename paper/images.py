@@ -13,8 +13,8 @@ from sklearn.datasets import load_digits
 from expost.errors import InvalidBound, SchemaMismatch
 from expost.noise import Noise
 from expost.training import Labelled
-from expost.training.labelled import read_npz
-from expost.training.score import unit
+from expost.training.head.labelled import read_npz
+from expost.training.head.score import unit
 
 NAMES = (("train_features", "train_labels"), ("test_features", "test_labels"))
 DIGITS = "scikit-learn's digits, pixels as features"

@@ -70,9 +70,9 @@ def ours(out: str) -> None:
     from expost.odometer import Odometer  # noqa: PLC0415
     from expost.private import Private  # noqa: PLC0415
     from expost.release import Past  # noqa: PLC0415
-    from expost.tabular.junction import Junction  # noqa: PLC0415
     from expost.tabular.marginals import Marginals  # noqa: PLC0415
-    from expost.tabular.model import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.graphical import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.junction import Junction  # noqa: PLC0415
     from expost.tabular.selection import SpanningTree  # noqa: PLC0415
 
     table, noise, odometer = adult.load(), SystemNoise(), Odometer()

@@ -8,14 +8,15 @@ import pytest
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Linear
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.synthesis.recipe import CheckMaker
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import SeededNoise
 from expost.private import split
 from expost.record import Memory
-from expost.runs import finetune, synthesize
 from expost.tabular.score import Conditional
-from expost.tabular.synthesis import CheckMaker
-from expost.training.gradient import Exact
+from expost.training.head.gradient import Exact
 from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
 from tests.unit.examples import ALPHA, budget, people, rehearsal

@@ -17,8 +17,8 @@ from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
 from tests.bills.recording import Draw, RecordingNoise, integer_gaussian_cost, is_pure

@@ -11,6 +11,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
+from expost.jobs.searches.report import of_search
 from expost.ladder import Ladder, Rung
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
@@ -23,7 +24,7 @@ from expost.odometer import Odometer
 from expost.private import Split
 from expost.record import Memory
 from expost.release import Past
-from expost.report import Facts, of_search
+from expost.report.facts import Facts
 from expost.search import planned_stops, search
 from tests.unit.examples import ADD, budget, counts, people, right
 

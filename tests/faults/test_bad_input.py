@@ -25,6 +25,7 @@ from expost.errors import (
     SchemaMismatch,
     SpentCheck,
 )
+from expost.jobs.finetuning.run import finetune
 from expost.ladder import Ladder
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
@@ -37,7 +38,6 @@ from expost.odometer import Filter, Odometer, PledgedFilter
 from expost.private import Private, Split, split
 from expost.record import Memory
 from expost.release import Past
-from expost.runs import finetune
 from expost.search import planned_stops, search
 from expost.statistic import Statistic, bounded_sum
 from expost.step import Check, Inquiry, Mechanism

@@ -13,11 +13,11 @@ from torch.optim import SGD
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training.archive import read_archive, write_archive
-from expost.training.checkpoint import Checkpoint
-from expost.training.module import Trainer
-from expost.training.paid import Paid, stored_fraction
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.archive import read_archive, write_archive
+from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.paid import Paid, stored_fraction
+from expost.training.torch.trainer import Trainer
 from tests.unit.examples import one_sentence
 
 PLAN: dict[str, Any] = {"every": "1 epoch", "releases": 2, "delta": 1e-5}

@@ -12,9 +12,9 @@ from typing import final
 
 import pytest
 
-from expost.cli import ending
-from expost.cli.signals import ENDINGS
-from expost.runs.claim import Claim
+from expost.folders.claim import Claim
+from expost.terminal import ending
+from expost.terminal.signals import ENDINGS
 from tests.faults.conftest import Setting
 from tests.faults.jobs import FINETUNE, JOBS, SYNTH, Job
 from tests.faults.processes import ROOT, Ended, Scene

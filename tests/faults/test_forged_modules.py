@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from expost.report import of_training
-from expost.report.audit import check
-from expost.report.receipt import written
-from expost.report.replay import Replay
-from expost.training.checkpoint import Checkpoint
+from expost.jobs import audit as check
+from expost.jobs.modules.report import of_training
+from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.replay import Replay
+from expost.training.torch.checkpoint import Checkpoint
 from tests.faults.forger import (
     cheaper_throughout,
     first_that_fools,
@@ -109,7 +109,7 @@ def test_wherever_a_process_ended_the_receipt_of_the_resumed_run_is_worked_out_a
             patch.setattr(Checkpoint, "_write", stop_after(writes))
             WAYS[way](begun(path))
         again = begun(path)
-        told.append(json.loads(written(of_training(again, WAYS[way](again)))))
+        told.append(json.loads(receipt_text(receipt(of_training(again, WAYS[way](again))))))
 
     assert [str(check(each)) for each in told if not check(each).matches] == []
     assert max(each["training"]["earlier"] for each in told) > 0

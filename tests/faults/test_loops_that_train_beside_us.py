@@ -11,13 +11,13 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import Adam, Optimizer
 
+from expost.bill import bill_total, billed
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.report.facts import bill_total, billed
-from expost.training.callback import Callback
-from expost.training.module import Trainer
-from expost.training.run import TrainingRun
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.run import TrainingRun
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import held, network, sgd, train
 
 PLAN: dict[str, Any] = {"every": "1 epoch", "releases": 3, "delta": 1e-5}
@@ -170,7 +170,7 @@ def test_a_checkpoint_of_changed_weights_is_not_written() -> None:
 def test_were_it_not_refused_the_file_would_hold_moments_of_raw_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: without the refusals Lightning trains to what it likes, and what it writes is without noise."""
     monkeypatch.setattr(TrainingRun, "require_untouched", lambda self, past: None)
-    monkeypatch.setattr("expost.training.callback._require_empty", lambda optimizer: None)
+    monkeypatch.setattr("expost.training.torch.callback._require_empty", lambda optimizer: None)
     module, _, callback = begun()
     host = Lightning(module, [Adam(module.parameters())], batch=raw)
 

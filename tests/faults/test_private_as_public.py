@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 
 from expost.errors import SchemaMismatch
+from expost.jobs.synthesis.public import public_check
 from expost.record import Memory
-from expost.tabular.public import public_check
 from expost.tabular.table import Table
-from expost.training.labelled import Labelled
-from tests.unit import test_finetune as heads
+from expost.training.head.labelled import Labelled
 from tests.unit.commands import run
 from tests.unit.examples import one_sentence
+from tests.unit.jobs.finetuning import test_run as heads
+from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made, public_records, records
 from tests.unit.report.examples import blobs, customers
-from tests.unit.test_runs import SCHEMA, csv, made, public_records, records
 
 
 def linked(folder: Path) -> Path:

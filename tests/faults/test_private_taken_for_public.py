@@ -13,10 +13,10 @@ from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 import expost
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training.labelled import Labelled
+from expost.training.head.labelled import Labelled
+from expost.training.head.score import accuracy
 from expost.training.overlap import same_data
-from expost.training.records import Public
-from expost.training.score import accuracy
+from expost.training.torch.records import Public
 from tests.unit.training.modules import Pair, trainer
 
 torch.manual_seed(3)

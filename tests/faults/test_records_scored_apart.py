@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.checks.question import CentredSum
 from expost.errors import InvalidBound
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import Floats, Integers, Noise, SeededNoise
-from expost.runs import synthesize
 from expost.tabular.apart import invented, require_apart
-from expost.tabular.column import Missing
-from expost.tabular.listed import Boolean, Integer
-from expost.tabular.model import Model
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Model
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence

@@ -13,9 +13,9 @@ from typing import final
 import pytest
 
 from expost.errors import LedgerConflict
+from expost.folders.journal import Journal
+from expost.receipts.journal import Kept, read_journal
 from expost.report.digits import price
-from expost.report.journal import Kept, read_journal
-from expost.runs import Journal
 from tests.unit.commands import run
 
 HALTING = """
@@ -58,7 +58,7 @@ expost.Journal._append = later
 
 SEARCH = """
 from tests.unit.examples import ADD, budget, counts, right
-from tests.unit.report.test_searching import LADDER, ONES, most
+from tests.unit.jobs.searches.test_report import LADDER, ONES, most
 
 question = expost.CentredSum(right, Fraction(99, 100), ADD)
 mechanism, check = expost.Gaussian(counts()), expost.CHECK
@@ -70,7 +70,7 @@ with expost.Journal.at("run.journal") as record:
 """
 TRAINING = """
 from expost.runs import spent_so_far
-from expost.training.module import Trainer
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 module = network()

@@ -15,8 +15,8 @@ import torch
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
 from expost.noise import SystemNoise
-from expost.training.course import Stage
-from expost.training.module import Trainer
+from expost.training.torch.course import Stage
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}
@@ -28,7 +28,7 @@ import pathlib
 import time
 
 from expost.noise import SystemNoise
-from expost.training.module import Trainer
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 

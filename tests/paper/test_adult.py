@@ -22,9 +22,9 @@ from paper.summary import Mean, difference, mean, ratio, share
 
 from expost import SeededNoise
 from expost.datasets.adult import adult_schema
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.noise import ScriptedNoise
 from expost.tabular.score import Sklearn
-from expost.tabular.synthesis import TableRecipe, plan_synthesis
 from expost.tabular.table import Table
 from paper import adult
 

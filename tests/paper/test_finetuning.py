@@ -19,8 +19,8 @@ from paper.show.finetuning import text
 
 from expost import Odometer, Private, SeededNoise, Split
 from expost.errors import InvalidBound, SchemaMismatch
+from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.training import Classifier
-from expost.training.finetune import HeadRecipe, fine_tune, plan_training
 
 DIGITS = pool(Source())
 TUNED = Tuned(learning_rate=0.1, clip=0.3)

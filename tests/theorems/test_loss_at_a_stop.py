@@ -23,7 +23,7 @@ from expost.accounting.odds import loss_bound
 from expost.accounting.worst_case import worst_case_tail
 from expost.datasets import adult
 from expost.errors import InvalidBound
-from expost.tabular.synthesis import TableRecipe, plan_synthesis
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from tests.theorems.test_pledges import random_ladders
 
 DELTA = 1e-5

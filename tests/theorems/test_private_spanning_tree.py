@@ -17,8 +17,8 @@ from expost.accounting.curve import cover
 from expost.noise import SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import Edge, SpanningTree
 from expost.tabular.table import Table
 from expost.verify import FiniteMechanism

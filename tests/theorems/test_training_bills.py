@@ -22,17 +22,17 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import MechanismFailed
+from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
 from expost.record import Memory
 from expost.search import Outcome, planned_stops, search
 from expost.step import Check
-from expost.training.finetune import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
-from expost.training.head import Head, Trained
-from expost.training.labelled import Labelled
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import Head, Trained
+from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Releases, Schedule, release_order
-from expost.training.score import accuracy
 
 EXAMPLE = Descent(Fraction(1, 10), Fraction("5.662096666"))
 RELEASES = Schedule(500, 1000, 5)

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from expost.report import digits, meaning
+from expost.report.charts import safe
 from expost.report.style import STYLE
-from expost.report.svg import safe
 
 SMALL = re.compile(r"\b\d+(\.\d+)?e-\d+\b")
 """A number with an exponent, whose hyphen a browser would break at."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from expost.errors import InvalidBound
 from expost.noise import Floats, SeededNoise
-from expost.tabular.junction import Junction
-from expost.tabular.model import Measured, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner
 from expost.tabular.table import Table
 

@@ -11,8 +11,8 @@ from threadpoolctl import ThreadpoolController
 
 from expost.errors import InvalidBound
 from expost.noise import Floats, Integers, Noise
-from expost.tabular.model import Model
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Model
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 Predictor: TypeAlias = Callable[[Table], Integers]

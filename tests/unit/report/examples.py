@@ -6,21 +6,21 @@ from functools import cache
 
 import numpy as np
 
+from expost.jobs.finetuning.report import HeadJob
+from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
+from expost.jobs.synthesis.report import TableJob, table_facts
 from expost.ladder import Ladder
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
 from expost.record import Memory
 from expost.report.facts import Facts, Reading
-from expost.report.tables import TableJob, table_facts
-from expost.report.training import HeadJob
-from expost.runs import Finetuned, finetune
 from expost.step import Verdict
-from expost.tabular.schema import Schema
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
-from expost.tabular.synthesis import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.tabular.table import Table
-from expost.training.gradient import Exact, Floating
+from expost.training.head.gradient import Exact, Floating
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
 LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)

@@ -10,17 +10,17 @@ import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import RdpEpsilon
+from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
+from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
+from expost.jobs.synthesis.report import field_of, table_facts
 from expost.noise import Floats
 from expost.record import Entry, Memory
-from expost.report.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.report.facts import Item, bill_total
-from expost.report.tables import field_of, table_facts
 from expost.search import Ended
-from expost.tabular.column import Codes, Column, Missing
-from expost.tabular.listed import Categorical, Integer
 from expost.tabular.marginals import Clique
-from expost.tabular.schema import Schema
+from expost.tabular.schema.column import Codes, Column, Missing
+from expost.tabular.schema.listed import Categorical, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import line
 from tests.unit.report.examples import facts, run, schema, table

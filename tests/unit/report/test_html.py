@@ -13,7 +13,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
 from expost.accounting.statement import stated_loss
-from expost.report import svg
+from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render

@@ -14,9 +14,9 @@ from expost.noise import Integers, SeededNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular import marginals
-from expost.tabular.listed import Integer
 from expost.tabular.marginals import Marginals
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, distances, l1, l2_squared, largest, one_sentence
 

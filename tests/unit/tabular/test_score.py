@@ -6,10 +6,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.errors import InvalidBound
 from expost.noise import Floats, Integers, SeededNoise
-from expost.tabular.junction import Junction
-from expost.tabular.listed import Boolean, Integer
-from expost.tabular.model import Measured, Model, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, Model, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Learner, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence

@@ -11,8 +11,8 @@ from expost.mechanisms.exponential import pure_parameter
 from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import LARGEST_CLIQUE, Edge, SpanningTree, affordable, queries, unpaired, why_unpaired
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, distances, l1, largest, one_sentence

@@ -22,11 +22,11 @@ from expost.private import Neighbours
 from expost.record import Fact
 from expost.search import Ended, Line, Outcome, finish, search
 from expost.step import Price, Verdict
-from expost.training.callback import Callback
-from expost.training.module import Trainer
-from expost.training.records import Public
-from expost.training.run import TrainingRun
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.records import Public
+from expost.training.torch.run import TrainingRun
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import flat, held, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 4, "delta": 1e-5, "confidence": 0.9}

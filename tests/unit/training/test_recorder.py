@@ -9,15 +9,18 @@ import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import LedgerConflict
+from expost.folders.journal import Journal
+from expost.jobs import audit as check
+from expost.jobs import save_module
+from expost.jobs.modules.report import module_commitment, of_training
 from expost.noise import SeededNoise
-from expost.report import check, module_commitment, of_training, receipt
-from expost.report.journal import Kept, read_journal
-from expost.runs import Journal, save_module
+from expost.receipts.journal import Kept, read_journal
+from expost.receipts.receipt import receipt
 from expost.search import Outcome
-from expost.training.callback import Callback
-from expost.training.course import Announced, Stage
-from expost.training.module import Trainer
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.course import Announced, Stage
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import held, network, sgd, train, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 2, "delta": 1e-5}

@@ -14,17 +14,17 @@ from torch.optim import SGD
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
 from expost.errors import LedgerConflict, SchemaMismatch
+from expost.jobs import audit as audited
+from expost.jobs import save_module
+from expost.jobs.modules.report import of_training
 from expost.noise import SeededNoise
-from expost.report import check as audited
-from expost.report import of_training, written
-from expost.runs import save_module
+from expost.receipts.receipt import receipt, receipt_text
 from expost.search import Ended, Outcome
-from expost.training.clipping import Ghost, PerRecord
-from expost.training.inputs import outputs_of, transform
-from expost.training.module import CROSS_ENTROPY, Trainer
-from expost.training.records import Examples, Public
-from expost.training.score import accuracy
-from expost.training.scores import (
+from expost.training.head.score import accuracy
+from expost.training.torch.clipping import Ghost, PerRecord
+from expost.training.torch.inputs import outputs_of, transform
+from expost.training.torch.records import Examples, Public
+from expost.training.torch.scores import (
     Accuracy,
     BalancedAccuracy,
     MultiLabel,
@@ -34,6 +34,7 @@ from expost.training.scores import (
     Score,
     Within,
 )
+from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.examples import one_sentence
 
 PLAN: dict[str, Any] = {"every": "6 epochs", "releases": 2, "delta": 1e-5}
@@ -256,7 +257,7 @@ def test_a_receipt_with_another_grid_than_that_of_its_score_is_found_out() -> No
     task = TASKS["multi-label"]
     made = job(task)
     outcome = made.until(accuracy(task.goal), on=task.records(2000, 2), score=task.score, **PLAN)
-    found = json.loads(written(of_training(made, outcome)))
+    found = json.loads(receipt_text(receipt(of_training(made, outcome))))
     found["training"]["resolution"] = 1
 
     assert not audited(found).matches

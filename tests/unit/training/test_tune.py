@@ -25,14 +25,14 @@ from expost.errors import (
     NotPrivate,
     SchemaMismatch,
 )
+from expost.folders.journal import Journal
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private
+from expost.receipts.journal import read_journal
 from expost.record import Memory
 from expost.release import Past
-from expost.report.journal import read_journal
-from expost.runs.journal import Journal
 from expost.training.public_search import Found, search_public
 from expost.training.tune import UNREAD, Configuration, Selection, draw_runs, tune
 from expost.training.tuned import Contest, Tuned

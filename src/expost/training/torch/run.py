@@ -1,0 +1,172 @@
+"""A training run under its odometer: the rungs still to be climbed, and what earlier processes of the run have paid."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from torch import nn
+
+from expost.accounting.claim import NOTHING
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import PlannedStops
+from expost.checks.public import PublicCheck
+from expost.errors import BudgetExceeded
+from expost.ladder import Rung
+from expost.noise import Noise
+from expost.odometer import Odometer, PledgedFilter
+from expost.private import Split
+from expost.record import Fact
+from expost.recorded import Record
+from expost.release import Past, Release
+from expost.search import Search, planned_stops
+from expost.step import Verdict
+from expost.training.torch.checkpoint import Carried, Checkpoint
+from expost.training.torch.course import Course, Judge, Stage
+from expost.training.torch.records import Examples
+from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
+from expost.training.torch.weights import ModuleDescent, Weights
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingRun:
+    """A training run that is pledged; as a selector it hands out the rungs that are still to be climbed.
+
+    ``carried`` is what earlier processes released and paid for, if they did. Of these a release may be ``pending``: it
+    has all its steps, or all that its bill leaves it, and nobody has judged it. ``show`` puts on record that somebody
+    is about to.
+    """
+
+    descent: ModuleDescent
+    parts: Split[Examples]
+    judge: Judge
+    odometer: Odometer
+    pledge: PlannedStops
+    noise: Noise
+    remaining: Remaining
+    carried: Release[Weights] | None
+    show: Callable[[], None]
+    plan: Mapping[str, Fact]
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Those still to be climbed."""
+        return self.remaining.rungs
+
+    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        """The next release, from a module that nobody else has changed."""
+        self.require_untouched(past)
+        taken = len(verdicts) - (self.remaining.pending is not None)
+        return self.rungs[taken] if taken < len(self.rungs) else None
+
+    def require_untouched(self, past: Past[Weights]) -> None:
+        """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
+        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
+
+    def search(self, judge: Judge | None) -> Search[Examples, Weights, nn.Module]:
+        """The search on the remaining rungs; what earlier processes released and nobody has judged comes first.
+
+        Weights go on from the newest ones alone, which carry the bill of all.
+        """
+        return Search(
+            self.parts,
+            self.descent,
+            self,
+            self.descent.built,
+            judge,
+            noise=self.noise,
+            odometer=self.odometer,
+            keep=lambda past, newest: Past(newest),
+            candidate=self._trained(),
+            pending=self.remaining.pending,
+        )
+
+    def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
+        """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
+        if not self.rungs and self.remaining.pending is None and (trained := self._trained()) is not None:
+            self.show()
+            yield Stage(trained)
+        running = self.search(None)
+        while not running.over:
+            try:
+                line = running.step()
+            except BudgetExceeded:  # before the first release of this process
+                return
+            if line is not None:
+                self.show()
+                yield Stage(running.outcome.release, running.outcome.history)
+            elif running.over:  # refused
+                return
+        finished()
+
+    def _trained(self) -> Release[nn.Module] | None:
+        """The module of earlier processes, with their bill, if it is to be judged or no step remains; else None."""
+        if self.carried is None or (self.rungs and self.remaining.pending is None):
+            return None
+        return Past(self.carried).joint().map(self.descent.built).at_least(self.odometer.spent)
+
+
+def begin(
+    course: Course,
+    parts: Split[Examples],
+    judge: Judge,
+    *,
+    recorder: Record | Checkpoint,
+    max_epsilon: float | None,
+    noise: Noise,
+    ready: Callable[[], None],
+    goal: Mapping[str, Fact],
+) -> TrainingRun:
+    """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
+
+    ``ready`` is called, and may refuse, before anything is on record. ``goal`` is what the plan is to reach.
+    """
+    pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
+    first = pledge.table[0].epsilon
+    if max_epsilon is not None and max_epsilon < first:
+        raise BudgetExceeded(
+            f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
+        )
+    saved = recorder if isinstance(recorder, Checkpoint) else None
+    standing = Standing() if saved is None else saved.standing
+    left = remaining(course.releases.rungs, course.descent.descent, standing)
+    ready()
+    plan = course.facts(judge, goal)
+    if saved is not None:
+        saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
+        saved.begin(plan, course.releases.schedule.steps)
+    cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
+    odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
+    return TrainingRun(
+        descent=course.descent,
+        parts=parts,
+        judge=continued(judge, standing.looks),
+        odometer=odometer,
+        pledge=pledge,
+        noise=noise,
+        remaining=left,
+        carried=None if saved is None else _carried(course, parts, saved, odometer, noise),
+        show=_nothing if saved is None else saved.show,
+        plan=plan,
+    )
+
+
+def continued(judge: Judge, looks: int) -> Judge:
+    """The check after this number of questions; a public one does not count them."""
+    return judge if isinstance(judge, PublicCheck) or not looks else Continued(judge, looks)
+
+
+def _carried(
+    course: Course, parts: Split[Examples], saved: Checkpoint, odometer: Odometer, noise: Noise
+) -> Release[Weights] | None:
+    """What earlier processes spent, put on the odometer before all else, with the weights it has paid for."""
+    release: Release[Weights] | None = None
+    for part in (parts.train, parts.held):
+        if part is not None and (spent := saved.carried(part.part.label)) != NOTHING:
+            budget = course.releases.rungs[0].budget
+            release = odometer.spend(Carried(spent, saved.weights), part, budget, Past(), noise)
+    return release
+
+
+def _nothing() -> None:
+    """What a run without a checkpoint puts on disk."""
