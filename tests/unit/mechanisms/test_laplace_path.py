@@ -19,6 +19,7 @@ RATES = [
     (Fraction(1, 1000), Fraction(1000)),
     (Fraction(50), Fraction(100)),
     (Fraction(100), 100 + Fraction(1, 2**40)),
+    (TINY, Fraction(1)),
     (TINY, 2 * TINY),
     (TINY, TINY * (1 + Fraction(1, 2**63))),
     (Fraction(1), 1 + Fraction(1, 2**200)),
@@ -97,6 +98,12 @@ def test_the_chances_of_the_cases_are_enclosed_as_tightly_as_bits_allow(
 def test_exact_noise_next_to_zero_is_reduced_on_its_own_side(value: int, draws: list[int], reduced: int) -> None:
     """Coins for the cases, then draws for the distance, of which negative ones do not count."""
     assert Exact().descend(np.array([value]), LOW, HIGH, ScriptedNoise(draws)).tolist() == [reduced]
+
+
+@pytest.mark.parametrize("value", [10, -10])
+def test_exact_noise_may_fall_as_far_as_to_where_it_was_and_no_farther(value: int) -> None:
+    """By draws of which those below 0 and above 10 do not count."""
+    assert Exact().descend(np.array([value]), LOW, HIGH, ScriptedNoise([0, 0, 1, -1, 11, 10])).tolist() == [value]
 
 
 @pytest.mark.parametrize("size", [0, 3])
