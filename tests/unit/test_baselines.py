@@ -13,7 +13,7 @@ from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import InvalidBound, SpentCheck
 from expost.mechanisms.gaussian import Gaussian
-from expost.noise import Integers, Noise, ScriptedNoise
+from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.numerics import Real
 from expost.private import Neighbours, Split
 from expost.record import Fact
@@ -127,6 +127,15 @@ def test_the_threshold_is_reduced_from_its_own_path() -> None:
     inquiry, noise = Inquiry(PURE), ScriptedNoise([5, 3, 1, 4])
 
     assert [answered(inquiry, noise).passed for _ in range(2)] == [False, True]
+
+
+def test_levels_however_close_are_asked_in_turn() -> None:
+    """Closer than any that noise reduction accepts; this seed's first answer is a fail, so that a second is due."""
+    inquiry, noise = Inquiry(pure(Fraction(1, 2**40), (1 + Fraction(1, 2**200)) / 2**40)), SeededNoise(2)
+
+    verdicts = [answered(inquiry, noise).passed for _ in range(2)]
+
+    assert verdicts == [False, False]
 
 
 def test_the_brownian_threshold_is_the_weighted_mean_of_its_draws() -> None:

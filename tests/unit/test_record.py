@@ -123,6 +123,16 @@ def test_a_record_without_a_pledge_says_so() -> None:
     assert Memory().pledged is None
 
 
+def test_an_odometer_that_pledges_nothing_may_go_on_with_a_record_and_leaves_its_pledge_alone() -> None:
+    memory = Memory()
+    memory.pledge(PLEDGE)
+    memory.capture(memory.hold(ENTRY, PRICE), BILL)
+
+    memory.pledge(None)
+
+    assert (memory.pledged, memory.spent) == (PLEDGE, BILL)
+
+
 def test_a_pledge_that_comes_after_a_captured_step_is_refused() -> None:
     memory = Memory()
     memory.capture(memory.hold(ENTRY, PRICE), BILL)

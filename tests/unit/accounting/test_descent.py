@@ -69,7 +69,7 @@ def test_a_step_has_room_for_integer_noise() -> None:
     steepest = max((2 * alpha - 1) / (alpha - 1) for alpha in ORDERS)
 
     assert MOST_ENTRIES >= 10_000_000
-    assert steepest * MOST_ENTRIES * 8e-26 <= LATTICE_SLACK
+    assert steepest * MOST_ENTRIES * 8e-26 <= LATTICE_SLACK <= 1.1 * steepest * MOST_ENTRIES * 8e-26
     assert DESCENT.step.at(2) == subsampled_gaussian(2, 0.1, 4) + LATTICE_SLACK
 
 
@@ -96,6 +96,14 @@ def test_a_noise_multiplier_is_above_zero_and_leaves_a_signal(noise: Real) -> No
         Descent(Fraction(1, 10), noise)  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
+
+
+def test_noise_of_a_million_clips_is_accepted_and_of_two_million_refused() -> None:
+    """Sums of so much exact noise are still whole numbers in floating point (tests/unit/training/test_gradient.py)."""
+    assert Descent(Fraction(1), Fraction(10**6)).step.at(2) > 0
+
+    with pytest.raises(InvalidBound, match=r"nothing is left above 1\.0\d+e\+06, use less"):
+        Descent(Fraction(1), Fraction(2 * 10**6))
 
 
 @pytest.mark.parametrize(("offset", "printed"), [(lemma_7_offset, 5.662096666), (cks_offset, 4.406831168)])
@@ -135,6 +143,16 @@ def test_noise_that_is_a_little_too_small_overshoots() -> None:
 def test_a_generous_price_gets_the_least_noise_there_is() -> None:
     assert noise_multiplier(1e9, whole_batches(1, 1e-5)) == QUIETEST
     assert noise_multiplier(inverse(QUIETEST) + 1, inverse) == QUIETEST
+
+
+def test_a_price_beyond_all_meaning_gets_the_least_noise_and_no_more_than_a_lower_price() -> None:
+    """An ε of 150 is still bought exactly; one of 300 or more protects nobody and gets the least noise."""
+    stated = whole_batches(1, 1e-5)
+
+    found = {target: noise_multiplier(target, stated) for target in (150.0, 190.0, 300.0, 1e9)}
+
+    assert stated(found[150.0]) == pytest.approx(150, rel=1e-6)
+    assert found[150.0] > found[190.0] >= found[300.0] == found[1e9]
 
 
 def inverse(noise: Fraction) -> float:

@@ -95,10 +95,16 @@ def test_a_plan_without_stops_is_refused() -> None:
         plan([], DELTA)
 
 
-def test_a_pledge_that_claims_nothing_somewhere_never_wins() -> None:
-    """At the order that suits a tiny Gaussian a table ends: one stop is stated as 0, the other as infinite."""
-    tiny = Promise(line(0, Fraction(1, 10**12)))
+@pytest.mark.parametrize("rho", [Fraction(1, 10**12), Fraction(1, 10**8)])
+def test_a_pledge_that_claims_nothing_somewhere_never_wins(rho: Fraction) -> None:
+    """At the order that suits a tiny Gaussian a table ends: one stop is stated as 0, the other as infinite.
 
-    chosen = plan([tiny, PURE], 1e-4).pledge
+    Planned stops state the second Gaussian above 0, at their share of δ.
+    """
+    tiny = Promise(line(0, rho))
+    assert not FixedOrder.tuned(tiny, 1e-4).epsilon(tiny) > 0
 
-    assert all(math.isfinite(chosen.epsilon(stop)) for stop in (tiny, PURE))
+    planned = plan([tiny, PURE], 1e-4)
+
+    assert all(math.isfinite(planned.pledge.epsilon(stop)) for stop in (tiny, PURE))
+    assert "half-normal mixture inf" in planned.reason

@@ -319,14 +319,16 @@ def test_a_rise_too_small_to_be_drawn_is_refused_before_data_is_opened() -> None
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_smallest_rise_is_drawn_and_billed(kernel: Kernel) -> None:
-    smallest = Fraction(1, 2**64 - 1)
+@pytest.mark.parametrize("first", [ONE, counts().l1 / 2**51])
+def test_the_smallest_rise_is_drawn_and_billed(kernel: Kernel, first: Fraction) -> None:
+    """From the lowest level that noise is drawn for, too."""
+    smallest = first / (2**64 - 1)
     odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), kernel)
-    odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
+    odometer.spend(mechanism, data, budget(first), Past(), SeededNoise(1))
 
     odometer.spend(mechanism, data, budget(smallest), Past(), SeededNoise(1))
 
-    assert odometer.spent.curve == line(1 + smallest, 0)
+    assert odometer.spent.curve == line(first + smallest, 0)
 
 
 def test_levels_too_close_to_be_drawn_are_refused_before_data_is_opened() -> None:
