@@ -31,7 +31,7 @@ def climb(parts: Parts, selected: Selected, ladder: Ladder, making: Making, nois
     """All rungs, none of them checked: what a check would say does not change what it is asked about."""
     train, asked = parts.train, measured_together(parts.train.schema, selected, making)
     known = _known(train.schema, selected) if making.alone is Alone.KEPT else []
-    data, odometer, past = Private(train, asked.relation), Odometer(rehearsal=True), Past[Estimate]()
+    data, odometer, past = Private(train, asked.neighbours), Odometer(rehearsal=True), Past[Estimate]()
     candidates = list[Candidate]()
     for budget in ladder.budgets:
         past = past.then(odometer.spend(Brownian(Gaussian(asked.statistic)), data, budget, past, noise))

@@ -6,8 +6,8 @@ from typing import ClassVar, TypeAlias, TypedDict, final
 
 from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Private, Promise, Split, search
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.ledger import Fact
 from expost.noise import Noise
-from expost.record import Fact
 from expost.training import Classifier, Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.score import classified
@@ -35,7 +35,7 @@ class Replay:
 
     head: Head
     made: Mapping[int, Trained] = field(repr=False)
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     @property
     def floating(self) -> bool:

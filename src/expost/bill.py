@@ -8,8 +8,8 @@ from typing import final
 from expost.accounting.claim import NOTHING, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.statement import stated
-from expost.record import Entry
-from expost.recorded import Record
+from expost.ledger import Entry
+from expost.recorded import ReadableLedger
 
 MOST_SUMS = 10**5
 """Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
@@ -29,10 +29,10 @@ class Item:
     finished: bool = True
 
 
-def billed(record: Record) -> tuple[Item, ...]:
+def billed(ledger: ReadableLedger) -> tuple[Item, ...]:
     """Everything on record, steps that never finished in full."""
-    finished = (Item(entry, spent, count) for entry, spent, count in record.lines)
-    failed = (Item(hold.entry, hold.promise.as_spent(), finished=False) for hold in record.held)
+    finished = (Item(entry, spent, count) for entry, spent, count in ledger.lines)
+    failed = (Item(hold.entry, hold.promise.as_spent(), finished=False) for hold in ledger.held)
     return (*finished, *failed)
 
 
@@ -74,8 +74,8 @@ def joined(parts: Mapping[str, Spent]) -> Spent:
     return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())
 
 
-def spent_so_far(record: Record) -> AdpEpsilon:
+def spent_so_far(ledger: ReadableLedger) -> AdpEpsilon:
     """The ε of everything on record, steps under way in full; infinite if nothing was pledged."""
-    if not record.lines and not record.held:
+    if not ledger.lines and not ledger.held:
         return AdpEpsilon(0.0)
-    return stated(bill_total(billed(record)), record.pledged)
+    return stated(bill_total(billed(ledger)), ledger.pledged)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs import JOBS
 from expost.jobs import audit as audited
 from expost.receipts.journal import is_journal, read_journal
@@ -40,7 +40,7 @@ def audit_receipt(path: Path, pledged: str | None) -> None:
     text = text_from(path)
     if is_journal(text):
         if pledged is not None:
-            raise InvalidBound("a journal holds no digest of what was pledged; give --pledge with a receipt.")
+            raise InvalidValue("a journal holds no digest of what was pledged; give --pledge with a receipt.")
         click.echo(str(read_journal(text)))
         return
     result = audited(receipt_in(text, path), pledged=pledged)

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, final
 from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
-from expost.record import Entry, Fact, Hold, Recorder
+from expost.ledger import Entry, Fact, Hold, Ledger
 from expost.step import Check
 
 D = TypeVar("D")
@@ -16,8 +16,8 @@ U = TypeVar("U")
 PUBLIC_CHECK = "public check"
 
 
-class Record(Recorder, Protocol):
-    """A recorder that can be read. Implemented by Memory, and by the journal of a run."""
+class ReadableLedger(Ledger, Protocol):
+    """A ledger that can be read. Implemented by MemoryLedger, and by the journal of a run."""
 
     @property
     def pledged(self) -> Pledge | None:

@@ -165,7 +165,7 @@ def test_a_module_asks_for_the_coins_and_the_noise_that_are_billed(clipper: type
     std = float(MULTIPLIER) * CLIP
     step += [Draw("gaussian", std, (CLASSES, WIDTH)), Draw("gaussian", std, (CLASSES,))]
     assert noise.asked == step * 6
-    assert billed(bill_total(on_bill(trainer.record)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
+    assert billed(bill_total(on_bill(trainer.ledger)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
 
 
 @CLIPPERS

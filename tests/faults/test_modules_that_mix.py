@@ -352,5 +352,5 @@ def test_with_a_dataset_too_a_module_that_mixes_is_refused_before_anything_is_bi
         trainer.releases(every="1 step", releases=1)
 
     assert rows.read == [0]  # for its shape
-    assert not trainer.record.held
-    assert not trainer.record.lines
+    assert not trainer.ledger.held
+    assert not trainer.ledger.lines

@@ -12,7 +12,7 @@ import pytest
 
 from expost.errors import SchemaMismatch
 from expost.jobs.synthesis.public import public_check
-from expost.record import Memory
+from expost.ledger import MemoryLedger
 from expost.tabular.table import Table
 from expost.training.head.labelled import Labelled
 from tests.unit.commands import run
@@ -71,11 +71,11 @@ each_disguise = pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISG
 
 def refused(table: object, public: object) -> str:
     """Why the run was not done; nothing is on record."""
-    record = Memory()
+    ledger = MemoryLedger()
     with pytest.raises(SchemaMismatch, match="same") as refusal:
-        made(table, check=public_check(public, SCHEMA), record=record)
+        made(table, check=public_check(public, SCHEMA), ledger=ledger)
     assert one_sentence(refusal.value)
-    assert (record.lines, record.held) == ((), ())
+    assert (ledger.lines, ledger.held) == ((), ())
     return str(refusal.value)
 
 

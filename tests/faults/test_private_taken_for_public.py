@@ -129,7 +129,7 @@ def test_records_to_train_on_are_not_checked_on(data: Any, on: Any, kind: Callab
         job.begin(accuracy(0.5), on=kind(on), releases=2, every="1 step")
 
     assert str(refused.value).count("\n") == 0
-    assert not job.record.lines
+    assert not job.ledger.lines
 
 
 APART: dict[str, tuple[Any, Any]] = {

@@ -106,7 +106,7 @@ def test_every_statement_is_the_one_that_was_planned_for_its_release(
     killed: Path, resumed: tuple[Trainer, list[Stage]]
 ) -> None:
     trainer, stages = resumed
-    pledge = trainer.record.pledged
+    pledge = trainer.ledger.pledged
     assert isinstance(pledge, PlannedStops)
 
     seen = float((killed / "SEEN").read_text())

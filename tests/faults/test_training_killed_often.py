@@ -109,7 +109,7 @@ def planned(run: Callable[[Trainer], float], path: Path) -> list[float]:
     """What a run that nobody kills announces."""
     job = made(path)
     run(job)
-    pledge = job.record.pledged
+    pledge = job.ledger.pledged
     assert isinstance(pledge, PlannedStops)
     return [stop.epsilon for stop in pledge.table]
 

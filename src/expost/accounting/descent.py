@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Table
 from expost.accounting.subsampled import subsampled_gaussian
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, exact, positive, up
 
 QUIETEST, LOUDEST = Fraction(1, 16), Fraction(2**20)
@@ -42,7 +42,7 @@ class Descent:
         object.__setattr__(self, "rate", chance(self.rate))
         object.__setattr__(self, "noise_multiplier", positive(self.noise_multiplier, "noise_multiplier"))
         if self.noise_multiplier > LOUDEST:
-            raise InvalidBound(
+            raise InvalidValue(
                 f"noise_multiplier is {up(self.noise_multiplier):g}; nothing is left above {up(LOUDEST):g}, use less."
             )
 
@@ -60,7 +60,7 @@ class Descent:
         price = self.step.at(budget.alpha)
         affordable = int(budget.epsilon / Fraction(price)) if math.isfinite(price) else 0
         if affordable < 1:
-            raise InvalidBound(
+            raise InvalidValue(
                 f"ε = {up(budget.epsilon):.4g} at α = {up(budget.alpha):g} pays for no step, which costs {price:.4g}; "
                 "ask for more, for a lower order, or for more noise."
             )
@@ -71,7 +71,7 @@ def chance(rate: Real) -> Fraction:
     """A record's chance to join a step as a fraction, refused unless it lies above 0 and at most at 1."""
     fraction = exact(rate, "rate")
     if not 0 < fraction <= 1:
-        raise InvalidBound(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
+        raise InvalidValue(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
     return fraction
 
 
@@ -94,7 +94,7 @@ def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Frac
     ``stated`` is an ε as a function of the noise multiplier, falling as the noise grows.
     """
     if not stated(LOUDEST) <= target:
-        raise InvalidBound(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
+        raise InvalidValue(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
     high = Fraction(1)
     while not stated(high) <= target:
         high *= 2

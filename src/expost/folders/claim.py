@@ -12,14 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, final
 
-from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
 from expost.folders.disk import NO_LINK, lock, open_new, sync_names
 from expost.folders.journal import Journal
 from expost.folders.place import Place
 from expost.folders.scratch import sweep
+from expost.ledger import MemoryLedger
 from expost.receipts.journal import is_journal, read_journal
-from expost.record import Memory
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 
 
 @final
@@ -40,9 +40,9 @@ class Claim:
         return self._journal
 
     @property
-    def record(self) -> Record:
+    def ledger(self) -> ReadableLedger:
         """The same; empty if the claim was refused."""
-        return Memory() if self._journal is None else self._journal
+        return MemoryLedger() if self._journal is None else self._journal
 
     @property
     def where(self) -> Path:
@@ -67,7 +67,7 @@ class Claim:
         except OSError:
             self.give_up()
             above = next(each for each in self.place.folder.parents if each.exists())
-            raise InvalidBound(
+            raise InvalidValue(
                 f"{self.place.typed} cannot be made, because {above} is not a folder to write to; name another."
             ) from None
         except BaseException:

@@ -1,4 +1,4 @@
-"""A recorder that writes through: what is held, spent and shown is on the disk before the run goes on."""
+"""A ledger that writes through: what is held, spent and shown is on the disk before the run goes on."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
 from expost.folders.disk import open_new, sync_names
+from expost.ledger import Entry, Hold, MemoryLedger
 from expost.receipts.journal import capture_line, hold_line, opening_line, pledge_line, shown_line
-from expost.record import Entry, Hold, Memory
 from expost.text import Json
 
 
@@ -30,7 +30,7 @@ class Journal:
 
     def __init__(self, file: int) -> None:
         self._file: int | None = file
-        self._memory = Memory()
+        self._memory = MemoryLedger()
         self._numbers: dict[Hold, int] = {}
         self._last: Hold | None = None
         self._written, self._begun, self._pid = 0, False, os.getpid()

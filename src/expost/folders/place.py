@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 
 PRODUCTS = frozenset({"synthetic.csv", "synthetic.parquet", "model.npz", "model.pt"})
 """What a job may put into its folder; a folder with any other file is not taken for a release."""
@@ -35,7 +35,7 @@ class Place:
             # a link in the place itself is not followed, so that it is refused
             return cls(typed, whole if typed.name in ("", "..") else typed.parent.resolve() / typed.name)
         except (OSError, RuntimeError, ValueError):
-            raise InvalidBound(f"{str(typed)!r} is not a path that can be followed; name another folder.") from None
+            raise InvalidValue(f"{str(typed)!r} is not a path that can be followed; name another folder.") from None
 
     @property
     def journal(self) -> Path:
@@ -46,16 +46,16 @@ class Place:
         """Refuse a place that is taken, unless by a release that may be replaced and holds nothing in ``apart``."""
         folder = self.folder
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            raise InvalidBound(f"{self.typed} is not a folder; name one for the release.")
+            raise InvalidValue(f"{self.typed} is not a folder; name one for the release.")
         if os.path.ismount(folder):
-            raise InvalidBound(f"{self.typed} is a mount point, which cannot be replaced; name a folder inside it.")
+            raise InvalidValue(f"{self.typed} is a mount point, which cannot be replaced; name a folder inside it.")
         if not folder.exists():
             return
         if not overwrite:
             raise SchemaMismatch(f"{self.typed} exists; name another folder, or say --overwrite to replace a release.")
         for each in map(_followed, (*apart, Path())):
             if folder == each or folder in each.parents:
-                raise InvalidBound(f"{self.typed} holds what this run reads or runs in; name another folder.")
+                raise InvalidValue(f"{self.typed} holds what this run reads or runs in; name another folder.")
         if not is_release(folder):
             raise SchemaMismatch(
                 f"{self.typed} is not a release of expost, or holds other files too; name another folder, only "

@@ -108,7 +108,7 @@ def _marks(told: Testimony) -> Iterator[str]:
     found, statement = told.found, table(told.found["statement"])
     if found["format"] != FORMAT or statement["notion"] != NOTION:
         yield f"the format or the notion is not the one of {FORMAT}."
-    if {*(item.entry.relation for item in told.bill), statement["neighbours"]} != {told.relation.value}:
+    if {*(item.entry.neighbours for item in told.bill), statement["neighbours"]} != {told.neighbours.value}:
         yield "the lines and the statement are about different neighbours."
     if told.seeded is not any(item.entry.seeded for item in told.bill):
         yield "the receipt and its lines disagree on whether the noise was seeded."

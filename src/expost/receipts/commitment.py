@@ -34,7 +34,7 @@ class Commitment:
     asked: Fraction | None
     confidence: Confidence | None
     check: CheckOnRecord | None
-    relation: str
+    neighbours: str
     cap: AdpEpsilon | None
     pledge: Pledge | None
     reason: str
@@ -52,7 +52,7 @@ class Commitment:
             asked=facts.asked,
             confidence=facts.confidence,
             check=facts.check,
-            relation=facts.relation,
+            neighbours=facts.neighbours,
             cap=facts.cap,
             pledge=facts.pledge,
             reason=facts.reason,
@@ -64,7 +64,7 @@ class Commitment:
         """The parts of the receipt, ready for ``json.dumps``."""
         return {
             "made": self.kind,
-            "neighbours": self.relation,
+            "neighbours": self.neighbours,
             "asked": {
                 "target": self.target,
                 "measure": self.measure,

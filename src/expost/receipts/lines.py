@@ -14,12 +14,12 @@ from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
 from expost.bill import Item, by_part
 from expost.errors import SchemaMismatch
+from expost.ledger import Entry
 from expost.mechanisms.exponential import pure_parameter
 from expost.mechanisms.laplace import pure_promise
 from expost.numerics import up
 from expost.receipts.notation import fraction, whole
 from expost.receipts.untrusted import quoted
-from expost.record import Entry
 
 SAME = 1e-9
 """Relative difference up to which two computations agree: other machines round logarithms in another way."""

@@ -16,7 +16,7 @@ from expost.accounting.curve import Curve, Highest, Linear, Table
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
 from expost.errors import SchemaMismatch
-from expost.record import Entry, Fact
+from expost.ledger import Entry, Fact
 from expost.text import Json
 
 MOST_DIGITS = 1000
@@ -126,7 +126,7 @@ def item_out(item: Item) -> dict[str, Json]:
     return {
         "what": entry.what,
         "part": entry.part,
-        "neighbours": entry.relation,
+        "neighbours": entry.neighbours,
         "seeded": entry.seeded,
         "floating": entry.floating,
         "facts": dict(entry.facts),
@@ -139,9 +139,9 @@ def item_out(item: Item) -> dict[str, Json]:
 def item_in(found: Json) -> Item:
     """The line of such a text."""
     fields = table(found)
-    what, part, relation = (text(fields[name]) for name in ("what", "part", "neighbours"))
+    what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
     seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))
-    entry = Entry(what, part, relation, seeded, floating, facts_in(fields["facts"]))
+    entry = Entry(what, part, neighbours, seeded, floating, facts_in(fields["facts"]))
     return Item(entry, Spent(curve_in(fields["curve"])), whole(fields["count"]), finished)
 
 

@@ -15,10 +15,10 @@ from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.receipts.notation import budget_in, fraction, whole
 from expost.receipts.testimony import Testimony
-from expost.record import Fact
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
 from expost.step import Check, Mechanism
 
@@ -65,7 +65,7 @@ def procedure_of(told: Testimony, known: Mapping[str, Rebuild]) -> tuple[Procedu
     procedure = known[told.made](told)
     if asked.threshold is None and not (procedure.unasked and asked.check.name == PUBLIC_CHECK):
         return None
-    if procedure.mechanism.relation is not told.relation:
+    if procedure.mechanism.neighbours is not told.neighbours:
         raise SchemaMismatch("such a run is not about these neighbours; the receipt was changed.")
     return procedure, check_of(told, procedure.resolution)
 
@@ -76,7 +76,7 @@ def check_of(told: Testimony, resolution: int) -> Judge:
     assert asked.check is not None  # asked for where there is one
     if asked.threshold is None:
         return PublicCheck(lambda candidate: False)
-    question = CentredSum(_without_data, asked.threshold, told.relation, resolution)
+    question = CentredSum(_without_data, asked.threshold, told.neighbours, resolution)
     return _judge(asked.check, question, asked.confidence)
 
 
@@ -95,12 +95,12 @@ def _claimed(told: Testimony, facts: Mapping[str, Fact]) -> Question[Any, Any]:
 
     What one record counts for tells how fine the scores are.
     """
-    threshold, unit, relation = told.asked.threshold, whole(facts["unit"]), told.relation
+    threshold, unit, neighbours = told.asked.threshold, whole(facts["unit"]), told.neighbours
     if threshold is None:
-        return Claimed(relation, whole(facts["sensitivity"]), unit, facts.get("monotone") is True)
+        return Claimed(neighbours, whole(facts["sensitivity"]), unit, facts.get("monotone") is True)
     if told.held is not None:
-        return PublicCount(_without_data, threshold, int(told.held), relation, unit)
-    return CentredSum(_without_data, threshold, relation, unit // threshold.denominator)
+        return PublicCount(_without_data, threshold, int(told.held), neighbours, unit)
+    return CentredSum(_without_data, threshold, neighbours, unit // threshold.denominator)
 
 
 @final
@@ -108,7 +108,7 @@ def _claimed(told: Testimony, facts: Mapping[str, Fact]) -> Question[Any, Any]:
 class Claimed:
     """A question of the caller's own, as it went on record."""
 
-    relation: Neighbours
+    neighbours: Neighbours
     sensitivity: int
     unit: int
     monotone: bool

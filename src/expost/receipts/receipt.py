@@ -28,7 +28,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
             "delta": facts.delta,
             "notion": NOTION,
             "probabilistic epsilon": finite(facts.probabilistic),
-            "neighbours": facts.relation,
+            "neighbours": facts.neighbours,
             "curve": curve_out(facts.spent.curve),
         },
         "seeded": facts.seeded,

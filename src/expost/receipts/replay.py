@@ -15,12 +15,12 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
+from expost.ledger import Entry, Fact, MemoryLedger
 from expost.looks import planned_looks
 from expost.receipts.lines import alike, same_number
 from expost.receipts.procedures import Judge, Procedure, Step
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.record import Entry, Fact, Memory
 from expost.report.scale import Shares
 from expost.search import Ended, planned_stops
 from expost.step import Look, Price, Verdict
@@ -45,7 +45,7 @@ class Replay:
     procedure: Procedure
     check: Judge
     rungs: tuple[Rung, ...]
-    record: Memory = field(default_factory=Memory)
+    ledger: MemoryLedger = field(default_factory=MemoryLedger)
     looks: int = 0
 
     @property
@@ -56,7 +56,7 @@ class Replay:
     @property
     def spent(self) -> Spent:
         """The running total."""
-        return bill_total(billed(self.record))
+        return bill_total(billed(self.ledger))
 
     @property
     def reached(self) -> int:
@@ -109,7 +109,7 @@ class Replay:
         """A rung that an earlier process climbed, and a look if the bill has one: a release may have been lost."""
         for _ in range(rung.times):
             self._put(self._measure(rung), "train")
-        lines, bill = self.record.lines, self.told.bill
+        lines, bill = self.ledger.lines, self.told.bill
         counted = len(lines) < len(bill) and bill[len(lines) - 1].count == lines[-1][2]
         if rung.asked and not self.public and counted and bill[len(lines)].entry.part == "data/held":
             self._put(self._look(self._price().failed), "held")
@@ -153,7 +153,7 @@ class Replay:
             yield f"the answer on rung {place} does not have the noise, the guard or the sign that its price leads to."
 
     def _bill(self) -> Iterator[str]:
-        bill, again = self.told.bill, billed(self.record)
+        bill, again = self.told.bill, billed(self.ledger)
         if len(bill) != len(again) or self.reached > len(self.rungs):
             yield f"the bill has {len(bill)} lines; {self.reached} rungs lead to {len(again)}."
         for place, (item, known) in enumerate(zip(bill, again, strict=False), start=1):
@@ -182,7 +182,7 @@ class Replay:
         return Step(check.name, facts, False, promise)
 
     def _price(self) -> Price:
-        check, parts = self.check, by_part(billed(self.record))
+        check, parts = self.check, by_part(billed(self.ledger))
         assert not isinstance(check, PublicCheck)
         return check.price(self.looks, parts.get("data/train", NONE), parts.get("data/held", NONE))
 
@@ -193,8 +193,8 @@ class Replay:
 
     def _put(self, step: Step, side: str) -> None:
         part = "data" if self.public else f"data/{side}"
-        entry = Entry(step.what, part, self.told.relation.value, self.told.seeded, step.floating, step.facts)
-        self.record.capture(self.record.hold(entry, step.promise), step.promise.as_spent())
+        entry = Entry(step.what, part, self.told.neighbours.value, self.told.seeded, step.floating, step.facts)
+        self.ledger.capture(self.ledger.hold(entry, step.promise), step.promise.as_spent())
 
 
 def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:

@@ -8,8 +8,8 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.bill import Item
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.receipts.notation import items, number, text
-from expost.record import Fact
 from expost.training.tune import Selection
 from expost.training.tuned import Selected
 

@@ -86,7 +86,7 @@ class Testimony:
 
     found: Mapping[str, Json]
     made: str
-    relation: Neighbours
+    neighbours: Neighbours
     seeded: bool
     floating: bool
     asked: Asked
@@ -105,7 +105,7 @@ class Testimony:
         return cls(
             found=found,
             made=text(found["made"]),
-            relation=Neighbours(text(found["neighbours"])),
+            neighbours=Neighbours(text(found["neighbours"])),
             seeded=truth(found["seeded"]),
             floating=truth(found["floating"]),
             asked=_asked(table(found["asked"])),

@@ -174,7 +174,7 @@ class Facts:
     spent: Spent
     pledge: Pledge | None
     reason: str
-    relation: str
+    neighbours: str
     because: str
     held: float | None
     rungs: tuple[Reading, ...]

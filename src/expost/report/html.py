@@ -7,7 +7,7 @@ from functools import partial
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
 from expost.bill import Item, bill_total, by_part
-from expost.record import Fact
+from expost.ledger import Fact
 from expost.report import charts as svg
 from expost.report import digits, unasked, words
 from expost.report.charts import safe
@@ -120,7 +120,7 @@ def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
         return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    return meaning_section(facts.epsilon, facts.delta, facts.relation, facts.probabilistic)
+    return meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.probabilistic)
 
 
 def _bill(facts: Facts) -> str:

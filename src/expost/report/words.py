@@ -186,14 +186,14 @@ def part(label: str) -> str:
 
 def divided(facts: Facts) -> tuple[str, str]:
     """Who the bound compares, and how the records were divided."""
-    relation = f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}."
+    neighbours = f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}."
     if facts.divided:
         return (
-            relation,
+            neighbours,
             f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
         )
     why = ", because the check has records of its own" if facts.on_public else ""
-    return relation, f"All records were there to learn from; none was held out{why}."
+    return neighbours, f"All records were there to learn from; none was held out{why}."
 
 
 def tried(facts: Facts) -> str:

@@ -133,7 +133,7 @@ def _say_spent(failure: BaseException, claim: Claim, signals: Signals) -> None:
         case MechanismFailed():  # which says itself what is spent
             stop(f"expost: {failure}{'' if claim.left is None else f' The journal {claim.left} says so too.'}", REFUSED)
         case ExpostError():
-            paid = spent_so_far(claim.record)
+            paid = spent_so_far(claim.ledger)
             stop(f"expost: {failure}{f' ε = {price(paid)} is spent{_recorded(claim)}.' if paid else ''}", REFUSED)
         case OSError():
             stop(f"expost: a file could not be written ({_reason(failure)}){_spent(claim)}.", FAILED)
@@ -147,7 +147,7 @@ def _say_spent(failure: BaseException, claim: Claim, signals: Signals) -> None:
 def _spent(claim: Claim) -> str:
     """What there is of a run that has ended, what it cost, and where that is written down."""
     written = "nothing was written" if claim.delivered is None else f"the release is in {claim.where}"
-    return f"; {written}, and ε = {price(spent_so_far(claim.record))} is spent{_recorded(claim)}"
+    return f"; {written}, and ε = {price(spent_so_far(claim.ledger))} is spent{_recorded(claim)}"
 
 
 def _recorded(claim: Claim) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from expost.checks.confidence import confidence_level
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.folders.claim import Claim
 from expost.text import bounded_text, number_typed, toml_in
 
@@ -25,7 +25,7 @@ def confidence_typed(text: str) -> Fraction | None:
     try:
         return None if text == "none" else confidence_level(number_typed(text))
     except (ValueError, ZeroDivisionError):
-        raise InvalidBound(
+        raise InvalidValue(
             f"confidence is {text}; write a probability from 0.5 up to but not including 1, or none."
         ) from None
 

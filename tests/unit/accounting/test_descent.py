@@ -13,7 +13,7 @@ from expost.accounting.convert import cks_offset, lemma_7_offset
 from expost.accounting.curve import ORDERS
 from expost.accounting.descent import LATTICE_SLACK, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
 from expost.accounting.subsampled import subsampled_gaussian
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real
 from tests.unit.examples import one_sentence
 
@@ -76,7 +76,7 @@ def test_a_step_has_room_for_integer_noise() -> None:
 @pytest.mark.parametrize(("alpha", "epsilon"), [(8, 1e-9), (2000, 1e9)])
 def test_a_budget_that_pays_for_no_step_is_refused(alpha: float, epsilon: float) -> None:
     """The second order lies above all that are tabulated."""
-    with pytest.raises(InvalidBound, match="pays for no step") as refused:
+    with pytest.raises(InvalidValue, match="pays for no step") as refused:
         DESCENT.steps(Budget.of(epsilon, alpha=alpha))
 
     assert one_sentence(refused.value)
@@ -84,7 +84,7 @@ def test_a_budget_that_pays_for_no_step_is_refused(alpha: float, epsilon: float)
 
 @pytest.mark.parametrize("rate", [0, -1, 1.5, math.nan, math.inf])
 def test_a_rate_is_a_chance_above_zero(rate: Real) -> None:
-    with pytest.raises(InvalidBound, match="rate is") as refused:
+    with pytest.raises(InvalidValue, match="rate is") as refused:
         Descent(rate, Fraction(4))  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
@@ -92,7 +92,7 @@ def test_a_rate_is_a_chance_above_zero(rate: Real) -> None:
 
 @pytest.mark.parametrize("noise", [0, -1, math.nan, LOUDEST + 1])
 def test_a_noise_multiplier_is_above_zero_and_leaves_a_signal(noise: Real) -> None:
-    with pytest.raises(InvalidBound, match="noise_multiplier is") as refused:
+    with pytest.raises(InvalidValue, match="noise_multiplier is") as refused:
         Descent(Fraction(1, 10), noise)  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
@@ -102,7 +102,7 @@ def test_noise_of_a_million_clips_is_accepted_and_of_two_million_refused() -> No
     """Sums of so much exact noise are still whole numbers in floating point (tests/unit/training/test_gradient.py)."""
     assert Descent(Fraction(1), Fraction(10**6)).step.at(2) > 0
 
-    with pytest.raises(InvalidBound, match=r"nothing is left above 1\.0\d+e\+06, use less"):
+    with pytest.raises(InvalidValue, match=r"nothing is left above 1\.0\d+e\+06, use less"):
         Descent(Fraction(1), Fraction(2 * 10**6))
 
 
@@ -185,7 +185,7 @@ def test_a_price_that_is_met_exactly_is_met() -> None:
 
 
 def test_a_price_out_of_reach_at_any_noise_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="out of reach") as refused:
+    with pytest.raises(InvalidValue, match="out of reach") as refused:
         noise_multiplier(1e-9, whole_batches(1, 1e-5))
 
     assert one_sentence(refused.value)

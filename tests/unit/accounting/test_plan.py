@@ -10,7 +10,7 @@ from expost.accounting.curve import ORDERS, Table
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.pure import randomized_response_rdp
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from tests.unit.examples import line
 
 DELTA = 1e-5
@@ -91,7 +91,7 @@ def test_no_other_pledge_would_average_less(stops: list[Promise]) -> None:
 
 
 def test_a_plan_without_stops_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="no stop is planned"):
+    with pytest.raises(InvalidValue, match="no stop is planned"):
         plan([], DELTA)
 
 

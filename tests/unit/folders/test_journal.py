@@ -17,13 +17,13 @@ from expost.bill import Item, spent_so_far
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
+from expost.ledger import Entry
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.receipts.journal import Kept, opening_line, read_journal
 from expost.receipts.notation import item_out
-from expost.record import Entry
 from expost.release import Past
 from tests.unit.commands import run
 from tests.unit.examples import budget, counts, line, one_sentence, people
@@ -72,7 +72,7 @@ def test_the_data_is_not_opened_before_the_hold_is_in_the_file(journal: Journal,
             found.append(len(kept(path).bill))
             return getattr(SystemNoise(), name)
 
-    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer = Odometer(pledge=PLEDGE, ledger=journal)
     odometer.spend(Gaussian(counts()), people(0, 1, 2), budget(1), Past(), Watched())  # type: ignore[arg-type]
 
     assert found
@@ -220,7 +220,7 @@ READS: dict[str, Callable[[], Sequence[Private[Integers]]]] = {
 @pytest.mark.parametrize("reads", READS)
 def test_the_file_says_no_less_than_the_odometer_whatever_was_read(journal: Journal, path: Path, reads: str) -> None:
     """Sides of different splits may have a record in common, so that what they cost adds up."""
-    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer = Odometer(pledge=PLEDGE, ledger=journal)
     for part in READS[reads]():
         odometer.spend(Gaussian(counts()), part, budget(1), Past(), SystemNoise())
 
@@ -231,12 +231,12 @@ def test_the_file_says_no_less_than_the_odometer_whatever_was_read(journal: Jour
 
 def test_a_journal_from_python_is_a_new_file_that_stays(tmp_path: Path) -> None:
     path = tmp_path / "run.journal"
-    with Journal.at(path) as record:
-        odometer = Odometer(pledge=PLEDGE, recorder=record)
+    with Journal.at(path) as ledger:
+        odometer = Odometer(pledge=PLEDGE, ledger=ledger)
         odometer.spend(Gaussian(counts()), people(0, 1, 2), budget(1), Past(), SystemNoise())
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert kept(path).epsilon == odometer.epsilon == spent_so_far(record)
+    assert kept(path).epsilon == odometer.epsilon == spent_so_far(ledger)
 
 
 def test_a_file_that_is_there_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -286,39 +286,39 @@ def test_the_journal_and_its_name_are_on_the_disk_before_anything_is_spent(
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", noted)
-    with Journal.at(tmp_path / "run.journal") as record:
+    with Journal.at(tmp_path / "run.journal") as ledger:
         found = (tmp_path / "run.journal").stat()
         assert (found.st_ino, found.st_size) in synced
         assert tmp_path.stat().st_ino in [inode for inode, _ in synced]
-        record.pledge(PLEDGE)
-        record.hold(ENTRY, PRICE)
+        ledger.pledge(PLEDGE)
+        ledger.hold(ENTRY, PRICE)
 
     assert synced[-1] == (found.st_ino, (tmp_path / "run.journal").stat().st_size)
 
 
 def test_what_is_closed_opens_no_data_and_writes_into_no_other_file(tmp_path: Path) -> None:
-    with Journal.at(tmp_path / "run.journal") as record:
-        hold = record.hold(ENTRY, PRICE)
+    with Journal.at(tmp_path / "run.journal") as ledger:
+        hold = ledger.hold(ENTRY, PRICE)
     before = (tmp_path / "run.journal").read_bytes()
 
     with (tmp_path / "mine").open("w+b") as mine:  # which has the number now that the journal had
         with pytest.raises(LedgerConflict, match="closed"):
-            record.hold(ENTRY, PRICE)
-        record.capture(hold, BILL)
-        record.show({"rung": "1"})
+            ledger.hold(ENTRY, PRICE)
+        ledger.capture(hold, BILL)
+        ledger.show({"rung": "1"})
         assert mine.read() == b""
 
     assert (tmp_path / "run.journal").read_bytes() == before
-    assert spent_so_far(record) == AdpEpsilon(float("inf"))
+    assert spent_so_far(ledger) == AdpEpsilon(float("inf"))
 
 
 def test_a_second_pledge_is_refused_and_spoils_nothing(journal: Journal, path: Path) -> None:
-    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer = Odometer(pledge=PLEDGE, ledger=journal)
     odometer.spend(Gaussian(counts()), people(0, 1, 2), budget(1), Past(), SystemNoise())
     before = path.read_bytes()
 
     with pytest.raises(LedgerConflict, match="only once"):
-        Odometer(pledge=PLEDGE, recorder=journal)
+        Odometer(pledge=PLEDGE, ledger=journal)
 
     assert path.read_bytes() == before
     assert kept(path).epsilon == odometer.epsilon
@@ -391,9 +391,9 @@ def test_a_second_odometer_is_refused(
     journal: Journal, path: Path, first: FixedOrder | None, second: FixedOrder | None
 ) -> None:
     """Both call the sides of their own splits data/train and data/held, of which a reader takes the dearer."""
-    odometer = Odometer(pledge=first, recorder=journal)
+    odometer = Odometer(pledge=first, ledger=journal)
     with pytest.raises(LedgerConflict, match="for one odometer") as refused:
-        Odometer(pledge=second, recorder=journal)
+        Odometer(pledge=second, ledger=journal)
     odometer.spend(Gaussian(counts()), sides(WHOLE)[0], budget(1), Past(), SystemNoise())
 
     assert one_sentence(refused.value)
@@ -406,12 +406,12 @@ def test_a_copy_in_another_process_writes_nothing(journal: Journal, path: Path) 
     child = os.fork()
     if not child:
         try:
-            Odometer(recorder=journal).spend(Gaussian(counts()), WHOLE, budget(1), Past(), SystemNoise())
+            Odometer(ledger=journal).spend(Gaussian(counts()), WHOLE, budget(1), Past(), SystemNoise())
         except LedgerConflict:
             os._exit(7)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    odometer = Odometer(pledge=PLEDGE, recorder=journal)
+    odometer = Odometer(pledge=PLEDGE, ledger=journal)
     odometer.spend(Gaussian(counts()), WHOLE, budget(1), Past(), SystemNoise())
 
     assert os.waitstatus_to_exitcode(status) == 7

@@ -17,10 +17,10 @@ from expost.errors import ExpostError
 from expost.jobs import audit as check
 from expost.jobs import save_module, save_search, save_tuned
 from expost.jobs.tunings.report import PRICES
+from expost.ledger import MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours
-from expost.record import Memory
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.training.head.score import Classifier, accuracy
 from expost.training.tune import tune
@@ -54,9 +54,9 @@ def forge(folder: Path) -> None:
 
 
 def test_a_search_leaves_report_and_receipt(tmp_path: Path) -> None:
-    outcome, record, _ = run(CHECKS["balanced"])
+    outcome, ledger, _ = run(CHECKS["balanced"])
 
-    save_search(outcome, tmp_path / "out", record=record, check=CHECKS["balanced"], because=ONES.because)
+    save_search(outcome, tmp_path / "out", ledger=ledger, check=CHECKS["balanced"], because=ONES.because)
 
     assert names(tmp_path / "out") == ["receipt.json", "report.html"]
     found = json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))
@@ -98,7 +98,7 @@ class Head:
     """Makes a head without looking at anything."""
 
     name: str = "head"
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     floating: bool = False
     epsilon: float = 1.0
     delta: float = 0.0
@@ -166,9 +166,9 @@ def never(value: Integers) -> bool:
 
 def large(*, seeded: bool = True) -> Outcome[Integers]:
     """A search that released something large, without a check that could pass."""
-    check, record = PublicCheck(never), Memory()
+    check, ledger = PublicCheck(never), MemoryLedger()
     pledge = PlannedStops(planned_stops(Says(1), LADDER, check), 1e-5)
-    odometer = Odometer(pledge=pledge, recorder=record, rehearsal=seeded)
+    odometer = Odometer(pledge=pledge, ledger=ledger, rehearsal=seeded)
     noise = SeededNoise(3) if seeded else SystemNoise()
     return search(ONES, Says(1), LADDER, lambda _: LARGE, check, noise=noise, odometer=odometer)
 

@@ -88,7 +88,7 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "no ε": lambda found: found["statement"].update(epsilon=None),
     "a smaller δ": lambda found: found["statement"].update(delta=1e-9),
     "another notion": lambda found: found["statement"].update(notion="pure"),
-    "another relation": lambda found: found["statement"].update(neighbours="replace one record"),
+    "other neighbours": lambda found: found["statement"].update(neighbours="replace one record"),
     "a lower curve": lambda found: found["statement"]["curve"]["lines"][0].update(rho="1/1000"),
     "a cheaper measurement": lambda found: cheaper(found, "Brownian"),
     "a cheaper selection": lambda found: cheaper(found, "SpanningTree"),

@@ -11,10 +11,10 @@ from expost.jobs.finetuning.run import Finetuned, finetune
 from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.jobs.synthesis.report import TableJob, table_facts
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
-from expost.record import Memory
 from expost.report.facts import Facts, Reading
 from expost.step import Verdict
 from expost.tabular.schema.schema import Schema
@@ -66,15 +66,15 @@ def customers(form: Schema, records: int = 3000) -> Table:
 @cache
 def run(
     accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north", *, sure: bool = True
-) -> tuple[Synthesis, Memory]:
+) -> tuple[Synthesis, MemoryLedger]:
     """A finished rehearsal and its record; not ``sure``, with the paper's check."""
     form = schema(name, value)
     recipe = TableRecipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
     recipe = recipe if sure else replace(recipe, confidence=None)
-    chosen, noise, record = plan_synthesis(recipe), SeededNoise(11), Memory()
+    chosen, noise, ledger = plan_synthesis(recipe), SeededNoise(11), MemoryLedger()
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
-    odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
-    return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), record
+    odometer = Odometer(pledge=chosen.pledge, ledger=ledger, rehearsal=True)
+    return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), ledger
 
 
 def table(told: Facts) -> TableJob:

@@ -14,8 +14,8 @@ from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
 from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
 from expost.jobs.synthesis.report import field_of, table_facts
+from expost.ledger import Entry, MemoryLedger
 from expost.noise import Floats
-from expost.record import Entry, Memory
 from expost.search import Ended
 from expost.tabular.marginals import Clique
 from expost.tabular.schema.column import Codes, Column, Missing
@@ -102,11 +102,11 @@ def test_of_two_parts_the_dearer_counts_and_what_reads_both_comes_on_top() -> No
 
 
 def test_a_step_that_failed_is_billed_in_full() -> None:
-    synthesis, record = run()
-    pledge, copy = synthesis.outcome.pledge, Memory()
+    synthesis, ledger = run()
+    pledge, copy = synthesis.outcome.pledge, MemoryLedger()
     assert pledge is not None
     copy.pledge(pledge)
-    copy.hold(record.lines[0][0], synthesis.plan.stops[0])
+    copy.hold(ledger.lines[0][0], synthesis.plan.stops[0])
 
     (item,) = table_facts(synthesis, copy, title="", because="").bill
 
@@ -115,7 +115,7 @@ def test_a_step_that_failed_is_billed_in_full() -> None:
 
 def test_the_record_of_another_run_is_refused() -> None:
     with pytest.raises(LedgerConflict, match="pledged otherwise"):
-        table_facts(run()[0], Memory(), title="", because="")
+        table_facts(run()[0], MemoryLedger(), title="", because="")
 
 
 def drawn(form: Schema, counts: tuple[int, int, int]) -> Table:

@@ -293,8 +293,8 @@ def test_accuracy_is_refused_where_it_would_judge_by_chance_and_the_cause_is_sho
         trainer.until(accuracy(0.9), on=task.records(50, 2), **PLAN)
 
     assert one_sentence(said.value)
-    assert not trainer.record.held
-    assert not trainer.record.lines
+    assert not trainer.ledger.held
+    assert not trainer.ledger.lines
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> No
 
     with pytest.raises(SchemaMismatch, match="changes with the records beside it"):
         trainer.until(accuracy(0.9), on=two_inputs(50, 2), score=Mixing(), **PLAN)
-    assert not trainer.record.held
+    assert not trainer.ledger.held
 
 
 def test_a_score_of_ones_own_that_fails_is_refused_with_its_cause() -> None:
@@ -371,7 +371,7 @@ def test_records_that_no_module_can_read_are_refused_by_their_structure(items: l
         trainer.releases(**PLAN)
 
     assert one_sentence(said.value)
-    assert not trainer.record.held
+    assert not trainer.ledger.held
 
 
 WHOLE = TensorDataset(*rare(300, 1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.folders.journal import Journal
 from expost.jobs.finetuning import screen as training
 from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, OnPublic, balanced, calibrated
@@ -64,16 +64,16 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
     recipe, columns = head_recipe(accuracy, settings), training.columns(shares=settings["records"] is not None)
     screen = Screen(columns, doing="reading the records", quiet=settings["as_json"])
 
-    def run(noise: Noise, record: Journal) -> Finetuned:
+    def run(noise: Noise, ledger: Journal) -> Finetuned:
         def told(rung: Reading) -> None:
-            screen.add(*training.release_cells(recipe, recipe.schedule.steps[screen.lines], rung), keep=record.show)
+            screen.add(*training.release_cells(recipe, recipe.schedule.steps[screen.lines], rung), keep=ledger.show)
 
         return finetune_recipe(
             Hidden(source),
             recipe,
             classes=settings["classes"],
             noise=noise,
-            record=record,
+            ledger=ledger,
             max_epsilon=settings["max_epsilon"],
             title=source.stem,
             on_pledge=screen.pledge,
@@ -146,7 +146,7 @@ def validated(text: str, check: CheckMaker, classes: int | None) -> tuple[Fracti
     try:
         return Fraction(share) if share else HALF, check
     except (ValueError, ZeroDivisionError):
-        raise InvalidBound(f"the validation {text} is not private:SHARE; write for example private:0.5.") from None
+        raise InvalidValue(f"the validation {text} is not private:SHARE; write for example private:0.5.") from None
 
 
 COMMANDS = (finetune_head,)

@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 from expost.accounting.claim import NOTHING, best_statement
 from expost.checks.gaussian import BalancedCheck
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.noise import Noise
 from expost.private import Neighbours
@@ -29,11 +29,11 @@ class HeadConfiguration:
     recipe: HeadRecipe
     delta: float
     margin: float = 2.0
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
         if self.recipe.schedule.releases != 1:
-            raise InvalidBound("a configuration to tune has one release; plan no others.")
+            raise InvalidValue("a configuration to tune has one release; plan no others.")
 
     @property
     def floating(self) -> bool:

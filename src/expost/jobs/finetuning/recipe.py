@@ -14,7 +14,7 @@ from expost.checks.confidence import Confidence, confidence_level, worth_asking
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.looks import planned_looks
 from expost.noise import Noise
 from expost.numerics import positive, probability
@@ -99,11 +99,11 @@ class HeadRecipe:
         positive(self.batch, "batch")
         positive(self.drop, "drop")
         if not 0 < self.validation < 1:
-            raise InvalidBound(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
+            raise InvalidValue(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
         if self.classes < 2:
-            raise InvalidBound("there is only one class; a classifier needs at least two.")
+            raise InvalidValue("there is only one class; a classifier needs at least two.")
         if self.records is not None and self.records < 1:
-            raise InvalidBound(f"records is {self.records}; say about how many there are, or leave it out.")
+            raise InvalidValue(f"records is {self.records}; say about how many there are, or leave it out.")
         if self.confidence is not None:
             confidence_level(self.confidence)
 

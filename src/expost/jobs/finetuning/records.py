@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from expost.accounting.descent import MOST_ENTRIES
-from expost.errors import ExpostError, InvalidBound, SchemaMismatch
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
 from expost.storage import is_array, shares_memory
 from expost.training.head.labelled import Labelled, read_npz
 from expost.training.head.score import unit
@@ -37,9 +37,9 @@ class Hidden:
         """Refuse features without labels, and labels beside a file that holds them."""
         if isinstance(self._features, str | Path):
             if self._labels is not None:
-                raise InvalidBound("the file holds the labels; leave them out, or give features and labels as arrays.")
+                raise InvalidValue("the file holds the labels; leave them out, or give features and labels as arrays.")
         elif self._labels is None:
-            raise InvalidBound("there are no labels; give them beside the features, or name an .npz file with both.")
+            raise InvalidValue("there are no labels; give them beside the features, or name an .npz file with both.")
 
     def require_apart(self, public: "Hidden") -> None:
         """Refuse public records that are the private ones or a view of them; files are told apart once read."""

@@ -9,7 +9,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed
 from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
 from expost.receipts.commitment import Commitment
-from expost.recorded import CheckOnRecord, Record
+from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.charts import safe
 from expost.report.coverage import coverage, looks
@@ -143,7 +143,7 @@ def head_facts(
     outcome: Outcome[Classifier],
     recipe: HeadRecipe,
     plan: TrainingPlan,
-    record: Record,
+    ledger: ReadableLedger,
     *,
     title: str,
     because: str,
@@ -169,12 +169,12 @@ def head_facts(
         spent=outcome.release.spent,
         pledge=pledge,
         reason=plan.reason,
-        relation=recipe.head().relation.value,
+        neighbours=recipe.head().neighbours.value,
         because=because,
         held=held,
         rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
         stops=head_stops(recipe, plan),
-        bill=billed(record),
+        bill=billed(ledger),
         versions=versions(*(() if isinstance(recipe.arrays, InNumpy) else ("torch",))),
         check=CheckOnRecord.of(recipe.judge()),
     )
@@ -195,7 +195,7 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        relation=recipe.head().relation.value,
+        neighbours=recipe.head().neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,

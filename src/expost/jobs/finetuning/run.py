@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.folders.claim import Claim
 from expost.folders.delivery import deliver
 from expost.jobs.budget import capped
@@ -26,12 +26,12 @@ from expost.jobs.finetuning.recipe import (
 )
 from expost.jobs.finetuning.records import SAME, Hidden
 from expost.jobs.finetuning.report import head_commitment, head_facts
+from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
 from expost.receipts.receipt import receipt, receipt_text
-from expost.record import Memory
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.report.facts import Facts, Reading
 from expost.report.html import fragment, render
@@ -130,7 +130,7 @@ def finetune(
     summation: Summation | None = None,
     records: int | None = None,
     noise: Noise | None = None,
-    record: Record | None = None,
+    ledger: ReadableLedger | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Reading], None] | None = None,
@@ -151,7 +151,7 @@ def finetune(
     the gradient, which Adam undoes, so little depends on it. The learning rate is multiplied by ``drop`` after the
     first release. ``records`` is about how many records there are, if that is public: margins are then shown as
     accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and everything then
-    says NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps
+    says NOT PRIVATE. ``ledger`` lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps
     taken and to be taken in a release. ``on_pledge`` is told, before the records are read, the digest of all that is
     fixed by then; the receipt holds it too.
     """
@@ -161,7 +161,7 @@ def finetune(
     if isinstance(validation, Public):
         hidden.require_apart(_shown(validation))
     if not isinstance(start, Epsilon | Fraction):
-        raise InvalidBound("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
+        raise InvalidValue("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
     chance = typed(rate, "rate")
     recipe = HeadRecipe(
         width=UNKNOWN,
@@ -187,7 +187,7 @@ def finetune(
         recipe,
         classes=classes,
         noise=SystemNoise() if noise is None else noise,
-        record=record,
+        ledger=ledger,
         max_epsilon=max_epsilon,
         title=title,
         on_pledge=on_pledge,
@@ -202,7 +202,7 @@ def finetune_recipe(
     *,
     classes: int | None,
     noise: Noise,
-    record: Record | None = None,
+    ledger: ReadableLedger | None = None,
     max_epsilon: float | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[str], None] | None = None,
@@ -211,9 +211,9 @@ def finetune_recipe(
 ) -> Finetuned:
     """The same from a recipe that is ready but for the size of the head, which the records have yet to say."""
     records = recipe.records
-    plan, kept = plan_training(recipe), Memory() if record is None else record
+    plan, kept = plan_training(recipe), MemoryLedger() if ledger is None else ledger
     first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
-    odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="release")
+    odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="release")
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if on_pledge is not None:
         on_pledge(head_commitment(recipe, plan, cap=cap).digest)
@@ -254,7 +254,7 @@ def _shown(records: Public) -> Hidden:
             return Hidden(records)
         case (features, labels):
             return Hidden(features, labels)
-    raise InvalidBound("the public records are not a pair; give their features and their labels.")
+    raise InvalidValue("the public records are not a pair; give their features and their labels.")
 
 
 def typed(value: Real, name: str) -> Fraction:

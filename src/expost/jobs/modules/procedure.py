@@ -7,11 +7,11 @@ from typing import ClassVar, NoReturn, final
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.receipts.notation import fraction, table, whole
 from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
-from expost.record import Fact
 from expost.training.steps import ModuleSteps
 
 MODULE = "ModuleDescent"
@@ -24,7 +24,7 @@ class Unread:
     """The steps of a torch module, of which an audit has neither the module nor the records."""
 
     steps: ModuleSteps
-    relation: ClassVar[Neighbours] = ModuleSteps.relation
+    neighbours: ClassVar[Neighbours] = ModuleSteps.neighbours
     floating: ClassVar[bool] = ModuleSteps.floating
 
     def promise(self, budget: Budget) -> Promise:

@@ -10,10 +10,10 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.jobs.finetuning.report import COVERED, FLOATING, SETTINGS
 from expost.jobs.searches.report import OURS, REASONS, computed_with, searched
+from expost.ledger import Entry, MemoryLedger
 from expost.looks import planned_looks
 from expost.receipts.commitment import Commitment
-from expost.record import Entry, Memory
-from expost.recorded import CheckOnRecord, Record
+from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.coverage import coverage
 from expost.report.coverage import looks as looks_covered
@@ -135,12 +135,12 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
     announced = trainer.announced
     judge, goal = announced.judge, announced.goal
     outcome = found if isinstance(found, Outcome) else Outcome(found.release, Ended.EXHAUSTED, found.history)
-    record = trainer.record if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
+    ledger = trainer.ledger if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
     course, planned = announced.course, announced.course.releases.rungs
-    earlier = _behind(course.releases.schedule.steps, record) - len(outcome.history)
+    earlier = _behind(course.releases.schedule.steps, ledger) - len(outcome.history)
     told = searched(
         outcome,
-        record,
+        ledger,
         job=_job(trainer, outcome.release.value, earlier),
         title=title,
         measure="score" if goal is None else goal.score.name,
@@ -172,7 +172,7 @@ def module_commitment(announced: "Announced") -> Commitment:
         asked=None if goal is None else goal.target.threshold,
         confidence=judge.confidence if isinstance(judge, OURS) else None,
         check=CheckOnRecord.of(judge),
-        relation=course.descent.relation.value,
+        neighbours=course.descent.neighbours.value,
         cap=announced.cap,
         pledge=pledge,
         reason=REASONS[PlannedStops],
@@ -181,41 +181,42 @@ def module_commitment(announced: "Announced") -> Commitment:
     )
 
 
-def whole_record(trainer: "Trainer", *, seeded: bool) -> Memory:
+def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
     """The record of a run that was resumed, with what earlier processes paid step by step.
 
     For the process itself that is one line for each part, which nobody could work out again.
     """
-    descent, judge, record, whole = trainer.announced.course.descent, trainer.announced.judge, trainer.record, Memory()
+    descent, judge = trainer.announced.course.descent, trainer.announced.judge
+    ledger, whole = trainer.ledger, MemoryLedger()
     steps = descent.facts(trainer.announced.course.releases.rungs[0].budget)
-    if record.pledged is not None:
-        whole.pledge(record.pledged)
+    if ledger.pledged is not None:
+        whole.pledge(ledger.pledged)
     for paid in trainer.earlier:
-        relation = descent.relation.value
+        neighbours = descent.neighbours.value
         if paid.steps:
             facts = {**steps, "steps": paid.steps}
-            entry = Entry(type(descent).__name__, paid.part, relation, seeded, descent.floating, facts)
+            entry = Entry(type(descent).__name__, paid.part, neighbours, seeded, descent.floating, facts)
             promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
         else:
             assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill
-            entry, promise = Entry(judge.name, paid.part, relation, seeded, False, judge.facts()), paid.promise
+            entry, promise = Entry(judge.name, paid.part, neighbours, seeded, False, judge.facts()), paid.promise
         _put(whole, entry, promise.as_spent(), paid.times)
-    for entry, spent, count in record.lines:
+    for entry, spent, count in ledger.lines:
         if entry.what != CARRIED:
             _put(whole, entry, spent, count)
-    for hold in record.held:
+    for hold in ledger.held:
         whole.hold(hold.entry, hold.promise)
     return whole
 
 
-def _put(record: Memory, entry: Entry, spent: Spent, count: int) -> None:
+def _put(ledger: MemoryLedger, entry: Entry, spent: Spent, count: int) -> None:
     for _ in range(count):
-        record.capture(record.hold(entry, Promise(spent.curve)), spent)
+        ledger.capture(ledger.hold(entry, Promise(spent.curve)), spent)
 
 
-def _behind(planned: tuple[int, ...], record: Record) -> int:
+def _behind(planned: tuple[int, ...], ledger: ReadableLedger) -> int:
     """How many releases of the plan have all their steps on record; those that were lost are billed, and count."""
-    taken = sum(int(entry.facts.get("steps", 0)) * count for entry, _, count in record.lines)
+    taken = sum(int(entry.facts.get("steps", 0)) * count for entry, _, count in ledger.lines)
     return sum(steps <= taken for steps in planned)
 
 

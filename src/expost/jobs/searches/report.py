@@ -17,7 +17,7 @@ from expost.errors import LedgerConflict
 from expost.private import Neighbours
 from expost.receipts.commitment import Commitment
 from expost.receipts.retrace import SEARCH
-from expost.recorded import CheckOnRecord, Record
+from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.charts import safe
 from expost.report.coverage import coverage, looks
@@ -112,14 +112,14 @@ class SearchJob:
 
 def of_search(
     outcome: Outcome[object],
-    record: Record,
+    ledger: ReadableLedger,
     *,
     check: AnyCheck,
     because: str = APART,
     title: str = "Search",
     cap: AdpEpsilon | None = None,
 ) -> Facts:
-    """What a report tells of a search: ``record`` is the recorder of its odometer, ``because`` that of its split.
+    """What a report tells of a search: ``ledger`` is the ledger of its odometer, ``because`` that of its split.
 
     A target is told where the check asks one of our questions; else it is the caller's own rule. Nothing of the value
     is shown but its type.
@@ -127,7 +127,7 @@ def of_search(
     asked, held = target_of(check)
     return searched(
         outcome,
-        record,
+        ledger,
         job=SearchJob(type(outcome.release.value).__name__),
         title=title,
         measure="score" if asked is None else "mean score",
@@ -141,7 +141,7 @@ def of_search(
 
 def searched(
     outcome: Outcome[object],
-    record: Record,
+    ledger: ReadableLedger,
     *,
     job: Job,
     title: str,
@@ -153,8 +153,8 @@ def searched(
     cap: AdpEpsilon | None,
 ) -> Facts:
     """The facts of an outcome whose bill is on record, for a job of any kind."""
-    pledge, bill = outcome.pledge, billed(record)
-    relation = _require_on_record(outcome, record, bill)
+    pledge, bill = outcome.pledge, billed(ledger)
+    neighbours = _require_on_record(outcome, ledger, bill)
     stops = pledge.table if isinstance(pledge, PlannedStops) else ()
     return Facts(
         title=title,
@@ -172,7 +172,7 @@ def searched(
         spent=outcome.release.spent,
         pledge=pledge,
         reason=REASONS.get(type(pledge), OWN_RULE),
-        relation=relation.value,
+        neighbours=neighbours.value,
         because=because,
         held=held,
         rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
@@ -187,12 +187,12 @@ def search_commitment(
     pledge: Pledge | None,
     check: AnyCheck,
     *,
-    relation: Neighbours = Neighbours.ADD_REMOVE,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
     cap: AdpEpsilon | None = None,
 ) -> Commitment:
     """What a search fixes before it opens the data: the pledge of its odometer, and how candidates are judged.
 
-    ``relation`` is that of the data, ``cap`` the one that the report will be told of.
+    ``neighbours`` is that of the data, ``cap`` the one that the report will be told of.
     """
     asked, _ = target_of(check)
     stops = pledge.table if isinstance(pledge, PlannedStops) else ()
@@ -203,7 +203,7 @@ def search_commitment(
         asked=asked,
         confidence=check.confidence if isinstance(check, OURS) else None,
         check=CheckOnRecord.of(check),
-        relation=relation.value,
+        neighbours=neighbours.value,
         cap=cap,
         pledge=pledge,
         reason=REASONS.get(type(pledge), OWN_RULE),
@@ -236,16 +236,16 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
     return (*found, *[None] * (stops - len(found)))
 
 
-def _require_on_record(outcome: Outcome[object], record: Record, bill: tuple[Item, ...]) -> Neighbours:
+def _require_on_record(outcome: Outcome[object], ledger: ReadableLedger, bill: tuple[Item, ...]) -> Neighbours:
     """The relation of the bill; refused unless the record leads to what the outcome states, no more and no less."""
     release, spent = outcome.release, bill_total(bill)
     if not outcome.history:
         raise LedgerConflict("no rung of this run was climbed in this process; report it where it was.")
     order = outcome.history[0].budget.alpha
     same = math.isclose(spent.at(order), release.spent.at(order), rel_tol=ROUNDING)
-    if release.relation is None or record.pledged != release.pledge or not same:
+    if release.neighbours is None or ledger.pledged != release.pledge or not same:
         raise LedgerConflict(
-            "the record and the outcome are not of the same run, or more was spent since; give the recorder of the "
+            "the record and the outcome are not of the same run, or more was spent since; give the ledger of the "
             "search's odometer, before anything else is spent through it."
         )
-    return release.relation
+    return release.neighbours

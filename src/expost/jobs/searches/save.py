@@ -6,7 +6,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.folders.delivery import deliver
 from expost.jobs.searches.report import APART, AnyCheck, of_search
 from expost.receipts.receipt import receipt, receipt_text
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.report.html import render
 from expost.search import Outcome
 
@@ -15,7 +15,7 @@ def save_search(
     outcome: Outcome[object],
     folder: Path,
     *,
-    record: Record,
+    ledger: ReadableLedger,
     check: AnyCheck,
     because: str = APART,
     title: str = "Search",
@@ -24,10 +24,10 @@ def save_search(
 ) -> None:
     """Write the report and the receipt of a search into a new folder; its value is the caller's to keep.
 
-    ``record`` is the recorder that the search's odometer was made with, a journal or one in memory; ``check`` is that
+    ``ledger`` is the ledger that the search's odometer was made with, a journal or one in memory; ``check`` is that
     of the search.
     """
-    facts = of_search(outcome, record, check=check, because=because, title=title, cap=cap)
+    facts = of_search(outcome, ledger, check=check, because=because, title=title, cap=cap)
     deliver(folder, _nothing, receipt=receipt_text(receipt(facts)), report=render(facts), overwrite=overwrite)
 
 

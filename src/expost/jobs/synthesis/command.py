@@ -9,7 +9,7 @@ import click
 from expost.accounting.claim import Budget
 from expost.checks.question import accuracy_threshold, as_typed
 from expost.datasets import adult
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.jobs.synthesis import screen as tables
@@ -104,7 +104,7 @@ def table_recipe(schema: Schema, named: str | None, accuracy: float, settings: d
     """The public description of the job that the options make up; refused before any data is opened."""
     target = named or schema.target
     if target is None:
-        raise InvalidBound("no target is named; say --target, or set one in the schema.")
+        raise InvalidValue("no target is named; say --target, or set one in the schema.")
     alpha, delta = settings["alpha"], settings["delta"]
     query = Budget.of(settings["query_epsilon"], alpha=alpha)
     learner: Learner = Conditional()
@@ -139,16 +139,16 @@ def release_table(
     """A release of the table that ``load`` gives."""
     screen = Screen(tables.COLUMNS, doing="reading the table", quiet=settings["as_json"])
 
-    def run(noise: Noise, record: Journal) -> Synthesized:
+    def run(noise: Noise, ledger: Journal) -> Synthesized:
         return synthesize_recipe(
             load(),
             recipe,
             noise=noise,
-            record=record,
+            ledger=ledger,
             max_epsilon=settings["max_epsilon"],
             title=title,
             on_pledge=screen.pledge,
-            on_step=lambda line, held, plan: screen.add(*tables.rung_cells(recipe, line, held), keep=record.show),
+            on_step=lambda line, held, plan: screen.add(*tables.rung_cells(recipe, line, held), keep=ledger.show),
             on_progress=screen.tell,
         )
 

@@ -13,7 +13,7 @@ from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs.synthesis.public import public_check
 from expost.jobs.synthesis.recipe import CheckMaker, TableRecipe, plan_synthesis
 from expost.ladder import Ladder
@@ -45,9 +45,9 @@ class Ends:
             low, high, rungs = text.removeprefix("eps:").split(":")
             ends = cls(number_typed(low), number_typed(high), int(rungs), stated)
         except (ValueError, ZeroDivisionError):
-            raise InvalidBound(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+            raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
         if ends.rungs > MOST_RUNGS:
-            raise InvalidBound(f"the ladder has {ends.rungs} rungs; give it at most {MOST_RUNGS}.")
+            raise InvalidValue(f"the ladder has {ends.rungs} rungs; give it at most {MOST_RUNGS}.")
         return ends
 
 
@@ -62,7 +62,7 @@ def with_prices(recipe: TableRecipe, ends: Ends, check: Callable[[Ladder], Check
         base = spent.rho - recipe.ladder.levels[0] / alpha
         levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
         if levels[0] <= 0:
-            raise InvalidBound(f"ε = {up(ends.low):g} is not above what selection costs; start the ladder higher.")
+            raise InvalidValue(f"ε = {up(ends.low):g} is not above what selection costs; start the ladder higher.")
         ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
     return replace(recipe, ladder=ladder, check=check(ladder))
 
@@ -79,7 +79,7 @@ def _kept_below(
             return ladder
         pairs = zip(levels, stated, ends, strict=True)
         levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
-    raise InvalidBound("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
+    raise InvalidValue("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
 
 
 def _rho_of(epsilon: float, delta: float) -> Fraction:
@@ -102,7 +102,7 @@ def check_named(name: str, budget: Budget, schema: Schema) -> Callable[[Ladder],
     if name.startswith("public:"):
         made = public_check(name.removeprefix("public:"), schema)
         return lambda ladder: made
-    raise InvalidBound(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
+    raise InvalidValue(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
 
 
 def _gaussian(

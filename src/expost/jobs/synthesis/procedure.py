@@ -21,13 +21,13 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     schema = table(told.found["schema"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))
-    half, relation = budget_in(told.found["selection"]), told.relation
+    half, neighbours = budget_in(told.found["selection"]), told.neighbours
     if len(domain) < len(names):
         raise SchemaMismatch("the receipt names a column twice; it was changed.")
     edges = affordable(domain, told.asked.target)
-    alone = Gaussian(Marginals(domain, tuple((name,) for name in names), relation).statistic)
-    tree = SpanningTree({}, edges, relation)
-    pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), relation).statistic)
+    alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
+    tree = SpanningTree({}, edges, neighbours)
+    pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
     before = tuple(
         Step(type(each).__name__, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree)
     )

@@ -17,7 +17,7 @@ from expost.checks.confidence import Confidence, confidence_level, worth_asking
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.ladder import Ladder
 from expost.looks import planned_looks
 from expost.mechanisms.brownian import Brownian, Estimate
@@ -79,13 +79,13 @@ class TableRecipe:
         affordable(self.schema.domain, self.target)
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:
-            raise InvalidBound("the selection's budget and the ladder are at different orders; use one.")
+            raise InvalidValue("the selection's budget and the ladder are at different orders; use one.")
         if not 0 < self.validation < 1:
-            raise InvalidBound(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
+            raise InvalidValue(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
         if self.rows is not None and self.rows < 1:
-            raise InvalidBound(f"rows is {self.rows}; a synthetic table has at least one.")
+            raise InvalidValue(f"rows is {self.rows}; a synthetic table has at least one.")
         if self.records is not None and self.records < 1:
-            raise InvalidBound(f"records is {self.records}; say about how many there are, or leave it out.")
+            raise InvalidValue(f"records is {self.records}; say about how many there are, or leave it out.")
         if self.confidence is not None:
             confidence_level(self.confidence)
         self.question()

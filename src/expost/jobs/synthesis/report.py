@@ -14,7 +14,7 @@ from expost.jobs.synthesis.comparison import alone, joint
 from expost.jobs.synthesis.recipe import Synthesis, TableRecipe
 from expost.receipts.commitment import Commitment
 from expost.receipts.notation import budget_out
-from expost.recorded import CheckOnRecord, Record
+from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import charts as svg
 from expost.report import words
 from expost.report.charts import Comparison, safe
@@ -161,12 +161,12 @@ class TableJob:
 
 
 def table_facts(
-    synthesis: Synthesis, record: Record, *, title: str, because: str, cap: AdpEpsilon | None = None
+    synthesis: Synthesis, ledger: ReadableLedger, *, title: str, because: str, cap: AdpEpsilon | None = None
 ) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
-    if record.pledged is not outcome.pledge:
-        raise LedgerConflict("the record was pledged otherwise than the run; give the recorder of the same odometer.")
+    if ledger.pledged is not outcome.pledge:
+        raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
     return Facts(
         title=title,
         job=_job(synthesis),
@@ -183,14 +183,14 @@ def table_facts(
         spent=outcome.release.spent,
         pledge=outcome.pledge,
         reason=synthesis.plan.reason,
-        relation=recipe.schema.neighbours.value,
+        neighbours=recipe.schema.neighbours.value,
         because=because,
         held=synthesis.held,
         rungs=tuple(
             Reading.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
         ),
         stops=table_stops(recipe, synthesis.plan),
-        bill=billed(record),
+        bill=billed(ledger),
         versions=versions(),
         check=CheckOnRecord.of(recipe.judge()),
     )
@@ -216,7 +216,7 @@ def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None)
         asked=recipe.accuracy,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        relation=recipe.schema.neighbours.value,
+        neighbours=recipe.schema.neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,

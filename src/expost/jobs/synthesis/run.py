@@ -32,12 +32,12 @@ from expost.jobs.synthesis.recipe import (
 )
 from expost.jobs.synthesis.report import table_commitment, table_facts
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, exact
 from expost.private import Private, Split, split
 from expost.receipts.receipt import receipt, receipt_text
-from expost.record import Memory
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.report.facts import Facts, Reading
 from expost.report.html import fragment, render
@@ -80,7 +80,7 @@ class Synthesized:
 
     release: Release[Any]
     synthesis: Synthesis
-    record: Record
+    ledger: ReadableLedger
     title: str
     because: str
     cap: AdpEpsilon | None = None
@@ -108,7 +108,7 @@ class Synthesized:
     @cached_property
     def facts(self) -> Facts:
         """What a report tells, from releases only."""
-        return table_facts(self.synthesis, self.record, title=self.title, because=self.because, cap=self.cap)
+        return table_facts(self.synthesis, self.ledger, title=self.title, because=self.because, cap=self.cap)
 
     def save(self, folder: Path | Claim, *, format: Format = Format.CSV, overwrite: bool = False) -> None:  # noqa: A002
         """Write the receipt, the report and the table into a new folder, all or nothing."""
@@ -149,7 +149,7 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     noise: Noise | None = None,
-    record: Record | None = None,
+    ledger: ReadableLedger | None = None,
     title: str = "table",
     on_pledge: Callable[[str], None] | None = None,
     on_step: Callable[[Line, float, Plan], None] | None = None,
@@ -164,7 +164,7 @@ def synthesize(
     ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
-    everything then says NOT PRIVATE. ``record`` lets a caller that is interrupted know what was spent.
+    everything then says NOT PRIVATE. ``ledger`` lets a caller that is interrupted know what was spent.
     ``on_pledge`` is told, before the table is read, the digest of all that is fixed by then; the receipt holds it
     too.
     """
@@ -189,7 +189,7 @@ def synthesize(
         hidden,
         recipe,
         noise=SystemNoise() if noise is None else noise,
-        record=record,
+        ledger=ledger,
         max_epsilon=max_epsilon,
         title=title,
         on_pledge=on_pledge,
@@ -203,7 +203,7 @@ def synthesize_recipe(
     recipe: TableRecipe,
     *,
     noise: Noise,
-    record: Record | None = None,
+    ledger: ReadableLedger | None = None,
     max_epsilon: float | None = None,
     title: str = "table",
     on_pledge: Callable[[str], None] | None = None,
@@ -218,8 +218,8 @@ def synthesize_recipe(
     if isinstance(check, OnPublicTable):
         check.refuse_files(hidden.files)
     first = chosen.pledge.epsilon(chosen.stops[0])
-    kept = Memory() if record is None else record
-    odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, record=kept, noise=noise, rung="rung")
+    kept = MemoryLedger() if ledger is None else ledger
+    odometer = capped(chosen.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
     if recipe.held:
         rehearse(schema, recipe.target, recipe.learner, recipe.question().score)
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)

@@ -66,9 +66,9 @@ class TuningFacts:
         return self.contest.stated(self.configuration)
 
     @property
-    def relation(self) -> str:
+    def neighbours(self) -> str:
         """The neighbour relation of the statement."""
-        return self.contest.relation
+        return self.contest.neighbours
 
 
 def of_tuning(tuned: Tuned[object], *, title: str = "Tuning") -> TuningFacts:
@@ -104,7 +104,7 @@ def article(facts: TuningFacts) -> str:
         f"cost</p><h1>{safe(facts.title)}</h1>"
         f"{banners(seeded=facts.seeded, missed=none, floating=facts.floating)}"
         f'<p class="lede">{prose(missed or best)}</p>{tiles(figures)}<p>{prose(_cost(facts))}</p></header>'
-        f"{_configurations(facts)}{meaning_section(spent.epsilon, spent.delta, facts.relation)}{_method(facts)}"
+        f"{_configurations(facts)}{meaning_section(spent.epsilon, spent.delta, facts.neighbours)}{_method(facts)}"
         f'{coverage(facts, COVERED, HIDDEN, WORD)}<p class="note">{safe(told)}</p></article>'
     )
 
@@ -125,7 +125,7 @@ def tuning_receipt(facts: TuningFacts) -> dict[str, Json]:
             "epsilon": finite(spent.epsilon),
             "delta": spent.delta,
             "notion": NOTION,
-            "neighbours": facts.relation,
+            "neighbours": facts.neighbours,
         },
         "seeded": facts.seeded,
         "floating": facts.floating,
@@ -151,7 +151,7 @@ def fixed_by(contest: Contest) -> dict[str, Json]:
     ]
     return {
         "made": MADE,
-        "neighbours": contest.relation,
+        "neighbours": contest.neighbours,
         "asked": {"score": float(contest.at_least)},
         "selection": {
             "eta": contest.bill.runs.eta,
@@ -250,7 +250,7 @@ def _method(facts: TuningFacts) -> str:
         "How it was made",
         listed(
             (
-                f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}.",
+                f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}.",
                 f"An independent coin of chance {held} for each record divided the data once, into a part to learn "
                 "from and a part to score on.",
                 f"A secret number of runs was drawn, {runs.mean:.4g} on average (truncated negative binomial, η = "

@@ -70,13 +70,13 @@ class Schema:
         except ValueError:  # a number of thousands of digits, or brackets or keys as deep
             raise SchemaMismatch("the schema has a number too long or lists too deep to be read; correct it.") from None
         fields = Fields(table, "the schema")
-        relation = fields.choice("neighbours", RELATIONS)
+        neighbours = fields.choice("neighbours", RELATIONS)
         reviewed = fields.optional("reviewed", bool) or False
         target = fields.optional("target", str)
         marks = fields.texts("missing_marks") if "missing_marks" in table else ()
         columns = tuple(column(table) for table in fields.take("column", list))
         fields.finish()
-        return cls(columns, reviewed, relation, target, marks)
+        return cls(columns, reviewed, neighbours, target, marks)
 
     def dumps(self) -> str:
         """The schema as TOML, which loads as an equal schema."""
@@ -105,8 +105,8 @@ def heading(
     neighbours: Neighbours, *, reviewed: bool, target: str | None = None, missing_marks: tuple[str, ...] = ()
 ) -> str:
     """What a schema file says before its columns."""
-    (relation,) = (word for word, meant in RELATIONS.items() if meant is neighbours)
-    head: dict[str, object] = {"reviewed": reviewed, "neighbours": relation}
+    (word,) = (word for word, meant in RELATIONS.items() if meant is neighbours)
+    head: dict[str, object] = {"reviewed": reviewed, "neighbours": word}
     if target is not None:
         head["target"] = target
     if missing_marks:

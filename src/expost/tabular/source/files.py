@@ -30,17 +30,17 @@ ZONED = "WITH TIME ZONE"
 class Rows:
     """A relation of DuckDB."""
 
-    relation: DuckDBPyRelation
+    neighbours: DuckDBPyRelation
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self.relation.columns)
+        return tuple(self.neighbours.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time, all from one run."""
-        kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
-        rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
+        kinds = dict(zip(self.names, map(str, self.neighbours.types), strict=True))
+        rows = self.neighbours.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
 

@@ -103,8 +103,8 @@ def _format(path: Path) -> Format:
 def _relation(columns: Mapping[str, Values]) -> DuckDBPyRelation:
     home = connection()
     home.register("columns", dict(columns))
-    relation: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
-    return relation
+    neighbours: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
+    return neighbours
 
 
 def _pandas(lists: Mapping[str, list[object]]) -> Any:

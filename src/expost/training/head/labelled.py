@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 
 Features: TypeAlias = NDArray[np.float32]
@@ -38,7 +38,7 @@ class Labelled:
         if rows.ndim != 2 or targets.shape != rows.shape[:1]:
             raise SchemaMismatch("features and labels do not match; give a row of features and a label per record.")
         if classes < 2:
-            raise InvalidBound("there is only one class; a classifier needs at least two.")
+            raise InvalidValue("there is only one class; a classifier needs at least two.")
         whole = np.issubdtype(targets.dtype, np.integer)
         if not whole or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
             raise SchemaMismatch(f"a label is out of range; labels are the integers 0 … {classes - 1}.")

@@ -12,12 +12,12 @@ from threadpoolctl import ThreadpoolController
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import MOST_ENTRIES, Descent
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.norms import row_norms
 from expost.numerics import positive
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.training.head.arrays import Array, Arrays, InNumpy
 from expost.training.head.gradient import Exact, Summation
@@ -69,14 +69,14 @@ class Head:
     drop: float = 0.1
     drop_after: int | None = None
     told: Told | None = None
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
         if not SMALLEST_CLIP <= self.clip <= 1 / SMALLEST_CLIP:
-            raise InvalidBound(f"clip is {self.clip:g}; choose it between {SMALLEST_CLIP:g} and {1 / SMALLEST_CLIP:g}.")
+            raise InvalidValue(f"clip is {self.clip:g}; choose it between {SMALLEST_CLIP:g} and {1 / SMALLEST_CLIP:g}.")
         positive(self.batch, "batch")
         if self.classes * (self.width + 1) > MOST_ENTRIES:
-            raise InvalidBound(f"a head of {self.classes} classes and {self.width} features is too large; use fewer.")
+            raise InvalidValue(f"a head of {self.classes} classes and {self.width} features is too large; use fewer.")
 
     @property
     def floating(self) -> bool:

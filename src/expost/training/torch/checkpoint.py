@@ -11,10 +11,10 @@ from torch import Tensor, strided
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.pledge import PlannedStops, Pledge
 from expost.errors import LedgerConflict, SchemaMismatch
+from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.private import Neighbours
-from expost.record import Entry, Fact, Hold, Memory
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.release import Past
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction
@@ -34,7 +34,7 @@ class Carried:
 
     carried: Promise
     weights: Weights
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def promise(self, budget: Budget) -> Promise:
@@ -52,11 +52,11 @@ class Carried:
 
 @final
 class Checkpoint:
-    """A recorder that survives its process: what is about to be spent is on disk before data is opened.
+    """A ledger that survives its process: what is about to be spent is on disk before data is opened.
 
     Steps that were on their way when a process was killed stay on the bill for good, as they may have been seen, and
     those who resume take as many fewer. Every file is whole: it is written aside, then renamed, and one of which a bit
-    has changed is refused. What goes on the bill goes on ``record`` as well, which is the caller's, if they keep one.
+    has changed is refused. What goes on the bill goes on ``ledger`` as well, which is the caller's, if they keep one.
     """
 
     def __init__(self, path: Path, settings: Facts, weights: Weights) -> None:
@@ -69,7 +69,7 @@ class Checkpoint:
         self._kept: Weights | None = None
         self._judged, self._over = 0, False
         self._written = identity(path)
-        self.record: Record = Memory()
+        self.ledger: ReadableLedger = MemoryLedger()
 
     @classmethod
     def new(cls, path: Path, settings: Facts, weights: Weights) -> "Checkpoint":
@@ -158,7 +158,7 @@ class Checkpoint:
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Put on record, before anything else, how the total will be stated."""
-        self.record.pledge(pledge)
+        self.ledger.pledge(pledge)
         stops = pledge.table if isinstance(pledge, PlannedStops) else ()
         self._planned = [(steps, stop.epsilon) for steps, stop in zip(self._schedule, stops, strict=True)]
         self._write()
@@ -171,11 +171,11 @@ class Checkpoint:
             if not steps:
                 self._judged = self._weights.steps
             self._write()
-        return self.record.hold(entry, promise)
+        return self.ledger.hold(entry, promise)
 
     def capture(self, hold: Hold, spent: Spent) -> None:
         """Put the weights on disk that the hold has paid for; the file goes on billing it in full."""
-        self.record.capture(hold, spent)
+        self.ledger.capture(hold, spent)
         if self._kept is not None:
             self._weights, self._kept = self._kept, None
             self._write()

@@ -12,10 +12,10 @@ from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
+from expost.ledger import Fact
 from expost.numerics import Real
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Release
 from expost.search import Line, Outcome
 from expost.step import Check
@@ -158,4 +158,4 @@ def _stretch(every: str) -> tuple[int, bool]:
     match every.split():
         case [number, ("epoch" | "epochs" | "step" | "steps") as unit] if number.isdecimal() and int(number):
             return int(number), unit.startswith("epoch")
-    raise InvalidBound(f"every is {every!r}; say for instance '5 epochs' or '200 steps'.")
+    raise InvalidValue(f"every is {every!r}; say for instance '5 epochs' or '200 steps'.")

@@ -7,8 +7,8 @@ from typing import Generic, TypeVar, final
 from expost.accounting.claim import Spent
 from expost.accounting.descent import Descent
 from expost.ladder import Rung
+from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.step import Answers, Check, Price
 
 D = TypeVar("D")
@@ -79,9 +79,9 @@ class Continued(Generic[D, U]):
         return self.check.name
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The check's."""
-        return self.check.relation
+        return self.check.neighbours
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """Of the question that comes after all those."""

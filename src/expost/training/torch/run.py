@@ -12,11 +12,11 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded
 from expost.ladder import Rung
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Split
-from expost.record import Fact
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.release import Past, Release
 from expost.search import Search, planned_stops
 from expost.step import Verdict
@@ -111,7 +111,7 @@ def begin(
     parts: Split[Examples],
     judge: Judge,
     *,
-    recorder: Record | Checkpoint,
+    ledger: ReadableLedger | Checkpoint,
     max_epsilon: float | None,
     noise: Noise,
     ready: Callable[[], None],
@@ -127,7 +127,7 @@ def begin(
         raise BudgetExceeded(
             f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
         )
-    saved = recorder if isinstance(recorder, Checkpoint) else None
+    saved = ledger if isinstance(ledger, Checkpoint) else None
     standing = Standing() if saved is None else saved.standing
     left = remaining(course.releases.rungs, course.descent.descent, standing)
     ready()
@@ -136,7 +136,7 @@ def begin(
         saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
         saved.begin(plan, course.releases.schedule.steps)
     cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
-    odometer = Odometer(pledge=pledge, cap=cap, recorder=recorder, rehearsal=noise.seeded)
+    odometer = Odometer(pledge=pledge, cap=cap, ledger=ledger, rehearsal=noise.seeded)
     return TrainingRun(
         descent=course.descent,
         parts=parts,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from expost.checks.question import as_typed
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.numerics import Real
 
@@ -76,7 +76,7 @@ class BalancedAccuracy:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", tuple(as_typed(each, "share") for each in self.shares))
         if len(self.shares) < 2 or not all(0 < each < 1 for each in self.shares) or not 0.99 < sum(self.shares) < 1.01:
-            raise InvalidBound("the shares are not those of at least two classes; give numbers above 0 with the sum 1.")
+            raise InvalidValue("the shares are not those of at least two classes; give numbers above 0 with the sum 1.")
 
     @classmethod
     def of(cls, shares: Sequence[Real]) -> "BalancedAccuracy":
@@ -128,7 +128,7 @@ class Within:
 
     def __post_init__(self) -> None:
         if not 0 < self.tolerance < float("inf"):
-            raise InvalidBound(f"tolerance is {self.tolerance:g}; give a number above 0, in the unit of the labels.")
+            raise InvalidValue(f"tolerance is {self.tolerance:g}; give a number above 0, in the unit of the labels.")
 
     @property
     def name(self) -> str:

@@ -22,12 +22,12 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidBound, LedgerConflict
+from expost.errors import InvalidValue, LedgerConflict
+from expost.ledger import Fact, MemoryLedger
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
 from expost.private import Private, Split
-from expost.record import Fact, Memory
-from expost.recorded import Record
+from expost.recorded import ReadableLedger
 from expost.search import Line, Outcome, finish
 from expost.training.head.score import Target
 from expost.training.torch.checkpoint import Checkpoint
@@ -62,7 +62,7 @@ class Trainer:
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
-    that every later release is stated as the stop that was planned for it. A ``recorder`` such as a Journal says the
+    that every later release is stated as the stop that was planned for it. A ``ledger`` such as a Journal says the
     same of the bill alone, with a checkpoint or without one. ``on_announced`` is told, before a record is read, all
     that is fixed by then, of which ``expost.report.module_commitment`` makes the digest that the receipt has.
     """
@@ -82,23 +82,23 @@ class Trainer:
         device: str | torch.device | None = None,
         at_once: int = 256,
         checkpoint: str | Path | None = None,
-        recorder: Record | None = None,
+        ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> None:
         require_trainable(model, optimizer, device)
         if at_once < 1:
-            raise InvalidBound(f"at_once is {at_once}; the device takes at least one record.")
+            raise InvalidValue(f"at_once is {at_once}; the device takes at least one record.")
         given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
-            raise InvalidBound(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
+            raise InvalidValue(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
-        self._record: Record = Memory() if recorder is None else recorder
+        self._ledger: ReadableLedger = MemoryLedger() if ledger is None else ledger
         self._announced: Announced | None = None
         self._on_announced = on_announced
         self._prospect: Prospect | None = None
@@ -120,7 +120,7 @@ class Trainer:
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
-            self._checkpoint.record = self._record
+            self._checkpoint.ledger = self._ledger
 
     def until(
         self,
@@ -213,9 +213,9 @@ class Trainer:
             self._checkpoint.end()
 
     @property
-    def record(self) -> Record:
+    def ledger(self) -> ReadableLedger:
         """What this process has spent, step by step."""
-        return self._record
+        return self._ledger
 
     @property
     def earlier(self) -> tuple[Paid, ...]:
@@ -251,7 +251,7 @@ class Trainer:
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
         at_once: int = 256,
-        recorder: Record | None = None,
+        ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
     ) -> "Trainer":
@@ -259,7 +259,7 @@ class Trainer:
 
         Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it, and ``prospect`` says
         which of its statements are still to come. If no step remains, they return the last release with its bill. A
-        ``recorder`` is a new one, and is told first what earlier processes of the run have spent.
+        ``ledger`` is a new one, and is told first what earlier processes of the run have spent.
         """
         checkpoint = Checkpoint.load(Path(path))
         settings = checkpoint.settings
@@ -275,7 +275,7 @@ class Trainer:
             gradients=gradients,
             device=device,
             at_once=at_once,
-            recorder=recorder,
+            ledger=ledger,
             on_announced=on_announced,
             noise=noise,
         )
@@ -289,7 +289,7 @@ class Trainer:
         descent.require_fitting(weights, checkpoint.settings["optimizer"])
         descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
         self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
-        checkpoint.record = self._record
+        checkpoint.ledger = self._ledger
         self._prospect = checkpoint.prospect
         if checkpoint.over:  # else the weights come with their bill, when a run begins
             descent.load(weights)
@@ -306,11 +306,9 @@ class Trainer:
     ) -> TrainingRun:
         if self._announced is not None:
             raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
-        recorder, noise = self._checkpoint or self._record, self._noise
+        ledger, noise = self._checkpoint or self._ledger, self._noise
         aim = {} if goal is None else goal.facts
-        run = begin(
-            course, parts, judge, recorder=recorder, max_epsilon=max_epsilon, noise=noise, ready=ready, goal=aim
-        )
+        run = begin(course, parts, judge, ledger=ledger, max_epsilon=max_epsilon, noise=noise, ready=ready, goal=aim)
         cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
         self._announced = Announced(
             course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan

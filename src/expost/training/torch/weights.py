@@ -15,10 +15,10 @@ from torch.optim import Optimizer
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import up
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.training.steps import ModuleSteps
 from expost.training.torch.clipping import Clipper, Loss, attached, trainable
@@ -78,7 +78,7 @@ class ModuleDescent:
     start: Weights
     keep: Callable[[Weights], None]
     pristine: nn.Module = field(init=False)
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from expost.accounting.claim import best_statement
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.noise import SeededNoise
@@ -84,7 +84,7 @@ def test_a_head_that_learns_nothing_does_not_pass() -> None:
 def test_a_recipe_with_several_releases_is_refused() -> None:
     recipe = replace(RECIPE, schedule=Schedule(50, 50, 2))
 
-    with pytest.raises(InvalidBound, match="one release"):
+    with pytest.raises(InvalidValue, match="one release"):
         HeadConfiguration("two", recipe, DELTA)
 
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from expost.accounting.claim import NOTHING
 from expost.accounting.descent import Descent
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import (
     CheckMaker,
     HeadRecipe,
@@ -195,7 +195,7 @@ BAD: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_settings_are_refused_by_one_sentence(name: str) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         BAD[name]()
 
     assert one_sentence(refused.value)
@@ -205,7 +205,7 @@ def test_bad_settings_are_refused_before_any_record_is_opened() -> None:
     odometer, recipe = Odometer(rehearsal=True), replace(RECIPE, rate=Fraction(3, 2))
     divided = parts(RECIPE)
 
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         fine_tune(divided, recipe, odometer=odometer, noise=SeededNoise(1))
 
     assert odometer.spent == NOTHING.as_spent()

@@ -15,13 +15,13 @@ from sklearn.datasets import load_digits
 import expost
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import spent_so_far
-from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
 from expost.jobs import audit as check
 from expost.jobs import calibrated
 from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
-from expost.record import Memory
 from expost.report.facts import Reading
 from expost.search import Ended
 from expost.training import Classifier, Floating, Labelled
@@ -39,11 +39,11 @@ def made(*given: Any, **changes: Any) -> Finetuned:
 
 def refused(*given: Any, **changes: Any) -> ExpostError:
     """Why the job was not done; one sentence, before anything was spent."""
-    record = Memory()
+    ledger = MemoryLedger()
     with pytest.raises(ExpostError) as refusal:
-        made(*(given or ("nowhere.npz",)), **(changes | {"record": record}))
+        made(*(given or ("nowhere.npz",)), **(changes | {"ledger": ledger}))
     assert one_sentence(refusal.value)
-    assert (record.lines, record.held) == ((), ())
+    assert (ledger.lines, ledger.held) == ((), ())
     return refusal.value
 
 
@@ -266,7 +266,7 @@ def test_the_data_would_be_missed_if_it_were_opened() -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
 def test_an_absurd_price_is_refused_when_it_is_wished(epsilon: float) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         expost.Epsilon(epsilon)
 
 
@@ -328,20 +328,20 @@ def test_public_records_with_other_features_are_refused_before_anything_is_spent
 
 
 def test_what_was_spent_is_known_after_an_interrupt() -> None:
-    record, whole = Memory(), made(accuracy=0.99)
+    ledger, whole = MemoryLedger(), made(accuracy=0.99)
 
     def interrupt(taken: int, steps: int) -> None:
         if steps == 40:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made(accuracy=0.99, record=record, on_progress=interrupt)
+        made(accuracy=0.99, ledger=ledger, on_progress=interrupt)
 
-    assert spent_so_far(record) == whole.facts.stops[1].epsilon
+    assert spent_so_far(ledger) == whole.facts.stops[1].epsilon
 
 
 def test_an_unspent_record_is_known_as_such() -> None:
-    assert spent_so_far(Memory()) == AdpEpsilon(0)
+    assert spent_so_far(MemoryLedger()) == AdpEpsilon(0)
 
 
 def test_a_run_is_saved_as_three_files_from_which_the_head_comes_back(tmp_path: Path) -> None:

@@ -21,13 +21,13 @@ from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
 from expost.jobs.searches.report import AnyCheck, of_search, search_commitment
 from expost.ladder import Ladder, Planned, Strides
+from expost.ledger import MemoryLedger
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Split
 from expost.receipts.audit import CALLERS
 from expost.receipts.receipt import receipt, receipt_text
-from expost.record import Memory
 from expost.release import Past
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
@@ -59,13 +59,13 @@ def run(
     select: Any = LADDER,
     ladder: Planned = LADDER,
     build: Callable[[tuple[Any, ...]], int] = most,
-) -> tuple[Outcome[int], Memory, Odometer]:
+) -> tuple[Outcome[int], MemoryLedger, Odometer]:
     """A rehearsed search, its record and its odometer."""
-    mechanism, record = Gaussian(counts()), Memory()
+    mechanism, ledger = Gaussian(counts()), MemoryLedger()
     chosen = PlannedStops(planned_stops(mechanism, ladder, check), 1e-5)
-    odometer = Odometer(pledge=pledge(chosen), recorder=record, rehearsal=True)
+    odometer = Odometer(pledge=pledge(chosen), ledger=ledger, rehearsal=True)
     noise = SeededNoise(3)
-    return search(ONES, mechanism, select, build, check, noise=noise, odometer=odometer), record, odometer
+    return search(ONES, mechanism, select, build, check, noise=noise, odometer=odometer), ledger, odometer
 
 
 QUESTION: CentredSum[Integers, int] = CentredSum(right, HALF, ADD)
@@ -87,8 +87,8 @@ PLEDGES: dict[str, Callable[[Pledge], Pledge | None]] = {
 
 
 def facts(kind: str = "balanced", **how: Any) -> Facts:
-    outcome, record, _ = run(CHECKS[kind], **how)
-    return of_search(outcome, record, check=CHECKS[kind], because=ONES.because, title="Codes")
+    outcome, ledger, _ = run(CHECKS[kind], **how)
+    return of_search(outcome, ledger, check=CHECKS[kind], because=ONES.because, title="Codes")
 
 
 def read_back(told: Facts) -> Receipt:
@@ -105,8 +105,8 @@ def test_the_digest_of_a_search_is_known_before_it_runs(check: AnyCheck, pledge:
     chosen = PLEDGES[pledge](PlannedStops(planned_stops(Gaussian(counts()), LADDER, check), 1e-5))
     fixed = search_commitment(chosen, check).digest
 
-    outcome, record, _ = run(check, pledge=PLEDGES[pledge])
-    found = read_back(of_search(outcome, record, check=check, because=ONES.because))
+    outcome, ledger, _ = run(check, pledge=PLEDGES[pledge])
+    found = read_back(of_search(outcome, ledger, check=check, because=ONES.because))
 
     assert found["pledged"] == fixed
     assert not any("pledge" in each for each in audited(found, pledged=fixed).differences)
@@ -188,10 +188,10 @@ def test_without_a_pledge_nothing_is_stated() -> None:
 def test_strides_are_not_numbered_as_the_planned_stops_are() -> None:
     """The twin climbs rung by rung, and has every stop it did not reach ahead."""
     strides, check = Strides(LADDER), BalancedCheck(CentredSum(right, Fraction(99, 100), ADD), None)
-    outcome, record, _ = run(check, select=strides, ladder=strides)
+    outcome, ledger, _ = run(check, select=strides, ladder=strides)
     slow, slowly, _ = run(check)
 
-    told, twin = of_search(outcome, record, check=check), of_search(slow, slowly, check=check)
+    told, twin = of_search(outcome, ledger, check=check), of_search(slow, slowly, check=check)
 
     assert 1 < len(told.rungs) < len(told.stops)
     assert (told.ahead, "of 4" in said(render(told))) == ((), False)
@@ -209,13 +209,13 @@ def test_a_record_of_another_run_is_refused() -> None:
 
 def test_a_record_to_which_something_was_added_since_is_refused() -> None:
     """The twin of a record that is the search's own."""
-    outcome, record, odometer = run(CHECKS["balanced"])
-    of_search(outcome, record, check=CHECKS["balanced"])
+    outcome, ledger, odometer = run(CHECKS["balanced"])
+    of_search(outcome, ledger, check=CHECKS["balanced"])
 
     odometer.spend(Gaussian(counts()), ONES.train, budget(1), Past(), SeededNoise(4))
 
     with pytest.raises(LedgerConflict, match="more was spent since"):
-        of_search(outcome, record, check=CHECKS["balanced"])
+        of_search(outcome, ledger, check=CHECKS["balanced"])
 
 
 FORGED: dict[str, Callable[[Receipt], object]] = {

@@ -12,13 +12,13 @@ from expost.accounting.claim import NOTHING
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
-from expost.errors import BudgetExceeded, ExpostError, InvalidBound, MechanismFailed, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
 from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer, PledgedFilter
 from expost.private import Private, Split, split
-from expost.record import Memory
 from expost.search import Ended
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
@@ -40,10 +40,10 @@ def parts(recipe: TableRecipe, seed: int = 1) -> Split[Table]:
     return split(Private(customers(form), form.neighbours), recipe.validation, SeededNoise(seed))
 
 
-def done(recipe: TableRecipe = RECIPE, record: Memory | None = None, seed: int = 1, **extra: Any) -> Synthesis:
+def done(recipe: TableRecipe = RECIPE, ledger: MemoryLedger | None = None, seed: int = 1, **extra: Any) -> Synthesis:
     """A rehearsal of the recipe."""
     chosen, noise = plan_synthesis(recipe), SeededNoise(seed)
-    odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
+    odometer = Odometer(pledge=chosen.pledge, ledger=ledger, rehearsal=True)
     return synthesise(parts(recipe, seed), recipe, chosen, odometer=odometer, noise=noise, **extra)
 
 
@@ -84,7 +84,7 @@ def test_an_accuracy_is_the_decimal_that_was_typed(accuracy: float, exactly: Fra
 
 @pytest.mark.parametrize("accuracy", [0, 1, 1.2, -1, math.nan, math.inf])
 def test_an_absurd_accuracy_is_refused_in_one_sentence(accuracy: float) -> None:
-    with pytest.raises(InvalidBound) as refusal:
+    with pytest.raises(InvalidValue) as refusal:
         accuracy_threshold(accuracy)
 
     assert one_sentence(refusal.value)
@@ -115,10 +115,10 @@ def test_the_plan_does_not_depend_on_what_was_selected() -> None:
     assert finished.outcome.release.spent.at(20) == pytest.approx(stop.at(20), rel=1e-9)
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("accuracy", [Fraction(4, 5), Fraction(99, 100)], ids=["reached", "exhausted"])
-def test_no_run_is_stated_above_the_stop_it_ended_at(relation: Any, accuracy: Fraction) -> None:
-    form = Schema(schema().columns, True, relation)
+def test_no_run_is_stated_above_the_stop_it_ended_at(neighbours: Any, accuracy: Fraction) -> None:
+    form = Schema(schema().columns, True, neighbours)
 
     finished = done(replace(RECIPE, schema=form, accuracy=accuracy))
 
@@ -127,10 +127,10 @@ def test_no_run_is_stated_above_the_stop_it_ended_at(relation: Any, accuracy: Fr
 
 
 def test_the_selection_is_billed_to_the_training_part_before_the_first_rung() -> None:
-    record = Memory()
-    done(record=record)
+    ledger = MemoryLedger()
+    done(ledger=ledger)
 
-    first, second, *_ = billed(record)
+    first, second, *_ = billed(ledger)
 
     assert [item.entry.what for item in (first, second)] == ["Gaussian", "SpanningTree"]
     assert {item.entry.part for item in (first, second)} == {"data/train"}
@@ -138,18 +138,18 @@ def test_the_selection_is_billed_to_the_training_part_before_the_first_rung() ->
 
 
 def test_only_the_check_reads_the_held_out_part() -> None:
-    record = Memory()
-    done(record=record)
+    ledger = MemoryLedger()
+    done(ledger=ledger)
 
-    assert {item.entry.what for item in billed(record) if item.entry.part == "data/held"} == {"balanced check"}
+    assert {item.entry.what for item in billed(ledger) if item.entry.part == "data/held"} == {"balanced check"}
 
 
 def test_what_the_two_parts_spent_is_not_added_up() -> None:
-    record = Memory()
+    ledger = MemoryLedger()
 
-    finished = done(record=record)
+    finished = done(ledger=ledger)
 
-    spent = by_part(billed(record))
+    spent = by_part(billed(ledger))
     assert finished.outcome.release.spent.at(20) == max(each.at(20) for each in spent.values())
     assert spent["data/held"] != NOTHING.as_spent()
 
@@ -206,12 +206,12 @@ def test_a_score_that_fails_shows_nothing_and_keeps_its_bill() -> None:
             raise ValueError(f"no idea what {held.codes('age')} means")
         return np.zeros(len(held))
 
-    record = Memory()
+    ledger = MemoryLedger()
     with pytest.raises(MechanismFailed) as failure:
-        done(replace(RECIPE, score=fails), record=record)
+        done(replace(RECIPE, score=fails), ledger=ledger)
 
     assert failure.value.__context__ is None
-    assert [hold.entry.what for hold in record.held] == ["balanced check"]
+    assert [hold.entry.what for hold in ledger.held] == ["balanced check"]
 
 
 def test_a_climb_under_a_cap_ends_below_it() -> None:

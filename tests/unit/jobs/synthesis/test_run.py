@@ -20,16 +20,16 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import accuracy_threshold
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.datasets import adult
-from expost.errors import BudgetExceeded, ExpostError, InvalidBound, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
 from expost.jobs import audit as check
 from expost.jobs.synthesis.public import public_check
 from expost.jobs.synthesis.recipe import LADDER as USUAL
 from expost.jobs.synthesis.recipe import CheckMaker, TableRecipe, plan_synthesis
 from expost.jobs.synthesis.run import Synthesized, synthesize
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
-from expost.record import Memory
 from expost.report.digits import points, price
 from expost.report.html import render
 from expost.report.reading import reading
@@ -195,12 +195,12 @@ def test_the_stated_epsilon_is_that_of_the_planned_stop() -> None:
 
 
 def test_the_release_carries_the_bill_of_the_whole_run() -> None:
-    record = Memory()
+    ledger = MemoryLedger()
 
-    done = made(customers(SCHEMA), record=record)
+    done = made(customers(SCHEMA), ledger=ledger)
 
     assert done.release.spent == done.synthesis.outcome.release.spent
-    assert spent_so_far(record) == done.epsilon
+    assert spent_so_far(ledger) == done.epsilon
 
 
 def test_a_rehearsal_is_called_not_private() -> None:
@@ -331,7 +331,7 @@ def test_a_cap_that_is_none_is_refused_before_the_data_is_opened(cap: float) -> 
 def test_an_absurd_accuracy_is_refused_before_the_data_is_opened(accuracy: float) -> None:
     refusal = refused("nowhere.csv", accuracy=accuracy)
 
-    assert isinstance(refusal, InvalidBound)
+    assert isinstance(refusal, InvalidValue)
     assert "no file" not in str(refusal)
 
 
@@ -371,12 +371,12 @@ def test_a_schema_with_a_column_that_the_table_lacks_is_refused(tmp_path: Path) 
 
 
 def test_a_coded_table_of_another_schema_is_refused_before_anything_is_spent() -> None:
-    other, record = Schema((Boolean("region"), *SCHEMA.columns[1:]), True, ADD), Memory()
+    other, ledger = Schema((Boolean("region"), *SCHEMA.columns[1:]), True, ADD), MemoryLedger()
 
-    refusal = refused(customers(SCHEMA), schema=other, record=record)
+    refusal = refused(customers(SCHEMA), schema=other, ledger=ledger)
 
     assert isinstance(refusal, SchemaMismatch)
-    assert (record.lines, record.held) == ((), ())
+    assert (ledger.lines, ledger.held) == ((), ())
 
 
 def test_a_table_coded_under_a_draft_is_refused() -> None:
@@ -387,27 +387,27 @@ def test_a_table_coded_under_a_draft_is_refused() -> None:
 
 
 def test_an_empty_record_has_spent_nothing() -> None:
-    assert spent_so_far(Memory()) == AdpEpsilon(0)
+    assert spent_so_far(MemoryLedger()) == AdpEpsilon(0)
 
 
 def test_a_run_that_was_pledged_and_never_begun_has_spent_nothing() -> None:
-    record = Memory()
-    refused("nowhere.csv", record=record)
+    ledger = MemoryLedger()
+    refused("nowhere.csv", ledger=ledger)
 
-    assert spent_so_far(record) == AdpEpsilon(0)
+    assert spent_so_far(ledger) == AdpEpsilon(0)
 
 
 def test_what_was_spent_is_known_after_an_interrupt() -> None:
-    record = Memory()
+    ledger = MemoryLedger()
 
     def interrupt(text: str) -> None:
         if text == "fitting the model":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        made(customers(SCHEMA), record=record, on_progress=interrupt)
+        made(customers(SCHEMA), ledger=ledger, on_progress=interrupt)
 
-    assert 0 < spent_so_far(record) <= made(customers(SCHEMA), accuracy=0.99).history[0].epsilon
+    assert 0 < spent_so_far(ledger) <= made(customers(SCHEMA), accuracy=0.99).history[0].epsilon
 
 
 COUNT = 400

@@ -10,7 +10,7 @@ import pytest
 
 from expost.accounting.curve import ZERO
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.jobs import audit as audited
 from expost.jobs.tunings.report import (
     PRICES,
@@ -181,7 +181,7 @@ def test_the_statement_is_that_of_private_selection() -> None:
 
 def test_a_price_that_nothing_states_is_refused_before_the_data_is_opened() -> None:
     odometer = rehearsal()
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         tuned([Commonest("only", float("inf"))], odometer=odometer)
     assert odometer.spent.curve == ZERO
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Floats, Noise, SeededNoise
 from expost.tabular.model.graphical import Measured, Model, export, fit, record_count
 from expost.tabular.model.inference import project
@@ -240,7 +240,7 @@ def test_an_export_is_in_the_order_of_mbis_linear_measurement() -> None:
 
 @pytest.mark.parametrize("variance", [0.0, -1.0, math.inf, math.nan])
 def test_a_variance_that_is_not_above_zero_is_refused(variance: float) -> None:
-    with pytest.raises(InvalidBound, match="variance"):
+    with pytest.raises(InvalidValue, match="variance"):
         Measured((0,), np.zeros(2), variance)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise, ScriptedNoise, SeededNoise
 from expost.tabular.model import sampling
 from expost.tabular.model.graphical import Measured, Model, fit
@@ -205,5 +205,5 @@ def test_the_same_noise_draws_the_same_rows() -> None:
 
 
 def test_a_negative_number_of_rows_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="rows is -1"):
+    with pytest.raises(InvalidValue, match="rows is -1"):
         model().sample(-1, SeededNoise(1))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from expost.errors import ExpostError, InvalidBound, SchemaMismatch
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
 from expost.private import Neighbours
 from expost.tabular.draft import draft
 from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
@@ -43,9 +43,9 @@ def seen(**columns: list[object]) -> Schema:
 
 
 @pytest.mark.parametrize("missing", Missing)
-@pytest.mark.parametrize("relation", Neighbours)
-def test_a_schema_goes_round_through_toml_exactly(missing: Missing, relation: Neighbours) -> None:
-    schema = Schema(every_kind(missing), True, relation, "b", ("?", "n/a"))
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_a_schema_goes_round_through_toml_exactly(missing: Missing, neighbours: Neighbours) -> None:
+    schema = Schema(every_kind(missing), True, neighbours, "b", ("?", "n/a"))
 
     assert Schema.load(schema.dumps()) == schema
 
@@ -91,8 +91,8 @@ BAD = {
     "no columns": (HEAD, SchemaMismatch),
     "an empty list of columns": (HEAD + "column = []", SchemaMismatch),
     "a column that is not a table": (HEAD + "column = [1]", SchemaMismatch),
-    "no relation": ("\n" + COLUMN + 'kind = "boolean"', SchemaMismatch),
-    "an unknown relation": ('neighbours = "close"\n' + COLUMN + 'kind = "boolean"', SchemaMismatch),
+    "no neighbours": ("\n" + COLUMN + 'kind = "boolean"', SchemaMismatch),
+    "unknown neighbours": ('neighbours = "close"\n' + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting": ("colour = 1\n" + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting of a column": (HEAD + COLUMN + 'kind = "boolean"\nedges = [1]', SchemaMismatch),
     "an unknown kind": (HEAD + COLUMN + 'kind = "number"', SchemaMismatch),
@@ -103,16 +103,16 @@ BAD = {
     "a target that is not there": ('target = "y"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown way with missing values": (HEAD + COLUMN + 'kind = "boolean"\nmissing = "keep"', SchemaMismatch),
     "review that is no truth value": ('reviewed = "yes"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
-    "no values": (HEAD + COLUMN + 'kind = "categorical"\nvalues = []', InvalidBound),
+    "no values": (HEAD + COLUMN + 'kind = "categorical"\nvalues = []', InvalidValue),
     "values that are no texts": (HEAD + COLUMN + 'kind = "categorical"\nvalues = [[1]]', SchemaMismatch),
-    "edges that do not increase": (HEAD + COLUMN + 'kind = "numeric"\nedges = [2, 1]\nclosed = "left"', InvalidBound),
-    "edges that are no numbers": (HEAD + COLUMN + 'kind = "numeric"\nedges = ["1"]\nclosed = "left"', InvalidBound),
+    "edges that do not increase": (HEAD + COLUMN + 'kind = "numeric"\nedges = [2, 1]\nclosed = "left"', InvalidValue),
+    "edges that are no numbers": (HEAD + COLUMN + 'kind = "numeric"\nedges = ["1"]\nclosed = "left"', InvalidValue),
     "no closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]', SchemaMismatch),
     "an unknown closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]\nclosed = "both"', SchemaMismatch),
-    "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', InvalidBound),
-    "a range without end": (HEAD + COLUMN + 'kind = "integer"\nrange = [0, 1000000000000]', InvalidBound),
-    "a range of fractions": (HEAD + COLUMN + 'kind = "integer"\nrange = [0.5, 1]', InvalidBound),
-    "dates that are none": (HEAD + COLUMN + 'kind = "date"\nedges = ["May", "June"]\nclosed = "left"', InvalidBound),
+    "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', InvalidValue),
+    "a range without end": (HEAD + COLUMN + 'kind = "integer"\nrange = [0, 1000000000000]', InvalidValue),
+    "a range of fractions": (HEAD + COLUMN + 'kind = "integer"\nrange = [0.5, 1]', InvalidValue),
+    "dates that are none": (HEAD + COLUMN + 'kind = "date"\nedges = ["May", "June"]\nclosed = "left"', InvalidValue),
 }
 
 

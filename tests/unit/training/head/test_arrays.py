@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.training.head.arrays import Arrays, InNumpy, InTorch, on
 from tests.unit.examples import one_sentence
 
@@ -72,7 +72,7 @@ def test_both_libraries_compute_the_same() -> None:
 
 @pytest.mark.parametrize("device", ["cuda:99", "a toaster"])
 def test_a_device_that_is_not_there_is_refused(device: str) -> None:
-    with pytest.raises(InvalidBound, match=f"there is no device {device} here") as refused:
+    with pytest.raises(InvalidValue, match=f"there is no device {device} here") as refused:
         on(device)
 
     assert one_sentence(refused.value)
@@ -81,7 +81,7 @@ def test_a_device_that_is_not_there_is_refused(device: str) -> None:
 def test_a_device_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
-    with pytest.raises(InvalidBound, match=r"install expost\[training\]") as refused:
+    with pytest.raises(InvalidValue, match=r"install expost\[training\]") as refused:
         on("cpu")
 
     assert one_sentence(refused.value)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from expost.errors import ExpostError, InvalidBound, SchemaMismatch
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
 from expost.training.head.labelled import Labelled, read_npz
 from tests.unit.examples import one_sentence
 
@@ -41,7 +41,7 @@ def test_bad_records_are_refused_without_showing_a_value(name: str) -> None:
 
 @pytest.mark.parametrize("classes", [1, 0, -3])
 def test_one_class_is_no_task(classes: int) -> None:
-    with pytest.raises(InvalidBound, match="only one class") as refused:
+    with pytest.raises(InvalidValue, match="only one class") as refused:
         Labelled.of(ROWS, [0, 0, 0], classes=classes)
 
     assert one_sentence(refused.value)

@@ -15,7 +15,7 @@ from opacus.optimizers import DPOptimizer
 
 from expost.accounting.claim import Budget
 from expost.accounting.descent import MOST_ENTRIES, Descent
-from expost.errors import InvalidBound, MechanismFailed
+from expost.errors import InvalidValue, MechanismFailed
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.noise import Floats, ScriptedNoise, SeededNoise
 from expost.odometer import Odometer
@@ -231,7 +231,7 @@ def test_the_largest_head_is_as_large_as_its_price_was_proved_for() -> None:
     width = MOST_ENTRIES // classes - 1  # and the bias
 
     assert replace(HEAD, classes=classes, width=width).width == width
-    with pytest.raises(InvalidBound, match="is too large"):
+    with pytest.raises(InvalidValue, match="is too large"):
         replace(HEAD, classes=classes, width=width + 1)
 
 
@@ -272,7 +272,7 @@ def test_a_head_without_memory_of_the_data_starts_from_zero() -> None:
     ],
 )
 def test_what_cannot_be_trained_is_refused_beforehand(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound) as error:
+    with pytest.raises(InvalidValue) as error:
         refused()
 
     assert one_sentence(error.value)
@@ -321,5 +321,5 @@ def test_features_of_a_million_keep_their_direction(summation: Summation) -> Non
 
 @pytest.mark.parametrize("clip", [0.0, -1.0, 1e-7, 9.9e-7, 1.01e6, 1e7, float("nan")])
 def test_a_clip_whose_square_leaves_single_precision_is_refused(clip: float) -> None:
-    with pytest.raises(InvalidBound, match="clip is"):
+    with pytest.raises(InvalidValue, match="clip is"):
         replace(HEAD, clip=clip)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, SeededNoise
 from expost.numerics import Real
 from expost.training.head.arrays import Arrays, InNumpy, on
@@ -79,7 +79,7 @@ def test_the_rate_given_scales_the_step(optimizer: Optimizer, rate: float) -> No
 @pytest.mark.parametrize("make", [Adam, Momentum])
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf")])
 def test_a_learning_rate_is_above_zero(make: Callable[[float], Optimizer], rate: Real) -> None:
-    with pytest.raises(InvalidBound, match="learning_rate is") as refused:
+    with pytest.raises(InvalidValue, match="learning_rate is") as refused:
         make(float(rate))
 
     assert one_sentence(refused.value)

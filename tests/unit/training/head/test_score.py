@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import SeededNoise
 from expost.numerics import Real
 from expost.training.head.labelled import Features, Labelled
@@ -59,7 +59,7 @@ def test_an_accuracy_is_the_decimal_that_was_typed() -> None:
 
 @pytest.mark.parametrize("value", [0, 1, 1.2, -0.5, 0.0, 1.0])
 def test_an_accuracy_lies_between_zero_and_one(value: Real) -> None:
-    with pytest.raises(InvalidBound, match="strictly between 0 and 1") as refused:
+    with pytest.raises(InvalidValue, match="strictly between 0 and 1") as refused:
         accuracy(value)
 
     assert one_sentence(refused.value)
@@ -67,7 +67,7 @@ def test_an_accuracy_lies_between_zero_and_one(value: Real) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_an_accuracy_is_a_number(value: float) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         accuracy(value)
 
     assert one_sentence(refused.value)

@@ -63,8 +63,8 @@ def test_the_loop_stops_where_until_would_with_the_same_weights_and_bill(on: Any
 def test_the_loop_stops_when_the_next_epoch_would_pass_the_cap() -> None:
     free = trainer()
     fitted(free, 0.99)
-    assert isinstance(free.record.pledged, PlannedStops)
-    cap = free.record.pledged.table[1].epsilon
+    assert isinstance(free.ledger.pledged, PlannedStops)
+    cap = free.ledger.pledged.table[1].epsilon
 
     host, outcome = fitted(trainer(), 0.99, max_epsilon=cap)
 
@@ -78,11 +78,11 @@ def test_once_there_is_an_outcome_nothing_more_is_spent() -> None:
     callback = Callback(job, accuracy(0.05), on=held(), **PLAN)
     host = Host()
     host.fit(callback, network())
-    spent = bill_total(billed(job.record)).at(8)
+    spent = bill_total(billed(job.ledger)).at(8)
 
     callback.on_train_epoch_end(host, network())
 
-    assert bill_total(billed(job.record)).at(8) == spent
+    assert bill_total(billed(job.ledger)).at(8) == spent
 
 
 class Broken(Dataset[tuple[Tensor, Tensor]]):
@@ -111,7 +111,7 @@ def test_a_failed_epoch_that_the_loop_swallows_fails_again_and_spends_no_more() 
     with pytest.raises(MechanismFailed):
         callback.on_train_epoch_end(host, network())
 
-    assert len(job.record.held) == 1
+    assert len(job.ledger.held) == 1
     assert callback.outcome is None
 
 

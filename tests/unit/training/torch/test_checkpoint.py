@@ -21,9 +21,9 @@ from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch, SpentCheck
+from expost.ledger import Entry
 from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
-from expost.record import Entry
 from expost.search import Ended
 from expost.training.head.score import accuracy
 from expost.training.torch.archive import write_archive
@@ -58,7 +58,7 @@ def resumed(path: Path, **others: Any) -> Trainer:
 
 
 def planned(job: Trainer) -> list[float]:
-    pledge = job.record.pledged
+    pledge = job.ledger.pledged
     assert isinstance(pledge, PlannedStops)
     return [stop.epsilon for stop in pledge.table]
 
@@ -279,7 +279,7 @@ def test_questions_asked_by_an_earlier_process_stay_on_the_bill_of_the_held_out_
     job = resumed(path)
     outcome = job.until(accuracy(0.99), **goal)
 
-    carried = {entry.part for entry, _, _ in job.record.lines if entry.what == "Carried"}
+    carried = {entry.part for entry, _, _ in job.ledger.lines if entry.what == "Carried"}
     assert carried == {"data/train", "data/held"}
     assert outcome.ended is Ended.EXHAUSTED
     assert outcome.epsilon == planned(job)[-1]

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.training.torch.scores import (
     Accuracy,
     BalancedAccuracy,
@@ -121,7 +121,7 @@ def test_a_class_without_a_share_scores_nothing() -> None:
 
 @pytest.mark.parametrize("shares", [[1.0], [0.5, 0.2], [0.0, 1.0], [1.5, -0.5]])
 def test_shares_that_are_none_are_refused(shares: list[float]) -> None:
-    with pytest.raises(InvalidBound, match="the shares are not those of at least two classes") as refused:
+    with pytest.raises(InvalidValue, match="the shares are not those of at least two classes") as refused:
         BalancedAccuracy.of(shares)
 
     assert one_sentence(refused.value)
@@ -129,7 +129,7 @@ def test_shares_that_are_none_are_refused(shares: list[float]) -> None:
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, NAN, float("inf")])
 def test_a_tolerance_is_a_number_above_zero(tolerance: float) -> None:
-    with pytest.raises(InvalidBound, match="tolerance is") as refused:
+    with pytest.raises(InvalidValue, match="tolerance is") as refused:
         Within(tolerance)
 
     assert one_sentence(refused.value)

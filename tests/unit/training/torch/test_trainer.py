@@ -21,7 +21,7 @@ from torch.utils.data import Dataset, IterableDataset, TensorDataset
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.errors import BudgetExceeded, InvalidBound, LedgerConflict, MechanismFailed, SchemaMismatch
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, SchemaMismatch
 from expost.noise import SeededNoise
 from expost.search import Ended
 from expost.training.head.score import accuracy
@@ -180,7 +180,7 @@ def until(job: Trainer, goal: float = 0.8, **others: Any) -> Any:
 
 
 def stops(job: Trainer) -> PlannedStops:
-    pledge = job.record.pledged
+    pledge = job.ledger.pledged
     assert isinstance(pledge, PlannedStops)
     return pledge
 
@@ -223,7 +223,7 @@ def test_gaussian_checks_spend_together_what_the_first_release_costs() -> None:
     job = trainer()
     until(job, 0.99, check=GaussianCheck, releases=3, every="1 epoch")
 
-    asked = [spent for entry, spent, count in job.record.lines for _ in range(count) if entry.what == "Gaussian check"]
+    asked = [spent for entry, spent, count in job.ledger.lines for _ in range(count) if entry.what == "Gaussian check"]
     first = Descent(Fraction(1, 10), Fraction(1)).promise(10)
     alpha = release_order(first, 1e-5)
     assert len(asked) == 3
@@ -252,7 +252,7 @@ def test_a_public_number_of_records_sets_the_rate_and_is_on_record() -> None:
     job = trainer(train(500), records=600)
     next(job.releases(every="1 epoch", releases=1, delta=1e-5))
 
-    facts = job.record.lines[0][0].facts
+    facts = job.ledger.lines[0][0].facts
     assert (facts["rate"], facts["public number of records"], facts["steps"]) == ("1/10", 600, 10)
 
 
@@ -262,9 +262,9 @@ def test_an_epoch_is_on_record_before_it_runs() -> None:
     with pytest.raises(MechanismFailed):
         next(job.releases(every="2 epochs", releases=1, delta=1e-5))
 
-    (hold,) = job.record.held
+    (hold,) = job.ledger.held
     assert hold.entry.facts["steps"] == 5  # 300 records, 60 of them a step
-    assert not job.record.lines
+    assert not job.ledger.lines
 
 
 def test_leaving_the_loop_bills_the_releases_that_were_seen() -> None:
@@ -360,7 +360,7 @@ def test_with_a_dataset_such_a_module_is_refused_before_anything_is_billed_and_s
         job.releases(every="1 step", releases=1, delta=1e-5)
 
     assert torch.equal(flat(module), before)
-    assert not job.record.held
+    assert not job.ledger.held
 
 
 def test_a_dataset_trains_as_its_tensors_do() -> None:
@@ -513,7 +513,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 def test_what_cannot_be_trained_is_refused_in_one_sentence_before_a_record_is_read(
     ask: Callable[[], object], sentence: str
 ) -> None:
-    with pytest.raises((InvalidBound, SchemaMismatch), match=sentence) as refused:
+    with pytest.raises((InvalidValue, SchemaMismatch), match=sentence) as refused:
         ask()
 
     assert str(refused.value).count("\n") == 0
@@ -533,7 +533,7 @@ def test_a_first_record_that_cannot_be_read_shows_nothing_and_is_not_billed() ->
 
     assert SECRET not in "".join(traceback.format_exception(failed.value))
     assert failed.value.__context__ is None
-    assert not job.record.held
+    assert not job.ledger.held
 
 
 def test_a_failing_record_shows_nothing_and_leaves_nothing_on_the_module() -> None:

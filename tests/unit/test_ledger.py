@@ -1,4 +1,4 @@
-"""The record in memory: a hold counts in full until it is captured, once, by its own recorder."""
+"""The record in memory: a hold counts in full until it is captured, once, by its own ledger."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.pledge import FixedOrder
 from expost.errors import LedgerConflict
-from expost.record import Entry, Hold, Memory
+from expost.ledger import Entry, Hold, MemoryLedger
 from tests.unit.examples import line
 
 ENTRY = Entry("Gaussian", "data", "add or remove one record", False, False, {"variance": "10"})
@@ -16,11 +16,11 @@ PRICE, BILL = Promise(line(2, 1)), Spent(line(1, 1))
 
 
 def test_an_empty_record_has_spent_nothing() -> None:
-    assert Memory().spent == NOTHING.as_spent()
+    assert MemoryLedger().spent == NOTHING.as_spent()
 
 
 def test_a_hold_counts_in_full() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     memory.hold(ENTRY, PRICE)
 
@@ -28,7 +28,7 @@ def test_a_hold_counts_in_full() -> None:
 
 
 def test_a_captured_step_counts_what_it_spent() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
 
@@ -36,7 +36,7 @@ def test_a_captured_step_counts_what_it_spent() -> None:
 
 
 def test_a_failed_step_stays_held_beside_later_ones() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     failed = memory.hold(ENTRY, PRICE)
 
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
@@ -46,7 +46,7 @@ def test_a_failed_step_stays_held_beside_later_ones() -> None:
 
 
 def test_a_hold_is_captured_once() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     hold = memory.hold(ENTRY, PRICE)
     memory.capture(hold, BILL)
 
@@ -55,14 +55,14 @@ def test_a_hold_is_captured_once() -> None:
 
 
 def test_a_hold_of_another_recorder_is_refused() -> None:
-    foreign = Memory().hold(ENTRY, PRICE)
+    foreign = MemoryLedger().hold(ENTRY, PRICE)
 
-    with pytest.raises(LedgerConflict, match="made by another recorder"):
-        Memory().capture(foreign, BILL)
+    with pytest.raises(LedgerConflict, match="made by another ledger"):
+        MemoryLedger().capture(foreign, BILL)
 
 
 def test_a_hold_made_by_hand_is_refused_even_if_it_looks_the_same() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.hold(ENTRY, PRICE)
 
     with pytest.raises(LedgerConflict):
@@ -70,7 +70,7 @@ def test_a_hold_made_by_hand_is_refused_even_if_it_looks_the_same() -> None:
 
 
 def test_a_refused_capture_changes_nothing() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.hold(ENTRY, PRICE)
 
     with pytest.raises(LedgerConflict):
@@ -80,7 +80,7 @@ def test_a_refused_capture_changes_nothing() -> None:
 
 
 def test_equal_steps_in_a_row_are_one_line() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     for _ in range(3):
         memory.capture(memory.hold(ENTRY, PRICE), BILL)
@@ -90,7 +90,7 @@ def test_equal_steps_in_a_row_are_one_line() -> None:
 
 @pytest.mark.parametrize(("entry", "bill"), [(OTHER, BILL), (ENTRY, Spent(line(0, 1)))])
 def test_another_fact_or_another_bill_is_another_line(entry: Entry, bill: Spent) -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
     memory.capture(memory.hold(entry, PRICE), bill)
@@ -99,7 +99,7 @@ def test_another_fact_or_another_bill_is_another_line(entry: Entry, bill: Spent)
 
 
 def test_many_equal_steps_are_one_line_and_add_up() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     for _ in range(10**4):
         memory.capture(memory.hold(ENTRY, PRICE), BILL)
@@ -112,7 +112,7 @@ PLEDGE = FixedOrder.at(20, 1e-5)
 
 
 def test_a_pledge_that_comes_first_is_kept() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     memory.pledge(PLEDGE)
 
@@ -120,11 +120,11 @@ def test_a_pledge_that_comes_first_is_kept() -> None:
 
 
 def test_a_record_without_a_pledge_says_so() -> None:
-    assert Memory().pledged is None
+    assert MemoryLedger().pledged is None
 
 
 def test_an_odometer_that_pledges_nothing_may_go_on_with_a_record_and_leaves_its_pledge_alone() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.pledge(PLEDGE)
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
 
@@ -134,7 +134,7 @@ def test_an_odometer_that_pledges_nothing_may_go_on_with_a_record_and_leaves_its
 
 
 def test_a_pledge_that_comes_after_a_captured_step_is_refused() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
 
     with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
@@ -142,7 +142,7 @@ def test_a_pledge_that_comes_after_a_captured_step_is_refused() -> None:
 
 
 def test_a_pledge_that_comes_after_a_hold_is_refused() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.hold(ENTRY, PRICE)
 
     with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
@@ -151,7 +151,7 @@ def test_a_pledge_that_comes_after_a_hold_is_refused() -> None:
 
 @pytest.mark.parametrize("second", [PLEDGE, FixedOrder.at(40, 1e-5)])
 def test_a_second_pledge_is_refused(second: FixedOrder) -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.pledge(PLEDGE)
 
     with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
@@ -159,7 +159,7 @@ def test_a_second_pledge_is_refused(second: FixedOrder) -> None:
 
 
 def test_equal_steps_are_counted_on_the_line_of_the_last_one() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
     for entry in (ENTRY, OTHER, OTHER, OTHER, ENTRY):
         memory.capture(memory.hold(entry, PRICE), BILL)
@@ -168,10 +168,10 @@ def test_equal_steps_are_counted_on_the_line_of_the_last_one() -> None:
 
 
 def test_a_record_stays_with_the_relation_of_its_first_step() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
     memory.hold(ENTRY, PRICE)
 
     with pytest.raises(LedgerConflict, match="this step for others"):
-        memory.hold(replace(ENTRY, relation="replace one record"), PRICE)
+        memory.hold(replace(ENTRY, neighbours="replace one record"), PRICE)
 
     assert memory.spent == PRICE.as_spent()

@@ -1,4 +1,4 @@
-"""Records: a spend is on record before data is opened, and stays there whatever happens next."""
+"""The ledger: a spend is on record before data is opened, and stays there whatever happens next."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Entry:
 
     what: str
     part: str
-    relation: str
+    neighbours: str
     seeded: bool
     floating: bool
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -34,11 +34,11 @@ class Hold:
     promise: Promise
 
 
-class Recorder(Protocol):
+class Ledger(Protocol):
     """Keeps what was spent.
 
     ``hold`` must be durable before it returns, for data is opened next; ``capture`` before it returns, for the
-    value leaves next. A hold never captured counts in full. Implemented by Memory, and by the journal of a run.
+    value leaves next. A hold never captured counts in full. Implemented by MemoryLedger, and by the journal of a run.
     """
 
     def pledge(self, pledge: Pledge | None) -> None:
@@ -55,19 +55,19 @@ class Recorder(Protocol):
 
 
 @final
-class Memory:
-    """A recorder for one process.
+class MemoryLedger:
+    """A ledger for one process.
 
     Consecutive equal steps are counted, not listed, so a million training steps stay one line.
     """
 
-    __slots__ = ("_lines", "_open", "_pledge", "_relation")
+    __slots__ = ("_lines", "_neighbours", "_open", "_pledge")
 
     def __init__(self) -> None:
         self._pledge: Pledge | None = None
         self._lines: list[tuple[Entry, Spent, int]] = []
         self._open: dict[int, Hold] = {}
-        self._relation: str | None = None
+        self._neighbours: str | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Put on record, before anything else, how the total will be stated."""
@@ -77,11 +77,11 @@ class Memory:
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""
-        if self._relation not in (None, entry.relation):
+        if self._neighbours not in (None, entry.neighbours):
             raise LedgerConflict(
-                f"this record's bills are for neighbours that {self._relation}, this step for others; open a new one."
+                f"this ledger's bills are for neighbours that {self._neighbours}, this step for others; open a new one."
             )
-        self._relation = entry.relation
+        self._neighbours = entry.neighbours
         hold = Hold(entry, promise)
         self._open[id(hold)] = hold
         return hold
@@ -89,7 +89,7 @@ class Memory:
     def capture(self, hold: Hold, spent: Spent) -> None:
         """Replace a hold by what the step did spend, once."""
         if self._open.pop(id(hold), None) is not hold:
-            raise LedgerConflict("this hold was captured before or was made by another recorder; hold anew.")
+            raise LedgerConflict("this hold was captured before or was made by another ledger; hold anew.")
         if self._lines and self._lines[-1][:2] == (hold.entry, spent):
             self._lines[-1] = (*self._lines[-1][:2], self._lines[-1][2] + 1)
         else:
