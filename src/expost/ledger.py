@@ -43,15 +43,12 @@ class Ledger(Protocol):
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Put on record, before anything else, how the total will be stated; None if an odometer pledges nothing."""
-        ...
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""
-        ...
 
     def capture(self, hold: Hold, spent: Spent) -> None:
         """Replace a hold by what the step did spend, once."""
-        ...
 
 
 @final

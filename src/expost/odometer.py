@@ -156,6 +156,11 @@ class Odometer:
         return self._pledge
 
     @property
+    def ledger(self) -> Ledger:
+        """Where its steps are put on record."""
+        return self._ledger
+
+    @property
     def epsilon(self) -> AdpEpsilon:
         """The ε of everything so far under the pledge; infinite without one."""
         return stated(self.spent, self._pledge)

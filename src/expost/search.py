@@ -49,11 +49,15 @@ class Line:
 @final
 @dataclass(frozen=True, repr=False)
 class Outcome(Generic[U_co]):
-    """What a search returns; the release carries the bill of the whole procedure, checks included."""
+    """What a search returns; the release carries the bill of the whole procedure, checks included.
+
+    ``ledger`` is that of its odometer, by which a report tells its bill from that of an equal run.
+    """
 
     release: Release[U_co]
     ended: Ended
     history: tuple[Line, ...]
+    ledger: object
 
     @property
     def pledge(self) -> Pledge | None:
@@ -116,7 +120,7 @@ class Search(Generic[D, T, U]):
         if self._candidate is None:
             raise InvalidValue("the selector stopped before the first release; there is nothing to return.")
         release = self._candidate.at_least(self._odometer.spent)
-        return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history))
+        return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history), self._odometer.ledger)
 
     def step(self) -> Line | None:
         """Spend the next budget: the line of its rung once all of the rung is climbed and judged, and None before.

@@ -99,6 +99,7 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 PHASES: dict[str, Callable[[], None]] = {
     "beginning": partial(before, Claim, "__init__"),
+    "journal made": partial(before, Journal, "__init__"),
     "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
     "reading a table": partial(before, expost.jobs.synthesis.run, "read_table"),

@@ -152,6 +152,20 @@ def test_a_run_that_is_killed_before_it_spends_leaves_a_journal_that_says_nothin
     assert scene.left == set()
 
 
+def test_a_run_that_is_killed_before_the_first_line_of_its_journal_does_not_stop_the_next(setting: Setting) -> None:
+    scene = setting(SYNTH)
+
+    end = scene.stopped(signal.SIGKILL, "journal made")
+    left = (scene.here / "out.journal").read_bytes()
+    with Claim(scene.here / "out", overwrite=True):
+        pass
+
+    assert (end.status, left) == (-signal.SIGKILL, b"")
+    scene.require_nothing_lost()
+    assert scene.is_old()
+    assert scene.left == set()
+
+
 SPENT = {job: (*SPENDING[job], *WRITING) for job in JOBS}
 
 

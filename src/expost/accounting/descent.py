@@ -17,6 +17,8 @@ from expost.numerics import Real, exact, positive, up
 
 QUIETEST, LOUDEST = Fraction(1, 16), Fraction(2**20)
 """The noise multipliers searched: less protects nobody, more leaves no signal."""
+LEAST = 1 / LOUDEST
+"""The least noise multiplier that has a price: far below it costs leave the floats."""
 NUDGE = Fraction(1, 10**12)
 """How far, relatively, a solution is first raised when its price is still above what was asked."""
 MOST_ENTRIES = 10**7
@@ -44,6 +46,10 @@ class Descent:
         if self.noise_multiplier > LOUDEST:
             raise InvalidValue(
                 f"noise_multiplier is {up(self.noise_multiplier):g}; nothing is left above {up(LOUDEST):g}, use less."
+            )
+        if self.noise_multiplier < LEAST:
+            raise InvalidValue(
+                f"noise_multiplier is {up(self.noise_multiplier):g}; nobody is protected below {up(LEAST):g}, use more."
             )
 
     @property

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self, final
 
 from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
-from expost.folders.disk import NO_LINK, lock, open_new, sync_names
+from expost.folders.disk import NO_LINK, is_named, lock, open_new, sync_names
 from expost.folders.journal import Journal
 from expost.folders.place import Place
 from expost.folders.scratch import sweep
@@ -90,7 +90,7 @@ class Claim:
         """Let the folder go, now and for good; the journal stays if it holds what no receipt does."""
         spent = self._journal is not None and (self._journal.lines or self._journal.held)
         if self._file is not None:
-            if (not spent or self.delivered is not None) and _still(self.place.journal, self._file):
+            if (not spent or self.delivered is not None) and is_named(self.place.journal, self._file):
                 with suppress(OSError):  # a folder that is read-only by now keeps it
                     self.place.journal.unlink()
             os.close(self._file)
@@ -126,11 +126,11 @@ def _set_aside(place: Place) -> None:
                 f"another run is making {place.typed}; name another folder, or wait until it has ended."
             ) from None
         text = journal.read()
-        if not _still(path, file):
+        if not is_named(path, file):
             return
-        if not is_journal(text):
+        if text and not is_journal(text):
             raise _foreign(place)
-        if _says_nothing(text):
+        if not text or _says_nothing(text):  # a run that was killed before its first line has spent nothing
             path.unlink()
         else:
             path.rename(next(each for each in _numbered(path) if not os.path.lexists(each)))
@@ -145,14 +145,6 @@ def _says_nothing(text: str) -> bool:
     try:
         return not read_journal(text).bill
     except SchemaMismatch:
-        return False
-
-
-def _still(path: Path, file: int) -> bool:
-    """Whether the name is still that of the open file."""
-    try:
-        return os.path.samestat(path.lstat(), os.fstat(file))
-    except OSError:
         return False
 
 

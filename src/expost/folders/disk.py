@@ -37,7 +37,18 @@ def open_new(path: Path, *, mode: int) -> int:
     file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | NO_LINK, mode)
     with suppress(OSError):  # where nothing can be locked, that the file is there has to do
         lock(file)
+    if not is_named(path, file):  # before it was locked another run took it for one that nobody has
+        os.close(file)
+        raise FileExistsError(path)
     return file
+
+
+def is_named(path: Path, file: int) -> bool:
+    """Whether the name is still that of the open file."""
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(file))
+    except OSError:
+        return False
 
 
 def lock(file: int, *, wait: bool = True) -> None:

@@ -41,8 +41,8 @@ class Step:
 class Procedure:
     """What is measured before the rungs, what measures on each of them and its name, and how finely a record is scored.
 
-    ``earlier`` rungs were climbed by earlier processes of the run, whose answers the receipt does not have. A run that
-    may be ``unasked`` can have been checked by nobody.
+    ``earlier`` rungs were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their
+    answers. A run that may be ``unasked`` can have been checked by nobody.
     """
 
     before: tuple[Step, ...]
@@ -50,6 +50,7 @@ class Procedure:
     what: str
     resolution: int
     earlier: int = 0
+    resumed: bool = False
     unasked: bool = False
 
 

@@ -46,9 +46,10 @@ def receipt(facts: Facts) -> dict[str, Json]:
 
 
 def receipt_text(found: Mapping[str, Json]) -> str:
-    """A receipt as the text of its file, a curve's numbers on one line."""
+    """A receipt as the text of its file, a curve's numbers on one line; what a terminal would obey is escaped."""
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-    return NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+    text = NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
+    return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
 
 
 def _rung(rung: Reading) -> dict[str, Json]:

@@ -1,7 +1,8 @@
 """Replays: the plan, the bill and the history that a procedure leads to, beside those that a receipt has.
 
 Which rungs were taken and what the check answered is the receipt's word; everything else of a run follows from its
-settings and those answers. Of what earlier processes of a run were answered nothing is known but that they went on.
+settings and those answers. Of what earlier processes of a run were answered nothing is known but that they went on, or
+that the last of them was ended before it knew.
 """
 
 from collections.abc import Iterator
@@ -106,9 +107,13 @@ class Replay:
             yield "the plan asks about another number of rungs than the confidence is for."
 
     def _earlier(self, rung: Rung) -> None:
-        """A rung that an earlier process climbed, and a look if the bill has one: a release may have been lost."""
+        """A rung that an earlier process climbed; a release of it, and so its look, may have been lost."""
         for _ in range(rung.times):
             self._put(self._measure(rung), "train")
+        self._unanswered(rung)
+
+    def _unanswered(self, rung: Rung) -> None:
+        """A look whose answer nobody has, if the bill has one."""
         lines, bill = self.ledger.lines, self.told.bill
         counted = len(lines) < len(bill) and bill[len(lines) - 1].count == lines[-1][2]
         if rung.asked and not self.public and counted and bill[len(lines)].entry.part == "data/held":
@@ -126,6 +131,8 @@ class Replay:
             yield from [f"rung {place} has a verdict, and nothing was asked."] if verdict is not None else []
         elif self.public or (rung.asked and verdict is not None):
             yield from self._answered(place, verdict)
+        elif self._lost():
+            self._unanswered(rung)
         elif (rung.asked and not self._cut_short(place)) or verdict is not None:
             yield f"rung {place} was asked about where the plan does not, or was not where it does."
         if not alike(self.spent.curve, taken.spent.curve):
@@ -137,6 +144,11 @@ class Replay:
 
     def _cut_short(self, place: int) -> bool:
         return place == self.reached and self.told.ended is Ended.CAPPED
+
+    def _lost(self) -> bool:
+        """Whether the run was resumed with no rung left to climb, so that its last answer, or its weights, are lost."""
+        (last, *others), resumed = self.told.history, self.procedure.resumed
+        return resumed and not others and last.verdict is None and self.told.ended is Ended.EXHAUSTED
 
     def _answered(self, place: int, verdict: Verdict | None) -> Iterator[str]:
         """An answer, billed at its price, with the noise and the guard of that price."""

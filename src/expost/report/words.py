@@ -102,7 +102,7 @@ def last_checked(facts: Facts) -> str:
     """What is known of the candidate where nothing passed."""
     place, taken, terms = facts.judged, len(facts.rungs), facts.job.terms
     if place is None:
-        return f"No {terms.rung} was checked, so nothing is known of its {facts.measure}."
+        return f"No answer about any {terms.rung} is known, so nothing is known of its {facts.measure}."
     said = f"{terms.rung.capitalize()} {place}, the last that was checked, did not pass."
     if facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {terms.rung} {place}, the last that was checked, the noisy {_measure(facts)} was {answer(facts)}."

@@ -10,7 +10,7 @@ import click
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue
 from expost.folders.claim import Claim
-from expost.text import bounded_text, number_typed, toml_in
+from expost.text import bounded_text, number_typed, printable, toml_in
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]
@@ -68,12 +68,16 @@ def config(family: Sequence[str]) -> Option:
         try:
             settings = toml_in(bounded_text(value, MOST_BYTES))
         except (OSError, ValueError):  # not TOML, or a number too long or lists too deep to be read
-            raise click.BadParameter(f"{value} is not a readable TOML file of at most {MOST_BYTES:,} bytes.") from None
+            raise _wrong(f"{value} is not a readable TOML file of at most {MOST_BYTES:,} bytes.") from None
         context.meta[CONFIG] = value
         everyone = {word for name in family for word in _words(_named(context, name))}
-        for name in settings:
+        for name, setting in settings.items():
             if name not in everyone:
-                raise click.BadParameter(f"{value} sets {name}, which is not an option of {' or '.join(family)}.")
+                raise _wrong(f"{value} sets {name}, which is not an option of {' or '.join(family)}.")
+            if isinstance(setting, str) and "\0" in setting:
+                raise _wrong(
+                    f"{value} sets {name} to a text with a null character, which no option takes; leave it out."
+                )
         known = _words(context.command)
         context.default_map = {known[name]: setting for name, setting in settings.items() if name in known}
 
@@ -85,6 +89,11 @@ def config(family: Sequence[str]) -> Option:
         expose_value=False,
         help="A TOML file with any of these options.",
     )
+
+
+def _wrong(sentence: str) -> click.BadParameter:
+    """What is wrong with a file of options; nothing in it or in its name can draw on a terminal."""
+    return click.BadParameter(printable(sentence))
 
 
 def _named(context: click.Context, name: str) -> click.Command:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from expost.accounting.claim import Budget
 from expost.accounting.convert import cks_offset, lemma_7_offset
 from expost.accounting.curve import ORDERS
-from expost.accounting.descent import LATTICE_SLACK, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
+from expost.accounting.descent import LATTICE_SLACK, LEAST, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real
@@ -90,12 +90,19 @@ def test_a_rate_is_a_chance_above_zero(rate: Real) -> None:
     assert one_sentence(refused.value)
 
 
-@pytest.mark.parametrize("noise", [0, -1, math.nan, LOUDEST + 1])
-def test_a_noise_multiplier_is_above_zero_and_leaves_a_signal(noise: Real) -> None:
+@pytest.mark.parametrize("noise", [0, -1, math.nan, Fraction(1, 10**300), LEAST * Fraction(999, 1000), LOUDEST + 1])
+def test_a_noise_multiplier_has_a_price_and_leaves_a_signal(noise: Real) -> None:
     with pytest.raises(InvalidValue, match="noise_multiplier is") as refused:
         Descent(Fraction(1, 10), noise)  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10**18), Fraction(1, 10), Fraction(1)])
+def test_the_least_noise_there_is_has_a_finite_price(rate: Fraction) -> None:
+    promise = Descent(rate, LEAST).promise(10**6)
+
+    assert all(math.isfinite(promise.at(alpha)) for alpha in ORDERS)
 
 
 def test_noise_of_a_million_clips_is_accepted_and_of_two_million_refused() -> None:

@@ -4,15 +4,21 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from expost.errors import LedgerConflict, SchemaMismatch
+from expost.folders import disk
 from expost.folders.claim import Claim
 from expost.folders.delivery import deliver
+from expost.folders.disk import lock
+from expost.folders.journal import Journal
 from expost.folders.scratch import FRESH, REPLACED
+from expost.receipts.journal import is_journal, opening_line, read_journal
 from expost.report.facts import Facts
+from tests.unit.folders.test_journal import ENTRY, PRICE
 from tests.unit.folders.test_place import RECEIPT, older_release
 from tests.unit.jobs.synthesis.test_run import SCHEMA, made
 from tests.unit.report.examples import customers
@@ -202,7 +208,7 @@ def test_a_claim_that_is_refused_leaves_no_folder_behind(tmp_path: Path) -> None
     assert found(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", ["", "mine", '{"format": "mine"}\n'])
+@pytest.mark.parametrize("text", ["\n", "mine", '{"format": "mine"}\n', '{"format": "expost jour'])
 def test_a_file_where_the_journal_belongs_is_refused_and_left_alone(text: str, tmp_path: Path) -> None:
     (tmp_path / "out.journal").write_text(text, encoding="utf-8")
 
@@ -210,6 +216,51 @@ def test_a_file_where_the_journal_belongs_is_refused_and_left_alone(text: str, t
         pass
 
     assert (tmp_path / "out.journal").read_text(encoding="utf-8") == text
+
+
+def test_an_empty_file_is_a_journal_that_a_killed_run_made_and_wrote_nothing_to(tmp_path: Path) -> None:
+    (tmp_path / "out.journal").touch()
+
+    with Claim(tmp_path / "out") as claim:
+        begun = (tmp_path / "out.journal").read_text(encoding="utf-8")
+
+    assert is_journal(begun)
+    assert claim.left is None
+    assert found(tmp_path) == []
+
+
+def test_a_damaged_journal_is_kept_though_nothing_on_it_can_be_read(tmp_path: Path) -> None:
+    """The negative twin: a file that is not empty may have said what was spent."""
+    (tmp_path / "out.journal").write_text(f"{json.dumps(opening_line())}\n\x00\n", encoding="utf-8")
+
+    with Claim(tmp_path / "out"):
+        pass
+
+    assert found(tmp_path) == ["out-1.journal"]
+
+
+@pytest.mark.parametrize(
+    "begin", [lambda path: Claim(path / "out").__enter__(), lambda path: Journal.at(path / "out.journal")]
+)
+def test_a_run_whose_empty_journal_was_taken_before_it_was_locked_is_refused(
+    begin: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two runs would fill one folder, and the journal of one would be a file without a name."""
+    others: list[Claim] = []
+
+    def late(file: int) -> None:
+        monkeypatch.undo()
+        others.append(Claim(tmp_path / "out").__enter__())
+        lock(file)
+
+    monkeypatch.setattr(disk, "lock", late)
+    with pytest.raises(LedgerConflict):
+        begin(tmp_path)
+
+    assert found(tmp_path) == ["out.journal"]
+    others[0].journal.hold(ENTRY, PRICE)
+    assert len(read_journal((tmp_path / "out.journal").read_text(encoding="utf-8")).bill) == 1
+    others[0].give_up()
 
 
 def test_a_link_where_the_journal_belongs_is_not_followed(tmp_path: Path) -> None:

@@ -4,16 +4,18 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from torch import nn
 
 from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.cli import main
-from expost.errors import ExpostError
+from expost.errors import ExpostError, LedgerConflict
 from expost.jobs import audit as check
 from expost.jobs import save_module, save_search, save_tuned
 from expost.jobs.tunings.report import PRICES
@@ -23,14 +25,16 @@ from expost.odometer import Odometer
 from expost.private import Neighbours
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.training.head.score import Classifier, accuracy
+from expost.training.torch.records import Public
+from expost.training.torch.trainer import Trainer
 from expost.training.tune import tune
 from expost.training.tuned import Tuned
-from tests.unit.examples import ADD, Says, people, rehearsal
+from tests.unit.examples import ADD, Says, one_sentence, people, rehearsal
 from tests.unit.jobs.searches.test_report import CHECKS, LADDER, ONES, run
 from tests.unit.jobs.synthesis.test_run import SCHEMA, made
 from tests.unit.report.examples import customers, trained
 from tests.unit.report.examples import run as synthesis
-from tests.unit.training.modules import held, network, trainer
+from tests.unit.training.modules import held, network, sgd, train, trainer
 from tests.unit.training.test_tune import Commonest, tuned
 
 
@@ -81,6 +85,88 @@ def test_a_trained_module_leaves_weights_report_and_receipt(tmp_path: Path) -> N
     assert audit(tmp_path / "out") == 0
     forge(tmp_path / "out")
     assert audit(tmp_path / "out") != 0
+
+
+@pytest.mark.parametrize("share", [0.05, 0.99], ids=["reached", "missed"])
+def test_a_run_that_was_over_when_its_process_was_killed_is_resumed_and_saved(tmp_path: Path, share: float) -> None:
+    plan: dict[str, Any] = {"on": held(), "releases": 2, "every": "2 epochs"}
+    outcome = trainer(checkpoint=tmp_path / "run.pt").until(accuracy(share), **plan)
+    module = network()
+
+    again = Trainer.resume(tmp_path / "run.pt", module, sgd(module), train(), noise=SeededNoise(4))
+    save_module(again, again.until(accuracy(share), **plan), tmp_path / "out")
+
+    weights, state = torch.load(tmp_path / "out/model.pt", weights_only=True), outcome.release.value.state_dict()
+    assert all(torch.equal(each, state[name]) for name, each in weights.items())
+    found = json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))
+    assert found["statement"]["epsilon"] == pytest.approx(outcome.epsilon)
+    assert found["ended"]["reached"] is (outcome.ended is Ended.HALTED)
+    assert audit(tmp_path / "out") == 0
+    forge(tmp_path / "out")
+    assert audit(tmp_path / "out") != 0
+
+
+def halve(module: nn.Module) -> None:
+    with torch.no_grad():
+        next(module.parameters()).mul_(0.5)
+
+
+CHANGES: dict[str, Callable[[nn.Module], object]] = {
+    "a weight": halve,
+    "all weights": lambda module: module.load_state_dict(network().state_dict()),
+    "the precision": lambda module: module.half(),
+    "a layer": lambda module: module.add_module("more", nn.Linear(10, 10)),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_module_that_was_changed_since_it_was_released_is_refused(tmp_path: Path, what: str) -> None:
+    """Its receipt would be about other weights."""
+    made_by = trainer()
+    stage = next(made_by.releases(every="5 steps", releases=2))
+    CHANGES[what](stage.module)
+
+    with pytest.raises(LedgerConflict, match="was changed since it was released") as refused:
+        save_module(made_by, stage, tmp_path / "out")
+
+    assert one_sentence(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_module_of_another_trainer_is_refused_though_it_cost_the_same(tmp_path: Path) -> None:
+    made_by, other = trainer(), trainer(noise=SeededNoise(4))
+    stage, another = (next(each.releases(every="5 steps", releases=2)) for each in (made_by, other))
+
+    with pytest.raises(LedgerConflict) as refused:
+        save_module(made_by, another, tmp_path / "out")
+    with pytest.raises(LedgerConflict, match="another trainer"):
+        made_by.require_released(another.module)
+
+    assert one_sentence(refused.value)
+    save_module(made_by, stage, tmp_path / "out")
+
+
+def test_what_leaves_the_weights_of_a_module_as_they_were_does_not_matter(tmp_path: Path) -> None:
+    made_by = trainer()
+    stage = next(made_by.releases(every="5 steps", releases=2))
+    stage.module.train().requires_grad_(False)(held()[0])
+
+    save_module(made_by, stage, tmp_path / "out")
+
+    assert audit(tmp_path / "out") == 0
+
+
+def test_a_release_that_a_cap_left_behind_its_last_epoch_is_saved(tmp_path: Path) -> None:
+    """The newest weights are then not those of the last release."""
+    plan: dict[str, Any] = {"on": Public(held()), "releases": 3, "every": "2 epochs"}
+    stops = trainer().begin(accuracy(0.99), **plan).pledge.table
+    made_by = trainer()
+    outcome = made_by.until(accuracy(0.99), **plan, max_epsilon=stops[0].epsilon)
+    assert outcome.ended is Ended.CAPPED
+
+    save_module(made_by, outcome, tmp_path / "out")
+
+    assert audit(tmp_path / "out") == 0
 
 
 def test_a_stage_is_saved_as_an_outcome_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from expost.accounting.descent import Descent
 from expost.errors import SchemaMismatch
 from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.receipts.notation import fraction, table, whole
+from expost.receipts.notation import fraction, items, table, whole
 from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
 from expost.training.steps import ModuleSteps
@@ -50,4 +50,5 @@ def rebuild_module(told: Testimony) -> Procedure:
     descent = Descent(rate, fraction(settings["noise multiplier"]))
     steps = Unread(ModuleSteps(descent, fraction(settings["clip"]), records))
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])
-    return Procedure((), steps, MODULE, whole(settings["resolution"]), earlier, unasked=True)
+    resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
+    return Procedure((), steps, MODULE, resolution, earlier, resumed=resumed, unasked=True)

@@ -134,7 +134,9 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
     """What a report tells of a trainer's run: ``found`` is what ``until`` or a callback came to, or the last stage."""
     announced = trainer.announced
     judge, goal = announced.judge, announced.goal
-    outcome = found if isinstance(found, Outcome) else Outcome(found.release, Ended.EXHAUSTED, found.history)
+    outcome = found
+    if not isinstance(outcome, Outcome):
+        outcome = Outcome(outcome.release, Ended.EXHAUSTED, outcome.history, trainer.ledger)
     ledger = trainer.ledger if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
     course, planned = announced.course, announced.course.releases.rungs
     earlier = _behind(course.releases.schedule.steps, ledger) - len(outcome.history)
@@ -150,6 +152,7 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         because=announced.because,
         cap=announced.cap,
     )
+    trainer.require_released(outcome.release.value)
     taken = zip(told.rungs, planned[earlier:], strict=False)
     return replace(
         told,

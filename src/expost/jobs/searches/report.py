@@ -37,6 +37,10 @@ REASONS: Mapping[type, str] = {
     HalfNormal: "half-normal mixture: the sum is read at all orders at once",
     type(None): "nothing was pledged here, so that no (ε, δ) is stated",
 }
+OTHER = (
+    "the record and the outcome are not of the same run, or more was spent since; give the ledger of the search's "
+    "odometer, before anything else is spent through it."
+)
 OWN_RULE = "a rule of the caller's own"
 COVERED = (
     "Covered: every step on the bill{looks} and the decision to stop. Everything that was released on the way may be "
@@ -124,6 +128,8 @@ def of_search(
     A target is told where the check asks one of our questions; else it is the caller's own rule. Nothing of the value
     is shown but its type.
     """
+    if ledger is not outcome.ledger:
+        raise LedgerConflict(OTHER)
     asked, held = target_of(check)
     return searched(
         outcome,
@@ -244,8 +250,5 @@ def _require_on_record(outcome: Outcome[object], ledger: ReadableLedger, bill: t
     order = outcome.history[0].budget.alpha
     same = math.isclose(spent.at(order), release.spent.at(order), rel_tol=ROUNDING)
     if release.neighbours is None or ledger.pledged != release.pledge or not same:
-        raise LedgerConflict(
-            "the record and the outcome are not of the same run, or more was spent since; give the ledger of the "
-            "search's odometer, before anything else is spent through it."
-        )
+        raise LedgerConflict(OTHER)
     return release.neighbours

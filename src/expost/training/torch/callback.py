@@ -110,9 +110,10 @@ class Callback:
         """One epoch; what an earlier process released is judged before the first."""
         before = self._search.latest
         while not self._search.over and self._search.latest is before:
-            self._search.step()
+            if (line := self._search.step()) is not None:
+                self._run.climbed(line)
         if self._search.over:
-            self._outcome = self._search.outcome
+            self._outcome = self._run.told(self._search.outcome)
             self._trainer.end()
 
     def _require_idle(self, host: Host) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias, final
@@ -9,21 +10,24 @@ from typing import Any, ClassVar, TypeAlias, final
 from torch import Tensor, strided
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
+from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops, Pledge
 from expost.errors import LedgerConflict, SchemaMismatch
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
+from expost.numerics import positive
 from expost.private import Neighbours
 from expost.recorded import ReadableLedger
 from expost.release import Past
+from expost.step import Verdict
 from expost.training.torch.archive import identity, read_archive, write_archive
-from expost.training.torch.paid import MOST, Paid, count, stored_fraction
+from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in
 from expost.training.torch.resumption import Prospect, Standing
 from expost.training.torch.weights import Weights
 
 Facts: TypeAlias = Mapping[str, Fact]
 
-FORMAT = 2
+FORMAT = 3
 """The version of the file's layout."""
 
 
@@ -68,6 +72,7 @@ class Checkpoint:
         self._earlier: tuple[Paid, ...] = ()
         self._kept: Weights | None = None
         self._judged, self._over = 0, False
+        self._verdict: Verdict | None = None
         self._written = identity(path)
         self.ledger: ReadableLedger = MemoryLedger()
 
@@ -107,6 +112,11 @@ class Checkpoint:
         return self._over
 
     @property
+    def verdict(self) -> Verdict | None:
+        """What was answered about the newest weights; None where nobody was asked, or the answer was lost."""
+        return self._verdict
+
+    @property
     def standing(self) -> Standing:
         """How many steps are billed and kept, and how many questions were asked."""
         billed = sum(paid.steps * paid.times for paid in self._bills)
@@ -121,14 +131,16 @@ class Checkpoint:
     @property
     def prospect(self) -> Prospect:
         """What can still be stated of the run."""
-        return Prospect.of(self.standing, self._planned, str(self._plan.get("delta")), over=self._over)
+        over = self._over or (self._verdict is not None and self._verdict.passed)
+        return Prospect.of(self.standing, self._planned, str(self._plan.get("delta")), over=over)
 
-    def begin(self, plan: Facts, schedule: Sequence[int]) -> None:
+    def begin(self, plan: Facts, schedule: Sequence[int], *, ahead: bool) -> None:
         """Plan the run, or go on with the plan that is on file and no other: the pledge rests on it.
 
-        ``schedule`` are the steps that will be billed at each release.
+        ``schedule`` are the steps that will be billed at each release, and ``ahead`` says whether any is to be made: a
+        run that is over makes none.
         """
-        if self._over:
+        if self._over and ahead:
             raise LedgerConflict(f"the run in {self._path} is over, its weights are in the module; begin a new one.")
         if self._plan and self._plan != plan:
             changed = next(name for name in (*plan, *self._plan) if self._plan.get(name) != plan.get(name))
@@ -151,9 +163,9 @@ class Checkpoint:
         """Put weights aside until their steps are billed."""
         self._kept = weights
 
-    def show(self) -> None:
-        """Put on disk that the newest weights are about to be shown as a release."""
-        self._judged = self._weights.steps
+    def show(self, verdict: Verdict | None) -> None:
+        """Put on disk that the newest weights are about to be shown as a release, with what was answered about them."""
+        self._judged, self._verdict = self._weights.steps, verdict
         self._write()
 
     def pledge(self, pledge: Pledge | None) -> None:
@@ -168,6 +180,7 @@ class Checkpoint:
         if entry.what != Carried.__name__:  # that is on disk already
             steps = int(entry.facts.get("steps", 0))
             self._bill(Paid(entry.part, promise, steps, 1))
+            self._verdict = None  # an answer is about the weights before these steps, or about to be given
             if not steps:
                 self._judged = self._weights.steps
             self._write()
@@ -203,6 +216,7 @@ class Checkpoint:
             "optimizer": dict(self._weights.optimizer),
             "steps": self._weights.steps,
             "judged": self._judged,
+            "verdict": stored_verdict(self._verdict),
             "over": self._over,
         }
         try:
@@ -223,8 +237,11 @@ class Checkpoint:
         loaded._earlier = tuple(Paid.decoded(each) for each in stored["bills"])
         loaded._bills = [*loaded._earlier]
         loaded._judged = count(stored["judged"], 0, weights.steps)
+        loaded._verdict = verdict_in(stored["verdict"])
         if type(stored["plan"]) is not dict or type(stored["over"]) is not bool or loaded.standing.lost < 0:
             raise ValueError("weights are never ahead of their bill.")
+        if loaded._verdict is not None and loaded._judged < weights.steps:
+            raise ValueError("an answer is about the newest weights.")
         if sum(paid.times for paid in loaded._bills) > MOST:
             raise ValueError("no run has as many lines.")
         groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
@@ -240,10 +257,10 @@ def _strange(path: Path) -> SchemaMismatch:
 
 def _settings(stored: Any) -> Facts:
     """The settings of a trainer, or ValueError, TypeError or KeyError."""
-    for name in ("batch", "records"):
-        count(stored[name], 1)
-    for name in ("clip", "noise_multiplier"):
-        stored_fraction(stored[name])
+    batch, records = (count(stored[name], 1) for name in ("batch", "records"))
+    clip, noise = (stored_fraction(stored[name]) for name in ("clip", "noise_multiplier"))
+    positive(clip, "clip")
+    Descent(Fraction(batch, records), noise)
     if type(stored["seeded"]) is not bool or not isinstance(stored["optimizer"], str):
         raise ValueError("settings say the kind of noise and of optimiser.")
     return dict(stored)

@@ -1,8 +1,12 @@
-"""Lines of a bill as a checkpoint stores them: what was about to be spent, how often, and for how many steps."""
+"""Lines of a bill as a checkpoint stores them: what was about to be spent, how often, and for how many steps.
+
+With them go the answers of a check, which a bill has paid for.
+"""
 
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any, final
 
 import numpy as np
@@ -10,6 +14,7 @@ import torch
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Curve, Highest, Linear, Table
+from expost.step import Verdict
 
 FRACTION = re.compile(r"[0-9]{1,400}(/0*[1-9][0-9]{0,399})?", re.ASCII)
 """Fractions as Python writes them; an exponent, as in 1e99999999, would take for ever to read."""
@@ -61,6 +66,21 @@ def stored_fraction(text: Any) -> Fraction:
     if not isinstance(text, str) or not FRACTION.fullmatch(text):
         raise ValueError("this is not a fraction.")
     return Fraction(text)
+
+
+def stored_verdict(verdict: Verdict | None) -> Any:
+    """An answer in what a file of weights may hold."""
+    return None if verdict is None else [verdict.passed, verdict.margin, verdict.std, verdict.guard]
+
+
+def verdict_in(stored: Any) -> Verdict | None:
+    """What ``stored_verdict`` gave, or ValueError or TypeError."""
+    if stored is None:
+        return None
+    passed, *known = stored
+    if type(passed) is not bool or not all(each is None or (type(each) is float and isfinite(each)) for each in known):
+        raise ValueError("this is not an answer of a check.")
+    return Verdict(passed, *known)
 
 
 def _same(one: Curve, other: Curve) -> bool:

@@ -34,10 +34,14 @@ class Standing:
 @final
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What is left of a plan: the release to judge before any other step, if there is one, and the rungs to climb."""
+    """What is left of a plan: the release to judge before any other step, if there is one, and the rungs to climb.
+
+    ``reached`` is the last rung whose steps are all billed.
+    """
 
     pending: Rung | None
     rungs: tuple[Rung, ...]
+    reached: Rung | None = None
 
 
 def remaining(rungs: Sequence[Rung], descent: Descent, standing: Standing) -> Remaining:
@@ -57,7 +61,7 @@ def remaining(rungs: Sequence[Rung], descent: Descent, standing: Standing) -> Re
             left.append(replace(rung, times=rung.times - done))
         elif not billed:
             reached = rung
-    return Remaining(reached if standing.kept > standing.judged else None, tuple(left))
+    return Remaining(reached if standing.kept > standing.judged else None, tuple(left), reached)
 
 
 @final

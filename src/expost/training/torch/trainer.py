@@ -100,6 +100,7 @@ class Trainer:
         self._checkpoint: Checkpoint | None = None
         self._ledger: ReadableLedger = MemoryLedger() if ledger is None else ledger
         self._announced: Announced | None = None
+        self._begun: TrainingRun | None = None
         self._on_announced = on_announced
         self._prospect: Prospect | None = None
         self._descent = ModuleDescent(
@@ -158,7 +159,13 @@ class Trainer:
             because=because,
             max_epsilon=max_epsilon,
         )
-        outcome = finish(run.search(run.judge), on_step)
+
+        def climbed(line: Line) -> None:
+            run.climbed(line)
+            if on_step is not None:
+                on_step(line)
+
+        outcome = run.told(finish(run.search(run.judge), climbed))
         self.end()
         return outcome
 
@@ -234,6 +241,12 @@ class Trainer:
         """What the run was planned as: releases, δ, check, score and threshold; empty before one begins."""
         return {} if self._announced is None else self._announced.plan
 
+    def require_released(self, module: nn.Module) -> None:
+        """Refuse a module that is not one that this trainer released, or not as it was released."""
+        if self._begun is None:
+            raise LedgerConflict("this trainer has not begun a run; train first, then save what it came to.")
+        self._begun.require_released(module)
+
     @property
     def prospect(self) -> Prospect | None:
         """What can still be stated of a run that was resumed; None for one that begins here."""
@@ -258,8 +271,9 @@ class Trainer:
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
 
         Call ``until`` or ``releases`` with the same plan as before: the pledge was made for it, and ``prospect`` says
-        which of its statements are still to come. If no step remains, they return the last release with its bill. A
-        ``ledger`` is a new one, and is told first what earlier processes of the run have spent.
+        which of its statements are still to come. If no step remains, they return the last release with its bill, and
+        so they do for a run that is over, unless a cap ended it. A ``ledger`` is a new one, and is told first what
+        earlier processes of the run have spent.
         """
         checkpoint = Checkpoint.load(Path(path))
         settings = checkpoint.settings
@@ -310,6 +324,7 @@ class Trainer:
         aim = {} if goal is None else goal.facts
         run = begin(course, parts, judge, ledger=ledger, max_epsilon=max_epsilon, noise=noise, ready=ready, goal=aim)
         cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+        self._begun = run
         self._announced = Announced(
             course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan
         )

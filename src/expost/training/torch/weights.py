@@ -141,14 +141,7 @@ class ModuleDescent:
 
     def require_untouched(self, weights: Weights) -> None:
         """Refuse to go on with a module that is not as the last step left it: somebody else trains it, on no bill."""
-        before, after = (
-            {name: each.detach() for name, each in chain(module.named_parameters(), module.named_buffers())}
-            for module in (self.pristine, self.module)
-        )
-        before |= weights.parameters
-        if before.keys() != after.keys() or not all(
-            same_tensor(before[name].cpu(), each.cpu()) for name, each in after.items()
-        ):
+        if not _same_tensors({**_tensors(self.pristine), **weights.parameters}, _tensors(self.module)):
             raise SchemaMismatch(
                 "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
                 "let the trainer alone change it, and begin anew."
@@ -196,6 +189,19 @@ class ModuleDescent:
             each.grad = (total + drawn.to(total)) / self.batch
         self.optimizer.step()
         self.optimizer.zero_grad()
+
+
+def same_state(one: nn.Module, other: nn.Module) -> bool:
+    """Whether two modules have the same parameters and buffers, to the last bit; on which device does not matter."""
+    return _same_tensors(_tensors(one), _tensors(other))
+
+
+def _tensors(module: nn.Module) -> dict[str, Tensor]:
+    return {name: each.detach() for name, each in chain(module.named_parameters(), module.named_buffers())}
+
+
+def _same_tensors(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> bool:
+    return one.keys() == other.keys() and all(same_tensor(one[name].cpu(), each.cpu()) for name, each in other.items())
 
 
 def _copied(tree: Any) -> Any:

@@ -207,6 +207,20 @@ def test_a_record_of_another_run_is_refused() -> None:
     assert one_sentence(caught.value)
 
 
+@pytest.mark.parametrize("pledge", PLEDGES)
+def test_the_record_of_an_equal_run_is_refused(pledge: str) -> None:
+    """It cost the same and was pledged alike, and says nothing of what this one did."""
+    outcome, ledger, _ = run(CHECKS["balanced"], pledge=PLEDGES[pledge])
+    _, other, _ = run(CHECKS["balanced"], pledge=lambda chosen: ledger.pledged)
+    assert (other.lines, other.pledged) == (ledger.lines, ledger.pledged)
+    of_search(outcome, ledger, check=CHECKS["balanced"])
+
+    with pytest.raises(LedgerConflict, match="not of the same run") as caught:
+        of_search(outcome, other, check=CHECKS["balanced"])
+
+    assert one_sentence(caught.value)
+
+
 def test_a_record_to_which_something_was_added_since_is_refused() -> None:
     """The twin of a record that is the search's own."""
     outcome, ledger, odometer = run(CHECKS["balanced"])

@@ -12,10 +12,11 @@ from torch.utils.data import Dataset
 from expost.accounting.pledge import PlannedStops
 from expost.bill import bill_total, billed
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.errors import LedgerConflict, MechanismFailed
+from expost.errors import MechanismFailed
 from expost.noise import SeededNoise
 from expost.search import Ended, Outcome
 from expost.training.head.score import accuracy
+from expost.training.torch.archive import read_archive
 from expost.training.torch.callback import Callback
 from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
@@ -136,5 +137,10 @@ def test_a_run_that_the_loop_has_finished_is_over_in_the_checkpoint(tmp_path: Pa
     fitted(trainer(checkpoint=path), 0.05)
     job = Trainer.resume(path, module, sgd(module), train(), noise=SeededNoise(1))
 
-    with pytest.raises(LedgerConflict, match="is over"):
-        Callback(job, accuracy(0.05), on=held(), **PLAN)
+    before = read_archive(path)["bills"]
+    again = Callback(job, accuracy(0.05), on=held(), **PLAN)
+    Host().fit(again, module)
+
+    assert again.outcome is not None
+    assert (again.outcome.ended, len(again.outcome.history)) == (Ended.HALTED, 1)
+    assert len(read_archive(path)["bills"]) == len(before)

@@ -147,8 +147,9 @@ def test_a_run_of_which_every_step_was_taken_comes_to_its_last_release_and_bill(
     assert outcome.ended is Ended.EXHAUSTED
     assert outcome.epsilon == stops[-1]
     assert torch.equal(flat(outcome.release.value), flat(expected.release.value))
-    with pytest.raises(LedgerConflict, match="is over"):
-        resumed(path).until(accuracy(0.99), on=on, **PLAN)
+    (last,) = outcome.history
+    assert last.verdict == expected.history[-1].verdict
+    assert last.spent.at(8) == pytest.approx(expected.history[-1].spent.at(8))
 
 
 def test_a_loop_of_which_every_release_was_made_gives_the_last_one_again(path: Path) -> None:
@@ -405,25 +406,52 @@ def test_another_accuracy_than_the_pledged_one_is_refused(path: Path) -> None:
         resumed(path).until(accuracy(0.9), on=held(), **PLAN)
 
 
-def test_a_run_that_is_over_is_not_gone_on_with(path: Path) -> None:
-    last = list(trainer(checkpoint=path).releases(**PLAN))[-1]
+def bills_on_file(path: Path) -> list[Any]:
+    return [(part, steps, times) for part, _, steps, times in torch.load(path, weights_only=True)["bills"]]
+
+
+def test_a_run_that_is_over_gives_its_last_release_again_and_takes_no_step(path: Path) -> None:
+    last, before = list(trainer(checkpoint=path).releases(**PLAN))[-1], bills_on_file(path)
     module = network()
 
     job = Trainer.resume(path, module, sgd(module), train(), noise=SeededNoise(4))
 
     assert torch.equal(flat(module), flat(last.module))
-    with pytest.raises(LedgerConflict, match="its weights are in the module"):
-        job.releases(**PLAN)
+    (again,) = job.releases(**PLAN)
+    assert torch.equal(flat(again.module), flat(last.module))
+    assert (again.epsilon, len(again.history)) == (last.epsilon, 1)
+    assert bills_on_file(path) == before
 
 
-def test_a_run_that_halted_is_not_gone_on_with(path: Path) -> None:
-    outcome = trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN)
+@pytest.mark.parametrize("told", [True, False], ids=["and said so", "and was killed first"])
+def test_a_run_that_halted_comes_to_the_same_outcome_again(
+    path: Path, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once an answer is on disk nobody trains on behind it, though rungs remain."""
+    if not told:
+        monkeypatch.setattr(Checkpoint, "end", lambda checkpoint: None)
+    outcome, before = trainer(checkpoint=path).until(accuracy(0.05), on=held(), **PLAN), bills_on_file(path)
+    monkeypatch.undo()
 
-    prospect = resumed(path).prospect
-    assert prospect is not None
-    assert [each.epsilon for each in prospect.releases] == [outcome.epsilon]
+    job = resumed(path)
+    again = job.until(accuracy(0.05), on=held(), **PLAN)
+
+    assert job.prospect is not None
+    assert [each.epsilon for each in job.prospect.releases] == [outcome.epsilon]
+    assert (again.epsilon, again.ended) == (outcome.epsilon, Ended.HALTED)
+    assert [line.verdict for line in again.history] == [line.verdict for line in outcome.history]
+    assert torch.equal(flat(again.release.value), flat(outcome.release.value))
+    assert bills_on_file(path) == before
+
+
+def test_a_run_that_a_cap_ended_is_not_gone_on_with(path: Path) -> None:
+    """Whoever were let on by a larger cap would void the one that was promised."""
+    cap = planned(trained_whole())[0]
+    outcome = trainer(checkpoint=path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=1.01 * cap)
+    assert outcome.ended is Ended.CAPPED
+
     with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
-        resumed(path).until(accuracy(0.05), on=held(), **PLAN)
+        resumed(path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=10 * cap)
 
 
 def test_a_rehearsal_is_not_gone_on_with_in_earnest(path: Path) -> None:
