@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from expost.errors import InvalidValue, SchemaMismatch
+from expost.jobs.finetuning.recipe import Shape
 from expost.noise import Noise
 from expost.training import Labelled
 from expost.training.head.labelled import read_npz
@@ -40,6 +41,11 @@ class Pool:
     records: Labelled
     test: Labelled
     classes: int
+
+    @property
+    def shape(self) -> Shape:
+        """The head that these records call for."""
+        return Shape(self.records.width, self.classes)
 
     def draw(self, each: int, noise: Noise) -> tuple[Labelled, Labelled]:
         """So many records of each class to train on, and as many others to validate on."""

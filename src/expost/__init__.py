@@ -11,8 +11,8 @@ from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedSto
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.folders.journal import Journal
-from expost.jobs.finetuning.run import finetune
-from expost.jobs.synthesis.run import synthesize
+from expost.jobs import Result, StatedLadder, finetune, synthesize
+from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
@@ -31,7 +31,13 @@ __all__ = [  # noqa: RUF022  by reader
     # jobs
     "synthesize",
     "finetune",
+    "Result",
     "Schema",
+    "StatedLadder",
+    "Balanced",
+    "Budgeted",
+    "SparseVector",
+    "OnPublic",
     "accuracy",
     "Epsilon",
     # parts

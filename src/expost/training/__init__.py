@@ -16,7 +16,6 @@ from expost.training.tune import tune
 if TYPE_CHECKING:
     from expost.training.torch.callback import Callback
     from expost.training.torch.clipping import Ghost, PerRecord
-    from expost.training.torch.records import Public
     from expost.training.torch.scores import (
         Accuracy,
         BalancedAccuracy,
@@ -42,7 +41,6 @@ __all__ = [
     "OwnScore",
     "PerRecord",
     "PerToken",
-    "Public",
     "Schedule",
     "Trainer",
     "Within",
@@ -61,7 +59,6 @@ _ON_TORCH = {
     "Callback": "expost.training.torch.callback",
     "Ghost": "expost.training.torch.clipping",
     "PerRecord": "expost.training.torch.clipping",
-    "Public": "expost.training.torch.records",
     "Trainer": "expost.training.torch.trainer",
 }
 

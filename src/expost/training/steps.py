@@ -1,4 +1,4 @@
-"""What goes on record of noisy gradient steps on a module: public numbers alone, so that an audit needs no torch."""
+"""Noisy gradient steps in public numbers alone: what they cost, and what goes on record of them, without torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,18 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.ledger import Fact
 from expost.private import Neighbours
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps at one rate and noise, as far as their price goes."""
+
+    descent: Descent
+
+    def promise(self, budget: Budget) -> Promise:
+        """What the steps cost that the budget pays for."""
+        return self.descent.promise(self.descent.steps(budget))
 
 
 @final

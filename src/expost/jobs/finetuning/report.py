@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed
-from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape, TrainingPlan
 from expost.receipts.commitment import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
@@ -17,6 +17,7 @@ from expost.report.facts import Facts, PlannedStop, Reading, Terms, versions
 from expost.search import Outcome
 from expost.text import Json
 from expost.training.head.arrays import InNumpy
+from expost.training.head.mechanism import Head
 from expost.training.head.score import Classifier
 
 COVERED = (
@@ -142,6 +143,7 @@ class HeadJob:
 def head_facts(
     outcome: Outcome[Classifier],
     recipe: HeadRecipe,
+    shape: Shape,
     plan: TrainingPlan,
     ledger: ReadableLedger,
     *,
@@ -155,7 +157,7 @@ def head_facts(
     asked, pledge = recipe.target.threshold, plan.pledge
     return Facts(
         title=title,
-        job=_job(recipe, counted=counted),
+        job=_job(recipe, shape, counted=counted),
         measure="accuracy",
         asked=asked,
         confidence=recipe.assurance if recipe.held else None,
@@ -169,7 +171,7 @@ def head_facts(
         spent=outcome.release.spent,
         pledge=pledge,
         reason=plan.reason,
-        neighbours=recipe.head().neighbours.value,
+        neighbours=Head.neighbours.value,
         because=because,
         held=held,
         rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
@@ -195,7 +197,7 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        neighbours=recipe.head().neighbours.value,
+        neighbours=Head.neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
@@ -204,11 +206,11 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
     )
 
 
-def _job(recipe: HeadRecipe, *, counted: bool) -> HeadJob:
+def _job(recipe: HeadRecipe, shape: Shape, *, counted: bool) -> HeadJob:
     return HeadJob(
-        classes=recipe.classes,
+        classes=shape.classes,
         counted=counted,
-        width=recipe.width,
+        width=shape.width,
         steps=recipe.schedule.steps,
         rate=recipe.descent.rate,
         noise_multiplier=recipe.descent.noise_multiplier,

@@ -16,7 +16,7 @@ from opacus.optimizers import DPOptimizer
 from expost.accounting.claim import Budget
 from expost.accounting.descent import MOST_ENTRIES, Descent
 from expost.errors import InvalidValue, MechanismFailed
-from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape
 from expost.noise import Floats, ScriptedNoise, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private
@@ -301,10 +301,10 @@ def test_training_leaves_the_records_as_they_were() -> None:
 
 def test_a_head_that_is_told_nothing_trains_as_a_recipe_that_is_told_nothing() -> None:
     recipe = HeadRecipe(
-        width=WIDTH, classes=CLASSES, target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
+        target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
         rate=DESCENT.rate,
     )  # fmt: skip
-    head, told = Head(width=WIDTH, classes=CLASSES, descent=DESCENT), recipe.head()
+    head, told = Head(width=WIDTH, classes=CLASSES, descent=DESCENT), recipe.head(Shape(WIDTH, CLASSES))
 
     assert (head.clip, head.batch, head.drop) == (told.clip, told.batch, told.drop)
 
