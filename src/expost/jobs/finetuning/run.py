@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, NotDisjoint
 from expost.folders.claim import Claim
 from expost.folders.delivery import deliver
 from expost.jobs.budget import capped
@@ -268,8 +268,8 @@ def _sized(recipe: HeadRecipe, data: Labelled, classes: int) -> HeadRecipe:
     check = recipe.check
     if isinstance(check, OnPublic):
         if check.records.width != data.width:
-            raise SchemaMismatch("the public records have other features than those to train on; make them alike.")
+            raise InvalidValue("the public records have other features than those to train on; make them alike.")
         if check.records.same_records(data) or same_data(check.records.features, data.features):
-            raise SchemaMismatch(SAME)
+            raise NotDisjoint(SAME)
         classes = max(classes, int(check.records.labels.max()) + 1)
     return replace(recipe, width=data.width, classes=classes, start=recipe.descent.noise_multiplier)

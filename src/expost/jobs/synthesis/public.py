@@ -9,7 +9,7 @@ from typing import final
 from expost.checks.confidence import Confidence
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
-from expost.errors import SchemaMismatch
+from expost.errors import NotDisjoint
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate
 from expost.tabular.source.reading import files_of, read_table
@@ -35,12 +35,12 @@ class OnPublicTable:
         for path in private:
             for mine in self.files:
                 if same_file(mine, path):
-                    raise SchemaMismatch(f"the public records are read from the same file as the private ones: {SAME}")
+                    raise NotDisjoint(f"the public records are read from the same file as the private ones: {SAME}")
 
     def refuse_records(self, private: Table) -> None:
         """Refuse public records that are the private ones, in whatever order, format or compression they came."""
         if self.table.same_records(private):
-            raise SchemaMismatch(f"the public records are the same as the private ones: {SAME}")
+            raise NotDisjoint(f"the public records are the same as the private ones: {SAME}")
 
 
 def public_check(table: object, schema: Schema) -> OnPublicTable:

@@ -20,7 +20,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import accuracy_threshold
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.datasets import adult
-from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch, Unreadable
 from expost.jobs import audit as check
 from expost.jobs.synthesis.public import public_check
 from expost.jobs.synthesis.recipe import LADDER as USUAL
@@ -505,7 +505,7 @@ def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "kept").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         made(customers(SCHEMA)).save(tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
@@ -534,7 +534,7 @@ def test_the_whole_ladder_of_the_demo_would_be_stated_at_more() -> None:
 
 
 def test_a_public_check_reads_its_table_at_once(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(Unreadable):
         public_check(tmp_path / "none.csv", SCHEMA)
 
 
