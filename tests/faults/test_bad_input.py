@@ -16,15 +16,7 @@ from expost.baselines import Doubling, ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import (
-    BudgetExceeded,
-    ExpostError,
-    InvalidValue,
-    LedgerConflict,
-    NotPrivate,
-    SchemaMismatch,
-    SpentCheck,
-)
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, LedgerConflict, NotDisjoint, NotPrivate, SpentCheck
 from expost.jobs.finetuning.run import finetune
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -255,10 +247,10 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     ),
     "one question too many": (asked_out, SpentCheck),
     "question after a pass": (asked_after_a_pass, SpentCheck),
-    "question to another part": (asked_of_another_part, SchemaMismatch),
-    "question in another odometer": (asked_in_another_odometer, SchemaMismatch),
-    "noise reduction in another odometer": (reduced_elsewhere, SchemaMismatch),
-    "noise reduction on other data": (lambda wire: reduced_elsewhere(wire, people(0)), SchemaMismatch),
+    "question to another part": (asked_of_another_part, LedgerConflict),
+    "question in another odometer": (asked_in_another_odometer, LedgerConflict),
+    "noise reduction in another odometer": (reduced_elsewhere, LedgerConflict),
+    "noise reduction on other data": (lambda wire: reduced_elsewhere(wire, people(0)), LedgerConflict),
     "noise reduction by a hair": (reduced_by_a_hair, InvalidValue),
     "neighbours in words": (lambda wire: Private(0, "replace one record"), InvalidValue),  # type: ignore[arg-type] # no Neighbours
     "neighbours of a statistic in words": (
@@ -269,9 +261,9 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "second pledge": (pledged_twice, LedgerConflict),
     "check without a held part": (
         lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 1, None), Split.whole(people(0))),
-        SchemaMismatch,
+        InvalidValue,
     ),
-    "another neighbour relation": (lambda wire: spend(Gaussian(wire.counts(REPLACE))), SchemaMismatch),
+    "another neighbour relation": (lambda wire: spend(Gaussian(wire.counts(REPLACE))), InvalidValue),
     "exhausted filter": (exhausted, BudgetExceeded),
     "pledged filter too small": (
         lambda wire: spend(
@@ -294,7 +286,7 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "split without a reason": (lambda wire: Split.from_parts(people(0), people(1), because=" "), InvalidValue),
     "the same part twice": (
         lambda wire: Split.from_parts(data := Private(0), data, because="two hospitals"),
-        SchemaMismatch,
+        NotDisjoint,
     ),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from expost.errors import SchemaMismatch
+from expost.errors import NotDisjoint
 from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.tabular.table import Table
@@ -72,7 +72,7 @@ each_disguise = pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISG
 def refused(table: object, public: object) -> str:
     """Why the run was not done; nothing is on record."""
     ledger = MemoryLedger()
-    with pytest.raises(SchemaMismatch, match="same") as refusal:
+    with pytest.raises(NotDisjoint, match="same") as refusal:
         made(table, check=OnPublic(public), ledger=ledger)
     assert one_sentence(refusal.value)
     assert (ledger.lines, ledger.held) == ((), ())
@@ -105,7 +105,7 @@ def test_the_same_file_is_refused_before_the_private_side_of_it_is_read(tmp_path
     public = OnPublic(path)
     path.write_bytes(b"nothing that could be read")
 
-    with pytest.raises(SchemaMismatch, match="same file"):
+    with pytest.raises(NotDisjoint, match="same file"):
         made(path, check=public)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
 import expost
-from expost.errors import SchemaMismatch
+from expost.errors import NotDisjoint
 from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.training.head.labelled import Labelled
@@ -125,7 +125,7 @@ SAME: dict[str, tuple[Any, Any]] = {
 def test_records_to_train_on_are_not_checked_on(data: Any, on: Any, kind: Callable[[Any], Any]) -> None:
     job = trainer(data, batch=1)
 
-    with pytest.raises(SchemaMismatch, match="are among those to train on; hold some out") as refused:
+    with pytest.raises(NotDisjoint, match="are among those to train on; hold some out") as refused:
         job.begin(accuracy(0.5), **against(kind(on)), releases=2, every="1 step")
 
     assert str(refused.value).count("\n") == 0
@@ -181,7 +181,7 @@ def finetuned(features: Any, validation: Any) -> None:
     ids=["the array", "a slice", "turned round", "a copy", "a list", "a tensor on it", "scaled"],
 )
 def test_a_head_is_not_checked_on_the_records_it_was_trained_on(validation: Any) -> None:
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on, or some of them"):
+    with pytest.raises(NotDisjoint, match="the public records are those to train on, or some of them"):
         finetuned(ARRAY, validation)
 
 
@@ -189,9 +189,9 @@ def test_nor_on_the_file_they_came_from(tmp_path: Path) -> None:
     path = tmp_path / "records.npz"
     np.savez(path, features=ARRAY, labels=CLASSES)
 
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on"):
+    with pytest.raises(NotDisjoint, match="the public records are those to train on"):
         expost.finetune(path, accuracy=0.1, check=OnPublic(path), noise=SeededNoise(1), releases=1)
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on"):
+    with pytest.raises(NotDisjoint, match="the public records are those to train on"):
         finetuned(ARRAY, path)
 
 

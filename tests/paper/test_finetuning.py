@@ -18,7 +18,7 @@ from paper.search import confident
 from paper.show.finetuning import text
 
 from expost import Odometer, Private, SeededNoise, Split
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.training import Classifier
 
@@ -246,12 +246,12 @@ def test_a_file_without_test_records_is_refused_by_a_sentence(tmp_path: Path) ->
 
 
 def test_training_and_test_records_of_different_widths_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="different widths"):
+    with pytest.raises(Unreadable, match="different widths"):
         pool(Source.file(write(tmp_path / "features.npz", width=4)))
 
 
 def test_labels_that_are_not_whole_numbers_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="no whole numbers as labels"):
+    with pytest.raises(Unreadable, match="no whole numbers as labels"):
         pool(Source.file(write(tmp_path / "features.npz", labels=float)))
 
 

@@ -18,15 +18,7 @@ from expost.accounting.pledge import FixedOrder, PlannedStops, Pledge
 from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
-from expost.errors import (
-    BudgetExceeded,
-    InvalidValue,
-    LedgerConflict,
-    MechanismFailed,
-    NotPrivate,
-    SchemaMismatch,
-    SpentCheck,
-)
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotPrivate, SpentCheck
 from expost.ladder import Ladder
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
@@ -361,7 +353,7 @@ def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> Non
     Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
     odometer = Odometer(ledger=memory)
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer"):
         odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
 
     assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
@@ -374,7 +366,7 @@ def test_a_run_of_another_odometer_is_neither_billed_nor_recorded(margin: int) -
     rehearsal().ask(inquiry, data, released(0, 1), trained=NONE, noise=ScriptedNoise([margin]))
     odometer = Odometer(ledger=memory)
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer"):
         odometer.ask(inquiry, data, released(0, 1), trained=NONE, noise=SYSTEM)
 
     assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
@@ -462,7 +454,7 @@ def test_a_rehearsal_with_system_noise_is_private() -> None:
 def test_a_promise_for_another_relation_is_refused_before_data_is_opened() -> None:
     wire = Tripwire()
 
-    with pytest.raises(SchemaMismatch, match="the bound is for neighbours that replace one record"):
+    with pytest.raises(InvalidValue, match="the bound is for neighbours that replace one record"):
         Odometer().spend(Gaussian(wire.counts(REPLACE)), people(0), budget(1), Past(), SYSTEM)
 
     assert not wire.opened
@@ -474,7 +466,7 @@ def test_a_check_for_another_relation_is_refused_before_data_is_opened() -> None
         CentredSum(wire.score, Fraction(1, 2), REPLACE), budget(1), 1, None
     )
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         Odometer().ask(Inquiry(check), people(0), released(0, 1), trained=NONE, noise=SYSTEM)
 
     assert not wire.opened
@@ -811,17 +803,17 @@ def test_an_odometer_stays_with_the_relation_of_its_first_step() -> None:
     odometer = Odometer()
     under(ADD, odometer)
 
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         under(REPLACE, odometer)
 
 
 def test_a_past_under_another_relation_is_refused() -> None:
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         under(REPLACE, Odometer(), Past(under(ADD, Odometer())))
 
 
 def test_a_candidate_under_another_relation_is_refused() -> None:
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         Odometer().ask(Inquiry(CHECK), people(0), under(REPLACE, Odometer()), trained=NONE, noise=SYSTEM)
 
 

@@ -19,7 +19,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
 from expost.ladder import Ladder, Rung, Strides
 from expost.ledger import Fact, MemoryLedger
 from expost.mechanisms.brownian import Brownian
@@ -301,7 +301,7 @@ def test_a_check_without_a_held_part_is_refused_before_data_is_opened() -> None:
         odometer=rehearsal(),
     )
 
-    with pytest.raises(SchemaMismatch, match="nothing was held out"):
+    with pytest.raises(InvalidValue, match="nothing was held out"):
         step()
 
     assert not wire.opened
@@ -321,7 +321,7 @@ def test_a_check_for_another_relation_is_refused_before_training_data_is_opened(
         odometer=rehearsal(),
     )
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         step()
 
     assert not wire.opened

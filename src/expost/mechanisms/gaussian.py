@@ -11,7 +11,7 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import lattice_rho
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
@@ -122,5 +122,5 @@ def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:
     """The values as floats, refused unless they are finite and of the declared shape."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.all(np.isfinite(array)):
-        raise SchemaMismatch(f"the statistic did not return finite values of the declared shape {shape}.")
+        raise InvalidValue(f"the statistic did not return finite values of the declared shape {shape}.")
     return array

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from expost.accounting.curve import Highest, Table
 from expost.bill import Item
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 
 MOST_CROSSED = 20
 """Lines whose cost is a maximum of several: sums of those have ever more lines, and ours have one each."""
@@ -21,7 +21,7 @@ def require_modest(bill: Sequence[Item]) -> tuple[Item, ...]:
     grids = {curve.orders for curve in curves if isinstance(curve, Table)}
     parts = {item.entry.part for item in bill}
     if crossed > MOST_CROSSED or len(grids) > MOST_GRIDS:
-        raise SchemaMismatch("the bill has costs of more kinds than a run of expost; it was changed.")
+        raise Unreadable("the bill has costs of more kinds than a run of expost; it was changed.")
     if len(parts) > MOST_PARTS or any(part.count("/") > DEEPEST for part in parts):
-        raise SchemaMismatch("the bill is about more parts than a run of expost reads; it was changed.")
+        raise Unreadable("the bill is about more parts than a run of expost reads; it was changed.")
     return tuple(bill)

@@ -13,7 +13,7 @@ from expost.accounting.curve import Curve, Linear, Table, largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
 from expost.bill import Item, by_part
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Entry
 from expost.mechanisms.exponential import pure_parameter
 from expost.mechanisms.laplace import pure_promise
@@ -48,7 +48,7 @@ def faults(bill: Sequence[Item]) -> Iterator[str]:
 
 def _require_few(bill: Sequence[Item], names: tuple[str, str], most: int) -> None:
     if len({tuple(map(item.entry.facts.get, names)) for item in bill}) > most:
-        raise SchemaMismatch(f"the receipt has more than {most} kinds of steps that take long to work out.")
+        raise Unreadable(f"the receipt has more than {most} kinds of steps that take long to work out.")
 
 
 def at_their_word(bill: Sequence[Item]) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _unreduced(bill: Sequence[Item]) -> Iterator[str]:
 def largest_xi(curve: Curve) -> Fraction:
     """What a line costs at every order alike; infinite, and so refused, for a table."""
     if isinstance(curve, Table):
-        raise SchemaMismatch("the receipt has a table where a line belongs; it was changed.")
+        raise Unreadable("the receipt has a table where a line belongs; it was changed.")
     return max(line.xi for line in curve.lines)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.bill import Item
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.receipts.notation import items, number, text
 from expost.training.tune import Selection
@@ -43,6 +43,6 @@ def _bill(facts: Mapping[str, Fact]) -> tuple[list[str], SelectionBill]:
     listed = [items(each) for each in items(json.loads(str(facts[PRICES])))]
     names = [text(name) for name, _, _ in listed]
     if len(set(names)) < len(names):
-        raise SchemaMismatch("two configurations on record have the same name.")
+        raise Unreadable("two configurations on record have the same name.")
     prices = tuple(Statement(AdpEpsilon(number(epsilon)), number(delta)) for _, epsilon, delta in listed)
     return names, SelectionBill(TruncatedNegativeBinomial(float(facts["eta"]), float(facts["gamma"])), prices)

@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, final
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import Real, exact, probability, up
@@ -104,7 +104,7 @@ class Selection(Generic[R, T]):
         if len(set(names)) < len(names):
             raise InvalidValue("two configurations have the same name; give each its own, to tell which one was best.")
         if len({each.neighbours for each in self.configurations}) > 1:
-            raise SchemaMismatch("the configurations are priced for different neighbours; a statement needs one kind.")
+            raise InvalidValue("the configurations are priced for different neighbours; a statement needs one kind.")
         _ = self.bill
 
     @property

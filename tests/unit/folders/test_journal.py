@@ -14,7 +14,7 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import FixedOrder
 from expost.bill import Item, spent_so_far
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import LedgerConflict, Unreadable
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.ledger import Entry
@@ -360,7 +360,7 @@ HEAD = '{"format": "expost journal 1"}\n'
     ],
 )
 def test_a_journal_that_was_changed_is_refused_in_one_sentence(rest: str) -> None:
-    with pytest.raises(SchemaMismatch) as refusal:
+    with pytest.raises(Unreadable) as refusal:
         read_journal(HEAD + rest)
 
     assert one_sentence(refusal.value)
@@ -372,7 +372,7 @@ def test_a_cost_above_its_hold_or_told_twice_is_refused(journal: Journal, path: 
     dearer = json.dumps({"capture": 1, "curve": {"lines": [{"xi": "9", "rho": "9", "gaussian": None}]}})
 
     for forged in ([*lines[:-1], dearer], [*lines, lines[-1]], [lines[0], lines[-1]], [*lines, lines[1]]):
-        with pytest.raises(SchemaMismatch):
+        with pytest.raises(Unreadable):
             read_journal("\n".join(forged) + "\n")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.mechanisms.gaussian import Measurement
@@ -171,7 +171,7 @@ def test_other_data_is_refused_before_it_is_opened(levels: tuple[Fraction, ...] 
     odometer.spend(mechanism, people(0), LADDER.budgets[0], Past(), SeededNoise(1))
     wire.opened = False
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer or other data"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer or other data"):
         odometer.spend(mechanism, people(0), LADDER.budgets[1], Past(), SeededNoise(1))
 
     assert not wire.opened
@@ -185,7 +185,7 @@ def test_a_second_odometer_is_refused_before_data_is_opened(levels: tuple[Fracti
     rehearsal().spend(mechanism, data, LADDER.budgets[0], Past(), SeededNoise(1))
     wire.opened = False
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer or other data"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer or other data"):
         second.spend(mechanism, data, LADDER.budgets[1], Past(), SeededNoise(1))
 
     assert (wire.opened, second.spent) == (False, NONE)
@@ -195,7 +195,7 @@ def test_one_side_of_a_split_is_other_data_than_the_whole() -> None:
     whole, odometer, mechanism = people(0, 1), rehearsal(), NoiseReduction(counts(), Exact())
     odometer.spend(mechanism, whole, budget(1), Past(), SeededNoise(1))
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(LedgerConflict):
         odometer.spend(mechanism, split(whole, 0.5, SystemNoise()).train, budget(1), Past(), SeededNoise(1))
 
 

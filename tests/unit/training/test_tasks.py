@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from torch.optim import SGD
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, NotDisjoint
 from expost.jobs import audit as audited
 from expost.jobs import save_module
 from expost.jobs.modules.report import of_training
@@ -289,9 +289,7 @@ def test_accuracy_is_refused_where_it_would_judge_by_chance_and_the_cause_is_sho
     task = TASKS[name]
     trainer = job(task)
 
-    with pytest.raises(
-        SchemaMismatch, match=r"the score \(accuracy\) fails on a made-up record .*use OneLogit"
-    ) as said:
+    with pytest.raises(InvalidValue, match=r"the score \(accuracy\) fails on a made-up record .*use OneLogit") as said:
         trainer.until(accuracy(0.9), on=task.records(50, 2), **PLAN)
 
     assert one_sentence(said.value)
@@ -313,7 +311,7 @@ class Mixing:
 def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> None:
     trainer = job(TASKS["two inputs"])
 
-    with pytest.raises(SchemaMismatch, match="changes with the records beside it"):
+    with pytest.raises(InvalidValue, match="changes with the records beside it"):
         trainer.until(accuracy(0.9), on=two_inputs(50, 2), score=Mixing(), **PLAN)
     assert not trainer.ledger.held
 
@@ -321,7 +319,7 @@ def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> No
 def test_a_score_of_ones_own_that_fails_is_refused_with_its_cause() -> None:
     score = OwnScore(lambda output, label: output[7], "the eighth")
 
-    with pytest.raises(SchemaMismatch, match=r"the score \(the eighth\) fails .*index 7 is out of bounds"):
+    with pytest.raises(InvalidValue, match=r"the score \(the eighth\) fails .*index 7 is out of bounds"):
         job(TASKS["regression"]).until(accuracy(0.9), on=measured(50, 2), score=score, **PLAN)
 
 
@@ -369,7 +367,7 @@ def test_records_that_no_module_can_read_are_refused_by_their_structure(items: l
     module = nn.Linear(3, 2)
     trainer = Trainer(module, SGD(module.parameters(), lr=1), Items(items), batch=10, clip=1.0, noise_multiplier=1.0)
 
-    with pytest.raises(SchemaMismatch, match=sentence) as said:
+    with pytest.raises(InvalidValue, match=sentence) as said:
         trainer.releases(**PLAN)
 
     assert one_sentence(said.value)
@@ -390,7 +388,7 @@ TWICE: dict[str, Any] = {
 def test_a_record_that_comes_twice_is_refused(data: Any) -> None:
     module = nn.Linear(3, 2)
 
-    with pytest.raises(SchemaMismatch, match="a record comes several times"):
+    with pytest.raises(NotDisjoint, match="a record comes several times"):
         Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
 
 
@@ -398,7 +396,7 @@ def test_a_record_that_is_held_out_twice_is_refused_and_one_that_is_public_is_no
     task = TASKS["balanced accuracy"]
     twice: Any = ConcatDataset([WHOLE, WHOLE])
 
-    with pytest.raises(SchemaMismatch, match="a record comes several times"):
+    with pytest.raises(NotDisjoint, match="a record comes several times"):
         job(task).until(accuracy(0.9), on=twice, score=task.score, **PLAN)
     job(task).begin(accuracy(0.9), check=OnPublic(twice), score=task.score, **PLAN)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from expost.accounting.curve import AdpEpsilon
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, NotDisjoint
 from expost.jobs.budget import capped
 from expost.jobs.finetuning.recipe import CONFIDENCE, START, Shape, fine_tune, head_recipe, plan_training
 from expost.jobs.finetuning.records import SAME, Hidden, shown
@@ -135,8 +135,8 @@ def _read(hidden: Hidden, classes: int | None, check: Judge) -> tuple[Labelled, 
     if isinstance(check, OnPublic):
         public: Labelled = check.records
         if public.width != data.width:
-            raise SchemaMismatch("the public records have other features than those to train on; make them alike.")
+            raise InvalidValue("the public records have other features than those to train on; make them alike.")
         if public.same_records(data) or same_data(public.features, data.features):
-            raise SchemaMismatch(SAME)
+            raise NotDisjoint(SAME)
         found = max(found, int(public.labels.max()) + 1)
     return data, Shape(data.width, found)

@@ -6,7 +6,7 @@ from typing import ClassVar, NoReturn, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.receipts.notation import fraction, items, table, whole
@@ -46,7 +46,7 @@ def rebuild_module(told: Testimony) -> Procedure:
     batch, records = whole(settings["batch"]), whole(settings["public number of records"])
     rate = fraction(settings["rate"])
     if rate * records != batch:
-        raise SchemaMismatch("the rate is not the expected batch over the public number of records.")
+        raise Unreadable("the rate is not the expected batch over the public number of records.")
     descent = Descent(rate, fraction(settings["noise multiplier"]))
     steps = Unread(ModuleSteps(descent, fraction(settings["clip"]), records))
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])

@@ -10,7 +10,7 @@ from expost.accounting.claim import Budget
 from expost.checks.confidence import Confidence
 from expost.checks.public import PublicCheck
 from expost.checks.question import Question
-from expost.errors import SchemaMismatch
+from expost.errors import NotDisjoint
 from expost.judge import OnPublic
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import files_of, read_table
@@ -42,12 +42,12 @@ class OnPublicTable:
         for path in private:
             for mine in self.files:
                 if same_file(mine, path):
-                    raise SchemaMismatch(f"the public records are read from the same file as the private ones: {SAME}")
+                    raise NotDisjoint(f"the public records are read from the same file as the private ones: {SAME}")
 
     def refuse_records(self, private: Table) -> None:
         """Refuse public records that are the private ones, in whatever order, format or compression they came."""
         if self.table.same_records(private):
-            raise SchemaMismatch(f"the public records are the same as the private ones: {SAME}")
+            raise NotDisjoint(f"the public records are the same as the private ones: {SAME}")
 
 
 def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.judge import BALANCED, Judge
 from expost.numerics import Real
 from expost.training.torch.trainer import ACCURACY, APART, CONFIDENCE, Trainer
@@ -123,7 +123,7 @@ class Callback:
 
 def _require_empty(optimizer: "Optimizer") -> None:
     if any(group["params"] for group in optimizer.param_groups):
-        raise SchemaMismatch(
+        raise InvalidValue(
             "the loop has an optimiser of its own, whose steps would be on no bill; let configure_optimizers return "
             "None, set automatic_optimization to False, and let training_step do nothing."
         )

@@ -12,7 +12,7 @@ from torch import Tensor, strided
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops, Pledge
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
@@ -88,9 +88,9 @@ class Checkpoint:
         """A run that was begun earlier."""
         stored = read_archive(path)
         if not isinstance(stored, dict) or "format" not in stored:
-            raise SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
+            raise Unreadable(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
         if stored["format"] != FORMAT:
-            raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
+            raise Unreadable(f"{path} was written by another version of expost; resume with that one.")
         try:
             return cls._decoded(path, stored)
         except (ValueError, TypeError, KeyError, OverflowError):
@@ -251,8 +251,8 @@ class Checkpoint:
         return loaded
 
 
-def _strange(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
+def _strange(path: Path) -> Unreadable:
+    return Unreadable(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
 
 
 def _settings(stored: Any) -> Facts:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
+from expost.errors import InvalidValue, LedgerConflict, NotInstalled
+
 try:
     import opacus  # noqa: F401  whether it is there
     import torch
@@ -14,14 +16,13 @@ try:
     from torch.nn.functional import cross_entropy
     from torch.optim import Optimizer
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
+    raise NotInstalled(
         f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
     ) from None
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidValue, LedgerConflict
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
 from expost.noise import Noise, SystemNoise

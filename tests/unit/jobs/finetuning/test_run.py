@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 import expost
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import spent_so_far
-from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, Unreadable
 from expost.jobs import audit as check
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.result import Result
@@ -314,7 +314,7 @@ FILES: dict[str, Any] = {
 
 @pytest.mark.parametrize("arrays", FILES.values(), ids=FILES)
 def test_a_file_without_records_is_refused(arrays: Any, tmp_path: Path) -> None:
-    assert isinstance(refused(saved(tmp_path, **arrays)), SchemaMismatch)
+    assert isinstance(refused(saved(tmp_path, **arrays)), Unreadable)
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
@@ -361,11 +361,11 @@ def test_a_folder_that_is_there_and_is_not_a_release_is_never_replaced(tmp_path:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/kept").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         trained(0.8).save(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         trained(0.8).save(tmp_path / "out", overwrite=True)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
@@ -401,7 +401,7 @@ class TooLarge:
 
 
 def test_records_that_do_not_fit_into_memory_are_refused_without_their_number() -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(Unreadable) as refused:
         expost.finetune(TooLarge(), np.arange(4) % 2, accuracy=0.8, start=expost.Epsilon(1.0))
 
     assert "123457" not in str(refused.value)

@@ -502,7 +502,7 @@ def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "kept").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         made(customers(SCHEMA)).save(tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]

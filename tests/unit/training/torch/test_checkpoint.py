@@ -20,7 +20,7 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum
-from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, SpentCheck, Unreadable
 from expost.judge import Balanced, Budgeted, OnPublic
 from expost.ledger import Entry
 from expost.noise import SeededNoise, SystemNoise
@@ -477,10 +477,10 @@ def test_a_module_or_an_optimiser_of_another_shape_is_refused(path: Path) -> Non
     grouped = SGD([{"params": module[0].parameters()}, {"params": module[2].parameters()}], lr=1)
     other = Adam(module.parameters())
 
-    with pytest.raises(SchemaMismatch, match="do not fit this module"):
+    with pytest.raises(InvalidValue, match="do not fit this module"):
         Trainer.resume(path, small, sgd(small), train(), noise=SeededNoise(4))
     for optimizer in (grouped, other):
-        with pytest.raises(SchemaMismatch, match="another optimiser"):
+        with pytest.raises(InvalidValue, match="another optimiser"):
             Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
 
 
@@ -492,14 +492,14 @@ def test_a_file_that_is_no_checkpoint_is_said_to_be_none(path: Path, content: by
     if content is not None:
         path.write_bytes(content)
 
-    with pytest.raises(SchemaMismatch, match=sentence):
+    with pytest.raises(Unreadable, match=sentence):
         resumed(path)
 
 
 def test_other_weights_are_no_checkpoint(path: Path) -> None:
     torch.save(network().state_dict(), path)
 
-    with pytest.raises(SchemaMismatch, match="is not a checkpoint of"):
+    with pytest.raises(Unreadable, match="is not a checkpoint of"):
         resumed(path)
 
 
@@ -507,7 +507,7 @@ def test_a_checkpoint_of_another_version_is_said_to_be_one(path: Path) -> None:
     broken_off(path, 3)
     write_archive(path, {**torch.load(path, weights_only=True), "format": 0})
 
-    with pytest.raises(SchemaMismatch, match="was written by another version of expost"):
+    with pytest.raises(Unreadable, match="was written by another version of expost"):
         resumed(path)
 
 
