@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Protocol, TypeVar, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table, exceeds
+from expost.accounting.curve import AdpEpsilon, Tabulated, exceeds
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
@@ -56,7 +56,7 @@ class Filter:
     @property
     def promise(self) -> Promise:
         """The ex-ante bound of any run under this filter."""
-        return Promise(Table.of([down(self.cap.alpha)], [up(self.cap.epsilon)]))
+        return Promise(Tabulated.of([down(self.cap.alpha)], [up(self.cap.epsilon)]))
 
     def require(self, total: Spent) -> None:
         """Raise BudgetExceeded unless the total at the order stays within the cap, compared exactly."""

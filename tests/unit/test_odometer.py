@@ -32,7 +32,7 @@ from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.mechanisms.laplace import Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
@@ -326,7 +326,7 @@ refusals = pytest.mark.parametrize(("strict", "noise"), REFUSALS, ids=["the cap"
 
 @refusals
 def test_a_refused_step_leaves_its_mechanism_free_for_another_odometer(strict: Odometer, noise: Noise) -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact()), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath()), people(0), Odometer()
 
     with pytest.raises((BudgetExceeded, NotPrivate)):
         strict.spend(mechanism, data, budget(1), Past(), noise)
@@ -347,7 +347,7 @@ def test_a_refused_question_leaves_its_run_free_for_another_odometer(strict: Odo
 
 
 def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer() -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact(), (Fraction(1), Fraction(2))), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath(), (Fraction(1), Fraction(2))), people(0), Odometer()
 
     with pytest.raises(InvalidValue, match="not the next level"):
         Odometer().spend(mechanism, data, budget(2), Past(), SYSTEM)
@@ -357,7 +357,7 @@ def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer()
 
 
 def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> None:
-    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), MemoryLedger()
+    mechanism, data, memory = NoiseReduction(counts(), IntegerPath()), people(0), MemoryLedger()
     Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
     odometer = Odometer(ledger=memory)
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar, final
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.pure import randomized_response_rdp
 from expost.ledger import Fact
 from expost.mechanisms.gaussian import Measurement, real_values
@@ -102,4 +102,4 @@ def pure_promise(epsilon: Fraction) -> Promise:
 
     Uses: pure to Rényi.
     """
-    return Promise(Table.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))
+    return Promise(Tabulated.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))

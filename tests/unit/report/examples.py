@@ -20,7 +20,7 @@ from expost.step import Verdict
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
 LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)
@@ -102,7 +102,7 @@ def trained(accuracy: float, *, held: int | None = None, public: bool = False, f
         epochs_between=4,
         validation=blobs(90) if public else 0.4,
         records=held,
-        summation=Floating() if floating else Exact(),
+        summation=FloatSums() if floating else IntegerSums(),
         noise=SeededNoise(3),
     )
 

@@ -19,7 +19,7 @@ from expost.terminal.ending import plainly, release
 from expost.terminal.live import Screen
 from expost.terminal.options import CHECKING, RELEASING, Option, claimed, confidence_typed, config, options
 from expost.training.head.arrays import on
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.optimizer import Adam
 from expost.training.head.score import accuracy as to_reach
 from expost.training.schedule import Epsilon, Schedule
@@ -128,7 +128,7 @@ def head_recipe(accuracy: float, settings: dict[str, Any]) -> HeadRecipe:
         batch=settings["batch"],
         optimizer=Adam(settings["learning_rate"]),
         drop=settings["drop"],
-        summation=Floating() if settings["floating"] else Exact(),
+        summation=FloatSums() if settings["floating"] else IntegerSums(),
         arrays=on(settings["device"]),
     )
 

@@ -23,7 +23,7 @@ from expost.private import Neighbours, Split
 from expost.search import Line, Outcome, planned_stops, search
 from expost.step import Check, Look
 from expost.training.head.arrays import Arrays, InNumpy
-from expost.training.head.gradient import Exact, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.optimizer import Adam, Optimizer
@@ -89,7 +89,7 @@ class HeadRecipe:
     clip: float = 1.0
     batch: float = 64.0
     optimizer: Optimizer = field(default_factory=Adam)
-    summation: Summation = field(default_factory=Exact)
+    summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     drop: float = 0.1
 

@@ -37,7 +37,7 @@ from expost.report.facts import Facts, Reading
 from expost.report.html import fragment, render
 from expost.search import Line, Outcome
 from expost.training.head.arrays import on
-from expost.training.head.gradient import Exact, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Told
 from expost.training.head.optimizer import Adam
@@ -178,7 +178,7 @@ def finetune(
         clip=clip,
         batch=batch,
         optimizer=Adam(learning_rate),
-        summation=Exact() if summation is None else summation,
+        summation=IntegerSums() if summation is None else summation,
         arrays=on(device),
         drop=drop,
     )
