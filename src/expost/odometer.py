@@ -19,7 +19,7 @@ from expost.noise import Noise
 from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
 from expost.release import Bill, Past, Release
-from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
+from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform, recorded_name
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -188,7 +188,7 @@ class Odometer:
         agree(past.neighbours, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
-            entry = self._entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
+            entry = self._entry(recorded_name(mechanism), data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
             return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
 

@@ -107,6 +107,7 @@ def pure(epsilon: Fraction) -> Promise:
 class RandomisedResponse:
     """A mechanism on a single bit: tell it with the chance that the budget's ε, taken as pure, allows."""
 
+    name: str = "randomised response"
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     floating: bool = False
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from fractions import Fraction
 from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import final
@@ -235,6 +235,28 @@ def test_the_record_says_what_was_done_to_which_part() -> None:
 
     facts: dict[str, Fact] = {"statistic": "histogram", "cells": 3, "l2_squared": "1", "variance": "10"}
     assert [entry for entry, _, _ in memory.lines] == [Entry("Gaussian", "data", ADD.value, False, False, facts)]
+
+
+def test_a_step_goes_on_record_by_its_declared_name_whatever_its_class_is_called() -> None:
+    memory = MemoryLedger()
+    renamed = make_dataclass("Renamed", [], bases=(Says,), frozen=True)
+
+    Odometer(ledger=memory).spend(renamed(1), people(0), budget(1), Past(), SYSTEM)
+
+    assert [entry.what for entry, _, _ in memory.lines] == ["Says"]
+
+
+@pytest.mark.parametrize("named", [{}, {"name": ""}, {"name": 3}])
+def test_a_mechanism_without_a_name_is_refused_before_data_is_opened(named: dict[str, object]) -> None:
+    memory, wire = MemoryLedger(), Tripwire()
+    says = Says(0, wire.codes)
+    members = {member: getattr(says, member) for member in ("neighbours", "floating", "promise", "sample", "facts")}
+    mechanism = type("Forgotten", (), members | named)()
+
+    with pytest.raises(TypeError, match="Forgotten has no name to go on record with; give its class a name"):
+        Odometer(ledger=memory).spend(mechanism, people(0), budget(1), Past(), SYSTEM)
+
+    assert (memory.lines, memory.held, wire.opened) == ((), (), False)
 
 
 def test_floating_steps_are_recorded_as_such() -> None:

@@ -570,7 +570,7 @@ def test_each_step_of_a_rung_sees_the_one_before() -> None:
     class Counts:
         """Releases how many steps led to it: one more than the last release says."""
 
-        neighbours, floating = ADD, False
+        name, neighbours, floating = "counts", ADD, False
         promise, facts = Says(0).promise, Says(0).facts
 
         def sample(self, data: Integers, budget: Budget, past: Past[int], noise: Noise) -> int:

@@ -33,6 +33,7 @@ class Laplace(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Laplace"
     floating: ClassVar[bool] = False
 
     @property
@@ -72,7 +73,8 @@ class FloatLaplace(Generic[D]):
     shape: tuple[int, ...]
     l1: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatLaplace"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ class FloatLaplace(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and scale."""
-        return {"statistic": self.name, "l1": str(self.l1), "scale": str(self.scale(budget))}
+        return {"statistic": self.statistic, "l1": str(self.l1), "scale": str(self.scale(budget))}
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, NamedTuple, Protocol, TypeVar, final
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ZERO, AdpEpsilon, Tabulated
@@ -94,6 +94,7 @@ class Selection(Generic[R, T]):
     at_least: float
     held: Fraction
     runs: TruncatedNegativeBinomial
+    name: ClassVar[str] = "Selection"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "held", exact(self.held, "held"))

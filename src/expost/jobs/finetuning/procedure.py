@@ -18,4 +18,4 @@ def rebuild_training(told: Testimony) -> Procedure:
     width, classes = whole(settings["features"]), whole(settings["classes"])
     summation = FloatSums() if told.floating else IntegerSums()
     head = Head(width=width, classes=classes, descent=descent, summation=summation)
-    return Procedure((), head, Head.__name__, RESOLUTIONS[told.asked.measure])
+    return Procedure((), head, RESOLUTIONS[told.asked.measure])

@@ -69,6 +69,7 @@ class Head:
     drop: float = 0.1
     drop_after: int | None = None
     told: Told | None = None
+    name: ClassVar[str] = "Head"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
