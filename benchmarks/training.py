@@ -23,7 +23,7 @@ from expost.accounting.descent import Descent
 from expost.noise import SeededNoise, SystemNoise
 from expost.release import Past
 from expost.training.head.arrays import on
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head
 
@@ -57,8 +57,8 @@ def _records(count: int) -> Labelled:
 def _batch(data: Labelled, batch: int) -> dict[str, float]:
     """One expected batch size, everyone in turns."""
     sides = {
-        "exact": (_ours(data, batch, Exact(), None, OURS), OURS),
-        "floating": (_ours(data, batch, Floating(), None, OURS), OURS),
+        "exact": (_ours(data, batch, IntegerSums(), None, OURS), OURS),
+        "floating": (_ours(data, batch, FloatSums(), None, OURS), OURS),
         "hooks": (_opacus(data, batch, "hooks", bare=False), THEIRS),
         "ghost": (_opacus(data, batch, "ghost", bare=False), THEIRS),
         "hooks_bare": (_opacus(data, batch, "hooks", bare=True), THEIRS),
@@ -137,7 +137,7 @@ def _gpu(progress: Progress) -> dict[str, float]:
     figures, data = {}, _records(MANY)
     bandwidth = _bandwidth(torch)
     for batch in (5_000, 50_000):
-        for summation, bytes_ in ((Exact(), 8), (Floating(), 4)):
+        for summation, bytes_ in ((IntegerSums(), 8), (FloatSums(), 4)):
             name = type(summation).__name__.lower()
             steps = 2_000
             prepared = _ours(data, batch, summation, "cuda", 16)

@@ -35,6 +35,7 @@ class Replay:
 
     head: Head
     made: Mapping[int, Trained] = field(repr=False)
+    name: ClassVar[str] = "Replay"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     @property

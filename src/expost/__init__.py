@@ -6,7 +6,7 @@ The names stand by who reads them, as in docs/api.md: the jobs, the parts of a s
 from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
@@ -73,7 +73,7 @@ __all__ = [  # noqa: RUF022  by reader
     "GaussianCheck",
     "BalancedCheck",
     "SparseVectorCheck",
-    "plan",
+    "tightest_pledge",
     "planned_stops",
     "FixedOrder",
     "Mixture",

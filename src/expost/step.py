@@ -29,6 +29,11 @@ class Mechanism(Protocol[D_contra, T]):
     """
 
     @property
+    def name(self) -> str:
+        """What goes on record: a name that stays when the class is renamed, for receipts are read by it."""
+        ...
+
+    @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of the promise."""
         ...
@@ -235,6 +240,14 @@ def inquire(
     bills = merged(candidate.bills(SEAL), {till.odometer: total})
     seeded = noise.seeded or held.seeded or candidate.seeded
     return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
+
+
+def recorded_name(mechanism: Mechanism[D, T]) -> str:
+    """The name that steps of the mechanism go on record with, refused where its author gave none."""
+    name = getattr(mechanism, "name", None)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{type(mechanism).__name__} has no name to go on record with; give its class a name.")
+    return name
 
 
 def agree(neighbours: Neighbours | None, data: Private[D]) -> None:

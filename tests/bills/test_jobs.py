@@ -15,7 +15,7 @@ from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.private import split
 from expost.tabular.score import Conditional
-from expost.training.head.gradient import Exact
+from expost.training.head.gradient import IntegerSums
 from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
 from tests.unit.examples import ALPHA, budget, people, rehearsal
@@ -63,7 +63,7 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
     (variance,) = {Fraction(draw.parameter) for draw in drawn if draw.shape != ()}
     steps = sum(draw.shape[0] for draw in drawn if isinstance(draw.shape, tuple) and draw.shape)
     (rate,) = {Fraction(draw.parameter) for draw in coins}
-    multiplier = mp.sqrt(int(variance - 3)) / Exact.reach
+    multiplier = mp.sqrt(int(variance - 3)) / IntegerSums.reach
     assert held == Draw("coins", HELD, COUNT)
     assert (steps, len(questions), rate) == (40, 3, Fraction(1, 10))
     for alpha in (2, 16):

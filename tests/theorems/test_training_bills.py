@@ -15,7 +15,7 @@ import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.convert import cks_offset
-from expost.accounting.curve import Linear, Table
+from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
@@ -171,7 +171,7 @@ def train(
 
 def values(bill: Promise | Spent) -> list[float]:
     """The bill at every order tabulated."""
-    assert isinstance(bill.curve, Table)
+    assert isinstance(bill.curve, Tabulated)
     return [float(value) for value in bill.curve.values]
 
 

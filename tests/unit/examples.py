@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Any, Generic, TypeVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -112,6 +112,7 @@ class Says(Generic[T]):
     neighbours: Neighbours = ADD
     floating: bool = False
     curve: "Curve | None" = None
+    name: ClassVar[str] = "Says"
 
     def promise(self, budget: Budget) -> Promise:
         """The budget, or the curve that was given."""

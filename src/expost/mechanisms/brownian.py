@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -68,6 +68,7 @@ class Brownian(Generic[D]):
     """
 
     measure: Gaussian[D] | FloatGaussian[D]
+    name: ClassVar[str] = "Brownian"
 
     @property
     def neighbours(self) -> Neighbours:

@@ -36,7 +36,8 @@ class Exponential(Generic[D]):
     candidates: int
     sensitivity: Fraction
     neighbours: Neighbours
-    name: str = "choice"
+    choice: str = "choice"
+    name: ClassVar[str] = "Exponential"
     floating: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -62,7 +63,7 @@ class Exponential(Generic[D]):
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Candidates, sensitivity and parameter."""
         return {
-            "choice": self.name,
+            "choice": self.choice,
             "candidates": self.candidates,
             "sensitivity": str(self.sensitivity),
             "epsilon": str(self.epsilon(budget)),

@@ -50,6 +50,7 @@ class Gaussian(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Gaussian"
     floating: ClassVar[bool] = False
 
     @property
@@ -94,7 +95,8 @@ class FloatGaussian(Generic[D]):
     shape: tuple[int, ...]
     l2: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatGaussian"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -115,7 +117,7 @@ class FloatGaussian(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
-        return {"statistic": self.name, "l2": str(self.l2), "variance": str(self.variance(budget))}
+        return {"statistic": self.statistic, "l2": str(self.l2), "variance": str(self.variance(budget))}
 
 
 def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:

@@ -39,7 +39,7 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is measured before the rungs, what measures on each of them and its name, and how finely a record is scored.
+    """What is measured before the rungs, what measures on each of them, and how finely a record is scored.
 
     ``earlier`` rungs were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their
     answers. A run that may be ``unasked`` can have been checked by nobody.
@@ -47,7 +47,6 @@ class Procedure:
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
-    what: str
     resolution: int
     earlier: int = 0
     resumed: bool = False

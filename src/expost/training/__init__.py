@@ -6,7 +6,7 @@ What trains torch modules is loaded when it is first used, and needs expost[trai
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.labelled import Labelled
 from expost.training.head.score import Classifier
 from expost.training.public_search import search_public
@@ -32,9 +32,9 @@ __all__ = [
     "BalancedAccuracy",
     "Callback",
     "Classifier",
-    "Exact",
-    "Floating",
+    "FloatSums",
     "Ghost",
+    "IntegerSums",
     "Labelled",
     "MultiLabel",
     "OneLogit",

@@ -10,6 +10,9 @@ from expost.accounting.descent import Descent
 from expost.ledger import Fact
 from expost.private import Neighbours
 
+CARRIED = "Carried"
+"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class ModuleSteps:
     descent: Descent
     clip: Fraction
     records: int
+    name: ClassVar[str] = "ModuleDescent"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 

@@ -23,7 +23,7 @@ from expost.step import Verdict
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.score import Classifier
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
@@ -109,7 +109,7 @@ def trained(
         validation=0.4,
         check=OnPublic(blobs(90)) if public else Balanced(),
         records=held,
-        summation=Floating() if floating else Exact(),
+        summation=FloatSums() if floating else IntegerSums(),
         noise=SeededNoise(3),
     )
 

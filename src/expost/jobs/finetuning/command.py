@@ -26,7 +26,7 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.score import Classifier
 from expost.training.schedule import Epsilon
 
@@ -81,7 +81,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
             learning_rate=settings["learning_rate"],
             drop=settings["drop"],
             device=settings["device"],
-            summation=Floating() if settings["floating"] else Exact(),
+            summation=FloatSums() if settings["floating"] else IntegerSums(),
             noise=noise,
             ledger=journal,
             max_epsilon=settings["max_epsilon"],

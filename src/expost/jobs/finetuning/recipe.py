@@ -22,7 +22,7 @@ from expost.private import Neighbours, Split
 from expost.search import Line, Outcome, planned_stops, search
 from expost.step import Look
 from expost.training.head.arrays import Arrays, InNumpy, on
-from expost.training.head.gradient import Exact, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Adam, Optimizer
@@ -72,7 +72,7 @@ class HeadRecipe:
     clip: float = 1.0
     batch: float = 64.0
     optimizer: Optimizer = field(default_factory=Adam)
-    summation: Summation = field(default_factory=Exact)
+    summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     drop: float = 0.1
 
@@ -215,7 +215,7 @@ def head_recipe(
         clip=clip,
         batch=batch,
         optimizer=Adam(learning_rate),
-        summation=Exact() if summation is None else summation,
+        summation=IntegerSums() if summation is None else summation,
         arrays=on(device),
         drop=drop,
     )

@@ -24,7 +24,7 @@ from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.search import Ended, Line, Outcome
-from expost.training.head.gradient import Floating
+from expost.training.head.gradient import FloatSums
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam
 from expost.training.head.score import Classifier, accuracy, classified, unit
@@ -166,7 +166,7 @@ def test_every_release_is_reported_as_it_happens() -> None:
 
 
 def test_floating_noise_reaches_the_threshold_too_and_says_so() -> None:
-    outcome = run(replace(RECIPE, summation=Floating()))
+    outcome = run(replace(RECIPE, summation=FloatSums()))
 
     assert outcome.ended is Ended.HALTED
     assert outcome.release.floating

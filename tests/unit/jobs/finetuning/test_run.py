@@ -25,7 +25,7 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
 from expost.report.facts import Reading
 from expost.search import Ended
-from expost.training import Classifier, Floating, Labelled
+from expost.training import Classifier, FloatSums, Labelled
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import blobs, head, trained
 
@@ -205,7 +205,7 @@ def test_a_cap_below_the_first_release_is_refused() -> None:
 
 
 def test_floating_point_noise_is_marked() -> None:
-    done = made(summation=Floating())
+    done = made(summation=FloatSums())
 
     assert done.release.floating
     assert all(item.entry.floating for item in done.facts.bill if item.entry.what == "Head")

@@ -14,7 +14,7 @@ import torch
 from torch.optim import SGD, Adam
 
 from expost.accounting.claim import NOTHING, Promise
-from expost.accounting.curve import Highest, Linear, Table
+from expost.accounting.curve import Highest, Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
@@ -524,7 +524,7 @@ def test_a_folder_that_is_not_there_is_said_before_a_record_is_read(tmp_path: Pa
         Linear(Fraction(0), Fraction(1, 3), Fraction(2, 5)),
         Linear(Fraction(1, 7), Fraction(1, 3)),
         Highest((Linear(Fraction(3), Fraction(0)), Linear(Fraction(0), Fraction(1)))),
-        Table.of([2.0, 3.5], [0.1, math.inf]),
+        Tabulated.of([2.0, 3.5], [0.1, math.inf]),
     ],
 )
 def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curve: Any) -> None:
