@@ -3,7 +3,7 @@
 import ast
 from collections import defaultdict
 
-from tests.architecture.test_size import MODULES
+from tests.architecture.package import MODULES
 
 TWICE = {"Exact", "Table", "discrete_gaussian", "discrete_laplace", "probability", "table"}
 """Names that still stand in two modules; none may be added."""
