@@ -21,10 +21,10 @@ from expost.accounting.claim import Budget
 from expost.accounting.descent import Descent
 from expost.noise import SeededNoise, SystemNoise
 from expost.release import Past
-from expost.training.arrays import on
-from expost.training.gradient import Exact, Floating, Summation
-from expost.training.head import Head
-from expost.training.labelled import Labelled
+from expost.training.head.arrays import on
+from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import Head
 
 Batches: TypeAlias = Iterator[tuple[Any, Any]]
 

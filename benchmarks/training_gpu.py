@@ -9,7 +9,7 @@ from time import perf_counter
 
 from benchmarks.harness import Progress, gpu, seconds
 from benchmarks.training import WIDTH, ours, records
-from expost.training.gradient import Exact, Floating
+from expost.training.head.gradient import Exact, Floating
 
 NEEDS_GPU = True
 RECORDS, BATCHES, STEPS = 50_000, (5_000, 50_000), 2_000

@@ -16,7 +16,7 @@ CORE = (
     "tests/unit/test_numerics.py",
     "tests/unit/test_odometer.py",
     "tests/unit/test_private.py",
-    "tests/unit/test_record.py",
+    "tests/unit/test_ledger.py",
     "tests/unit/test_release.py",
     "tests/unit/test_seal.py",
     "tests/unit/test_search.py",
@@ -61,8 +61,8 @@ OF_PACKAGES = {
     "training/": (
         "tests/bills/test_training.py",
         "tests/theorems/test_sampled_integer_noise.py",
-        "tests/unit/training/test_gradient.py",
-        "tests/unit/training/test_head.py",
+        "tests/unit/training/head/test_gradient.py",
+        "tests/unit/training/head/test_mechanism.py",
     ),
 }
 """What tests a module, or the modules of a package."""
@@ -77,7 +77,7 @@ MODULES = (
     "_seal.py",
     "private.py",
     "release.py",
-    "record.py",
+    "ledger.py",
     "step.py",
     "odometer.py",
     "search.py",
@@ -118,7 +118,7 @@ MODULES = (
     "sampling/table.py",
     "tabular/marginals.py",
     "tabular/selection.py",
-    "training/gradient.py",
-    "training/head.py",
+    "training/head/gradient.py",
+    "training/head/mechanism.py",
 )
 """The trusted base, the accounting of training, and what draws noise above them."""

@@ -31,7 +31,7 @@ def figures(progress: Progress) -> dict[str, float]:
 def table() -> None:
     """The demo's job up to its first synthetic table, where learning would begin."""
     from expost.datasets import adult  # noqa: PLC0415
-    from expost.runs import synthesize  # noqa: PLC0415
+    from expost.jobs.synthesis.run import synthesize  # noqa: PLC0415
 
     def learner(table: object, model: object, target: str, noise: object) -> NoReturn:
         sys.exit()

@@ -27,7 +27,7 @@ from benchmarks.synth.noisy import RUNGS, Floats, Noisy, measured
 from benchmarks.synth.process import fresh
 
 if TYPE_CHECKING:
-    from expost.tabular.model import Model
+    from expost.tabular.model.graphical import Model
 
 Fit: TypeAlias = Callable[[Noisy, int], Sequence[Floats]]
 
@@ -54,8 +54,8 @@ def figures(progress: Progress) -> dict[str, float]:
 
 
 def _model(noisy: Noisy, rung: int) -> "Model":
-    from expost.tabular.junction import Junction  # noqa: PLC0415
-    from expost.tabular.model import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.graphical import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.junction import Junction  # noqa: PLC0415
 
     pairs = zip(noisy.cliques, noisy.tables(rung), strict=True)
     variance = float(noisy.variances[rung])

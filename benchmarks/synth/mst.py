@@ -70,20 +70,20 @@ def ours(out: str) -> None:
     from expost.odometer import Odometer  # noqa: PLC0415
     from expost.private import Private  # noqa: PLC0415
     from expost.release import Past  # noqa: PLC0415
-    from expost.tabular.junction import Junction  # noqa: PLC0415
     from expost.tabular.marginals import Marginals  # noqa: PLC0415
-    from expost.tabular.model import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.graphical import Measured, fit  # noqa: PLC0415
+    from expost.tabular.model.junction import Junction  # noqa: PLC0415
     from expost.tabular.selection import SpanningTree  # noqa: PLC0415
 
     table, noise, odometer = adult.load(), SystemNoise(), Odometer()
-    data, relation, names = Private(table, table.schema.neighbours), table.schema.neighbours, list(table.domain)
+    data, neighbours, names = Private(table, table.schema.neighbours), table.schema.neighbours, list(table.domain)
     single, chosen, paired = (Budget.of(2 * RHO * share, alpha=2) for share in _shares())
-    alone = Marginals(table.domain, tuple((name,) for name in names), relation)
+    alone = Marginals(table.domain, tuple((name,) for name in names), neighbours)
     ones = odometer.spend(Gaussian(alone.statistic), data, single, Past(), noise).value
     counts = {clique[0]: values for clique, values in alone.apart(ones.values).items()}
-    selection = SpanningTree(counts, tuple(combinations(names, 2)), relation)
+    selection = SpanningTree(counts, tuple(combinations(names, 2)), neighbours)
     tree = odometer.spend(selection, data, chosen, Past(), noise).value
-    pairs = Marginals(table.domain, tree, relation)
+    pairs = Marginals(table.domain, tree, neighbours)
     twos = odometer.spend(Gaussian(pairs.statistic), data, paired, Past(), noise).value
     measured = [
         Measured(tuple(names.index(name) for name in clique), values, up(each.variance))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Noise
 from expost.training import Labelled
-from expost.training.labelled import read_npz
-from expost.training.score import unit
+from expost.training.head.labelled import read_npz
+from expost.training.head.score import unit
 
 NAMES = (("train_features", "train_labels"), ("test_features", "test_labels"))
 DIGITS = "scikit-learn's digits, pixels as features"
@@ -47,7 +47,7 @@ class Pool:
         for code in range(self.classes):
             places = np.flatnonzero(self.records.labels == code)
             if len(places) < 2 * each:
-                raise InvalidBound(f"a class has fewer than {2 * each} records to draw from; give more, or draw fewer.")
+                raise InvalidValue(f"a class has fewer than {2 * each} records to draw from; give more, or draw fewer.")
             mixed = places[np.argsort(noise.uniform(places.shape))]
             train[mixed[:each]] = held[mixed[each : 2 * each]] = True
         return self.records[train], self.records[held]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final, TypedDict, final
 
 from expost import SeededNoise
 from expost.accounting.descent import Descent, noise_multiplier
-from expost.training import Classifier, Labelled, balanced, calibrated, search_public
-from expost.training.finetune import CheckMaker, HeadRecipe, OnPublic
-from expost.training.optimizer import Adam
+from expost.jobs import balanced, calibrated
+from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, OnPublic
+from expost.training import Classifier, Labelled, search_public
+from expost.training.head.optimizer import Adam
+from expost.training.head.score import Target
 from expost.training.schedule import Schedule
-from expost.training.score import Target
 from paper.heads.images import Pool, Source, pool
 from paper.heads.replay import accuracy, trained
 from paper.summaries.confidence import LEVEL, confident

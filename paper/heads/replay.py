@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, TypedDict, final
 
 from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Private, Promise, Split, search
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.ledger import Fact
 from expost.noise import Noise
-from expost.record import Fact
 from expost.training import Classifier, Labelled
-from expost.training.finetune import HeadRecipe, plan_training
-from expost.training.head import Head, Trained
-from expost.training.score import classified
+from expost.training.head.mechanism import Head, Trained
+from expost.training.head.score import classified
 
 Parts: TypeAlias = tuple[Labelled, Labelled, Labelled]
 """Records to train on, to validate on and to test on."""
@@ -35,7 +35,7 @@ class Replay:
 
     head: Head
     made: Mapping[int, Trained] = field(repr=False)
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     @property
     def floating(self) -> bool:

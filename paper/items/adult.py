@@ -6,7 +6,7 @@ from functools import cache
 from typing import final
 
 from expost import SeededNoise
-from expost.tabular.model import Model
+from expost.tabular.model.graphical import Model
 from paper.engine.job import Job
 from paper.show.adult import COINS, FIGURES, PAPER_SPLIT, TITLE, Result, draw, text
 from paper.summaries.confidence import LEVEL, confident

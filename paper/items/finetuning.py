@@ -7,8 +7,8 @@ from sklearn.linear_model import LogisticRegression
 
 from expost import FixedOrder, SeededNoise
 from expost.accounting.claim import best_statement
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.training import Classifier
-from expost.training.finetune import HeadRecipe, plan_training
 from paper.engine.job import Job
 from paper.heads.images import DIGITS, Pool, Source, pool
 from paper.heads.recipes import CONFIDENT, KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits

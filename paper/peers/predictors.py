@@ -10,7 +10,7 @@ import numpy as np
 
 from expost import Neighbours, Statistic
 from expost.noise import Floats, Integers
-from expost.tabular.schema import Schema
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 Build: TypeAlias = Callable[[Floats, float], "Predictor"]

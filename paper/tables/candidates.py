@@ -14,7 +14,7 @@ from expost.datasets import adult
 from expost.mechanisms import Measurement
 from expost.noise import Floats, Noise
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.schema import Schema
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree, queries
 from expost.tabular.table import Table
 

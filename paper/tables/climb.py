@@ -9,10 +9,10 @@ from expost import Brownian, Gaussian, Ladder, Odometer, Past, Private
 from expost.mechanisms import Estimate
 from expost.noise import Floats, Noise
 from expost.numerics import up
-from expost.tabular.junction import Junction
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model import Measured, Model, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, Model, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Sklearn, correct
 from expost.tabular.table import Table
 from paper.tables.candidates import TARGET, Alone, Making, Parts, Selected, singles
@@ -31,7 +31,7 @@ def climb(parts: Parts, selected: Selected, ladder: Ladder, making: Making, nois
     """All rungs, none of them checked: what a check would say does not change what it is asked about."""
     train, asked = parts.train, measured_together(parts.train.schema, selected, making)
     known = _known(train.schema, selected) if making.alone is Alone.KEPT else []
-    data, odometer, past = Private(train, asked.relation), Odometer(rehearsal=True), Past[Estimate]()
+    data, odometer, past = Private(train, asked.neighbours), Odometer(rehearsal=True), Past[Estimate]()
     candidates = list[Candidate]()
     for budget in ladder.budgets:
         past = past.then(odometer.spend(Brownian(Gaussian(asked.statistic)), data, budget, past, noise))

@@ -68,13 +68,13 @@ class Search:
         return without | {confident(name): asked for name, asked in with_one.items()}
 
     def _checks(self, held: int, looks: int, confidence: Confidence | None) -> dict[str, Asked]:
-        threshold, relation = Fraction(self.threshold), Neighbours.ADD_REMOVE
-        count: PublicCount[range, int] = PublicCount(_first, threshold, held, relation)
+        threshold, neighbours = Fraction(self.threshold), Neighbours.ADD_REMOVE
+        count: PublicCount[range, int] = PublicCount(_first, threshold, held, neighbours)
         sparse = calibrate_sparse_vector(self.alpha, Fraction(self.check), monotone=False)
         checks: dict[str, Check[range, int]] = {
             GAUSSIAN: GaussianCheck(count, self.budget(self.check), looks, confidence),
             SPARSE: SparseVectorCheck(count, Fraction(sparse.sigma_1) ** 2, Fraction(sparse.b), confidence),
-            BALANCED: BalancedCheck(CentredSum(_first, threshold, relation), confidence),
+            BALANCED: BalancedCheck(CentredSum(_first, threshold, neighbours), confidence),
         }
         return {name: Asked(check, looks) for name, check in checks.items()}
 

@@ -10,19 +10,21 @@ from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
+from expost.folders.journal import Journal
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private, Split, split
 from expost.release import Past, Release
-from expost.runs import Journal, finetune, synthesize
 from expost.search import Ended, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
 from expost.step import Check, Mechanism
-from expost.tabular.schema import Schema
+from expost.tabular.schema.schema import Schema
+from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon
-from expost.training.score import accuracy
 from expost.verify import FiniteMechanism
 
 __all__ = [  # noqa: RUF022  by reader

@@ -12,14 +12,14 @@ from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
 from expost.checks.public import PublicCheck
 from expost.checks.question import Question
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
 from expost.ladder import Rung
+from expost.ledger import Fact
 from expost.mechanisms.laplace_path import Exact, Values
 from expost.noise import Noise
 from expost.numerics import exact, positive
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split, keep_secret
-from expost.record import Fact
 from expost.release import Past
 from expost.sampling import limits
 from expost.search import Outcome, search
@@ -49,13 +49,13 @@ class ReducedAboveThreshold(Generic[D, U]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(positive(level, "level") for level in self.levels))
         if not self.levels or any(low > high for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels must not decrease, and there must be at least one.")
+            raise InvalidValue("the levels must not decrease, and there must be at least one.")
         limits.scale(4 * self.question.sensitivity / self.levels[0])
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The question's."""
-        return self.question.relation
+        return self.question.neighbours
 
     @property
     def name(self) -> str:
@@ -120,17 +120,17 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", exact(self.share, "share"))
         if not 0 < self.share < 1:
-            raise InvalidBound(f"share is {float(self.share):g}; it must lie strictly between 0 and 1.")
+            raise InvalidValue(f"share is {float(self.share):g}; it must lie strictly between 0 and 1.")
         if not self.levels or any(low.rho >= high.rho for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels must increase, and there must be at least one.")
+            raise InvalidValue("the levels must increase, and there must be at least one.")
         reach, rhos = self.question.sensitivity, [Fraction(0), *(level.rho * self.share for level in self.levels)]
         limits.variance(reach**2 / (2 * min(high - low for low, high in pairwise(rhos))))
         limits.scale(2 * reach / (self.levels[0].epsilon * (1 - self.share)))
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The question's."""
-        return self.question.relation
+        return self.question.neighbours
 
     @property
     def name(self) -> str:
@@ -194,7 +194,7 @@ class Doubling:
 
     def __post_init__(self) -> None:
         if self.rungs < 1:
-            raise InvalidBound(f"rungs is {self.rungs}; there must be at least one.")
+            raise InvalidValue(f"rungs is {self.rungs}; there must be at least one.")
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

@@ -8,7 +8,7 @@ class ExpostError(Exception):
 
 
 @final
-class InvalidBound(ExpostError, ValueError):
+class InvalidValue(ExpostError, ValueError):
     """A number that cannot be a privacy parameter, a scale, a sensitivity or a threshold."""
 
 
@@ -47,4 +47,4 @@ class SpentCheck(ExpostError):
 
 @final
 class LedgerConflict(ExpostError):
-    """A record that contradicts what the recorder already holds."""
+    """A record that contradicts what the ledger already holds."""

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Protocol, TypeVar, final
 
 from expost.accounting.claim import Budget
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, up
 from expost.release import Past
 from expost.step import Verdict
@@ -27,7 +27,7 @@ class Rung:
 
     def __post_init__(self) -> None:
         if self.times < 1:
-            raise InvalidBound(f"times is {self.times}; a rung spends its budget at least once.")
+            raise InvalidValue(f"times is {self.times}; a rung spends its budget at least once.")
 
 
 class Planned(Protocol):
@@ -73,9 +73,9 @@ class Ladder:
         object.__setattr__(self, "alpha", order(self.alpha))
         object.__setattr__(self, "levels", tuple(positive(level, "level") for level in self.levels))
         if not self.levels or any(low >= high for low, high in pairwise(self.levels)):
-            raise InvalidBound("the levels of a ladder must increase, and there must be at least one.")
+            raise InvalidValue("the levels of a ladder must increase, and there must be at least one.")
         if self.asked is not None and not set(self.asked) <= set(range(len(self.levels))):
-            raise InvalidBound(f"a rung to ask about is not one of the {len(self.levels)}; count them from 0.")
+            raise InvalidValue(f"a rung to ask about is not one of the {len(self.levels)}; count them from 0.")
 
     @classmethod
     def of(cls, levels: Sequence[Real], *, alpha: Real) -> "Ladder":
@@ -87,10 +87,10 @@ class Ladder:
         """Levels, ``rungs`` of them, evenly spaced on a log scale, both ends exactly as given."""
         first, last = positive(low, "low"), positive(high, "high")
         if rungs < 1 or (rungs == 1 and first != last):
-            raise InvalidBound(f"{rungs} rungs cannot reach from {float(first):g} to {float(last):g}; give at least 2.")
+            raise InvalidValue(f"{rungs} rungs cannot reach from {float(first):g} to {float(last):g}; give at least 2.")
         ratio = up(last / first)
         if not math.isfinite(ratio * up(first)):
-            raise InvalidBound("the ladder reaches too far for floating point; choose its ends closer together.")
+            raise InvalidValue("the ladder reaches too far for floating point; choose its ends closer together.")
         inner = [Fraction(float(first) * ratio ** (i / (rungs - 1))) for i in range(1, rungs - 1)]
         return cls((first, *inner, last) if rungs > 1 else (first,), order(alpha))
 

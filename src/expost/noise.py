@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, positive
 from expost.sampling import Bytes, envelope, inversion, limits, reference
 from expost.sampling.bounds import Bounds, bernoulli_real
@@ -161,7 +161,7 @@ class SeededNoise:
 
     def __init__(self, seed: int) -> None:
         if seed < 0:
-            raise InvalidBound(f"seed is {seed}; it must not be below 0.")
+            raise InvalidValue(f"seed is {seed}; it must not be below 0.")
         self._words = np.random.PCG64(seed)
 
     @property

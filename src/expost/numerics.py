@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 from typing import TypeAlias
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 Real: TypeAlias = int | float | Fraction
 
@@ -15,7 +15,7 @@ DENOMINATOR_BITS = 256
 def exact(value: Real, name: str) -> Fraction:
     """The same number as a fraction; a float means the binary fraction it stores."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidBound(f"{name} is {value}; give a finite number.")
+        raise InvalidValue(f"{name} is {value}; give a finite number.")
     fraction = Fraction(value)
     return Fraction(int(fraction.numerator), int(fraction.denominator))  # numpy's integers would wrap around
 
@@ -24,7 +24,7 @@ def positive(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused unless it is above zero."""
     fraction = exact(value, name)
     if fraction <= 0:
-        raise InvalidBound(f"{name} is {up(fraction):g}; it must be above 0.")
+        raise InvalidValue(f"{name} is {up(fraction):g}; it must be above 0.")
     return fraction
 
 
@@ -32,7 +32,7 @@ def non_negative(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused if it is below zero."""
     fraction = exact(value, name)
     if fraction < 0:
-        raise InvalidBound(f"{name} is {up(fraction):g}; it must not be below 0.")
+        raise InvalidValue(f"{name} is {up(fraction):g}; it must not be below 0.")
     return fraction
 
 
@@ -40,14 +40,14 @@ def order(alpha: Real) -> Fraction:
     """A Rényi order as a fraction, refused unless it is above 1."""
     fraction = exact(alpha, "alpha")
     if fraction <= 1:
-        raise InvalidBound(f"alpha is {up(fraction):g}; a Rényi order must be above 1.")
+        raise InvalidValue(f"alpha is {up(fraction):g}; a Rényi order must be above 1.")
     return fraction
 
 
 def probability(value: float, name: str) -> float:
     """The same number, refused unless it lies strictly between 0 and 1."""
     if not 0 < value < 1:
-        raise InvalidBound(f"{name} is {value}; it must lie strictly between 0 and 1.")
+        raise InvalidValue(f"{name} is {value}; it must lie strictly between 0 and 1.")
     return float(value)
 
 

@@ -14,10 +14,10 @@ from expost.accounting.curve import AdpEpsilon, Table, exceeds
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
+from expost.ledger import Entry, Fact, Ledger, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
-from expost.record import Entry, Fact, Memory, Recorder
 from expost.release import Bill, Past, Release
 from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
 
@@ -121,28 +121,44 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = ("_accounts", "_cap", "_lock", "_names", "_pid", "_pledge", "_record", "_relation", "_seeded", "_steps")
+    __slots__ = (
+        "_cap",
+        "_ledger",
+        "_lock",
+        "_names",
+        "_neighbours",
+        "_paid",
+        "_pid",
+        "_pledge",
+        "_seeded",
+        "_steps",
+    )
 
     def __init__(
         self,
         *,
         pledge: Pledge | None = None,
         cap: Cap | None = None,
-        recorder: Recorder | None = None,
+        ledger: Ledger | None = None,
         rehearsal: bool = False,
     ) -> None:
         self._pledge, self._cap, self._seeded = pledge, cap, rehearsal
-        self._record = Memory() if recorder is None else recorder
-        self._accounts, self._steps = _Account(), count()
-        self._relation: Neighbours | None = None
+        self._ledger = MemoryLedger() if ledger is None else ledger
+        self._paid, self._steps = _Account(), count()
+        self._neighbours: Neighbours | None = None
         self._names: dict[object, str] = {}
         self._lock, self._pid = RLock(), os.getpid()
-        self._record.pledge(pledge)
+        self._ledger.pledge(pledge)
 
     @property
     def pledge(self) -> Pledge | None:
         """The rule that states the total as (ε, δ), fixed before the first step."""
         return self._pledge
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where its steps are put on record."""
+        return self._ledger
 
     @property
     def epsilon(self) -> AdpEpsilon:
@@ -153,7 +169,7 @@ class Odometer:
     def spent(self) -> Spent:
         """The ex-post bound on everything so far."""
         with self._lock:
-            return self._accounts.total()
+            return self._paid.total()
 
     def spent_on(self, data: Private[D]) -> Spent:
         """The ex-post bound on steps that read just this part, or parts of it; what read the whole comes on top."""
@@ -168,8 +184,8 @@ class Odometer:
         The release carries the running total, so that no value is ever shown with less than what led to it.
         """
         self._require_home()
-        agree(mechanism.relation, data)
-        agree(past.relation, data)
+        agree(mechanism.neighbours, data)
+        agree(past.neighbours, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
             entry = self._entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
@@ -182,8 +198,8 @@ class Odometer:
         """Put one question of a check to the held-out part, given what the training part has spent."""
         check = inquiry.check
         self._require_home()
-        agree(check.relation, held)
-        agree(candidate.relation, held)
+        agree(check.neighbours, held)
+        agree(candidate.neighbours, held)
         with self._lock:
             inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
@@ -199,7 +215,7 @@ class Odometer:
         """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
         if entry.seeded and not self._seeded:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
-        agree(self._relation, data)
+        agree(self._neighbours, data)
         step, account = next(self._steps), self._account(data.part)
         account.pending[step] = promise
         try:
@@ -207,14 +223,14 @@ class Odometer:
                 self._cap.require(self.spent)
             if bond is not None:  # after what may be refused, so that it stays free; before the hold
                 bond.bind((self, data.part))
-            hold = self._record.hold(entry, promise)
+            hold = self._ledger.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[step]
             raise
-        self._relation = data.neighbours
+        self._neighbours = data.neighbours
 
         def settle(spent: Spent) -> Bill:
-            self._record.capture(hold, spent)
+            self._ledger.capture(hold, spent)
             account.own = account.own + spent
             del account.pending[step]
             return Bill(self.spent, data.neighbours, self._pledge)
@@ -233,7 +249,7 @@ class Odometer:
         return f"With it, ε = {self.epsilon:.6g} at δ = {self._pledge.delta:g} is spent."
 
     def _account(self, part: Part) -> _Account:
-        above = self._accounts if part.parent is None else self._account(part.parent)
+        above = self._paid if part.parent is None else self._account(part.parent)
         division = part if part.parent is None else part.division  # unrelated data adds up: a division of its own
         return above.divisions.setdefault(division, {}).setdefault(part, _Account())
 

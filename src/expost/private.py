@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost._seal import SEAL, Seal, guarded, require
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Noise
 from expost.numerics import Real, exact
 from expost.storage import shares_storage
@@ -23,11 +23,11 @@ class Neighbours(Enum):
     REPLACE_ONE = "replace one record"
 
 
-def require_relation(relation: Neighbours) -> Neighbours:
+def require_relation(neighbours: Neighbours) -> Neighbours:
     """The relation, refused unless it is one of ours."""
-    if not isinstance(relation, Neighbours):
-        raise InvalidBound("the neighbour relation must be Neighbours.ADD_REMOVE or Neighbours.REPLACE_ONE.")
-    return relation
+    if not isinstance(neighbours, Neighbours):
+        raise InvalidValue("the neighbour relation must be Neighbours.ADD_REMOVE or Neighbours.REPLACE_ONE.")
+    return neighbours
 
 
 @final
@@ -154,7 +154,7 @@ class Split(Generic[D]):
         What can be seen of it is checked: the same data twice, or arrays that share memory, are refused.
         """
         if not because.strip():
-            raise InvalidBound("say in `because` why no record can be in both parts; the bound rests on it.")
+            raise InvalidValue("say in `because` why no record can be in both parts; the bound rests on it.")
         if set(train.part.line) & set(held.part.line):
             raise SchemaMismatch("both parts come from the same data; use its split, or two disjoint sources.")
         if train.neighbours is not held.neighbours:
@@ -179,7 +179,7 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
     """
     share = exact(held, "held")
     if not 0 < share < 1:
-        raise InvalidBound(f"held is {float(share):g}; it must lie strictly between 0 and 1.")
+        raise InvalidValue(f"held is {float(share):g}; it must lie strictly between 0 and 1.")
 
     def sides() -> tuple[R, R]:
         records = data.open(SEAL)

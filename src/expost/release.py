@@ -24,12 +24,12 @@ class Bill:
     """What one odometer had spent when a value left, for which neighbours, and the pledge it was made with."""
 
     spent: Spent
-    relation: Neighbours | None
+    neighbours: Neighbours | None
     pledge: Pledge | None
 
     def beside(self, other: "Bill") -> "Bill":
         """The larger of two running totals of the same odometer."""
-        return Bill(self.spent.beside(other.spent), self.relation, self.pledge)
+        return Bill(self.spent.beside(other.spent), self.neighbours, self.pledge)
 
 
 @final
@@ -63,9 +63,9 @@ class Release(Generic[T_co]):
         return reduce(Spent.__add__, (bill.spent for bill in self._bills.values()), NOTHING.as_spent())
 
     @property
-    def relation(self) -> Neighbours | None:
+    def neighbours(self) -> Neighbours | None:
         """The neighbour relation that the bound refers to; None if no data led to the value."""
-        return next((bill.relation for bill in self._bills.values() if bill.relation is not None), None)
+        return next((bill.neighbours for bill in self._bills.values() if bill.neighbours is not None), None)
 
     @property
     def pledge(self) -> Pledge | None:
@@ -111,7 +111,7 @@ class Release(Generic[T_co]):
     def at_least(self, bound: Promise | Spent) -> "Release[T_co]":
         """The same value with the bill raised to the pointwise maximum; it can only rise."""
         raised = self.spent.beside(bound if isinstance(bound, Spent) else bound.as_spent())
-        bills = {object(): Bill(raised, self.relation, self.pledge)}
+        bills = {object(): Bill(raised, self.neighbours, self.pledge)}
         return Release(self._value, bills, SEAL, seeded=self._seeded, floating=self._floating)
 
     def __repr__(self) -> str:
@@ -126,7 +126,7 @@ class Release(Generic[T_co]):
             raise ForgedRelease(f"a release is final; {name} cannot be removed.")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a release is not pickled; publish its value, and let a recorder keep its bill.")
+        raise TypeError("a release is not pickled; publish its value, and let a ledger keep its bill.")
 
 
 @final
@@ -136,18 +136,18 @@ class Past(Generic[T_co]):
     Bills for different neighbours mean different things and do not add up, so their releases are refused.
     """
 
-    __slots__ = ("_relation", "_steps")
+    __slots__ = ("_neighbours", "_steps")
 
     def __init__(self, *steps: Release[T_co]) -> None:
-        relations = {step.relation for step in steps} - {None}
+        relations = {step.neighbours for step in steps} - {None}
         if len(relations) > 1:
             raise SchemaMismatch("these releases have different neighbour relations, so no bound adds up; use one.")
-        self._relation, self._steps = next(iter(relations), None), steps
+        self._neighbours, self._steps = next(iter(relations), None), steps
 
     @property
-    def relation(self) -> Neighbours | None:
+    def neighbours(self) -> Neighbours | None:
         """The neighbour relation that the releases are billed for; None without any."""
-        return self._relation
+        return self._neighbours
 
     @property
     def steps(self) -> tuple[Release[T_co], ...]:

@@ -9,7 +9,7 @@ from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch, SpentCheck
 from expost.ladder import Planned, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
@@ -49,11 +49,15 @@ class Line:
 @final
 @dataclass(frozen=True, repr=False)
 class Outcome(Generic[U_co]):
-    """What a search returns; the release carries the bill of the whole procedure, checks included."""
+    """What a search returns; the release carries the bill of the whole procedure, checks included.
+
+    ``ledger`` is that of its odometer, by which a report tells its bill from that of an equal run.
+    """
 
     release: Release[U_co]
     ended: Ended
     history: tuple[Line, ...]
+    ledger: object
 
     @property
     def pledge(self) -> Pledge | None:
@@ -114,9 +118,9 @@ class Search(Generic[D, T, U]):
     def outcome(self) -> Outcome[U]:
         """What it has come to; the bill is that of the whole odometer."""
         if self._candidate is None:
-            raise InvalidBound("the selector stopped before the first release; there is nothing to return.")
+            raise InvalidValue("the selector stopped before the first release; there is nothing to return.")
         release = self._candidate.at_least(self._odometer.spent)
-        return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history))
+        return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history), self._odometer.ledger)
 
     def step(self) -> Line | None:
         """Spend the next budget: the line of its rung once all of the rung is climbed and judged, and None before.
@@ -126,7 +130,7 @@ class Search(Generic[D, T, U]):
         """
         rung = self._next()
         if self._ended is not None or rung is None:
-            raise InvalidBound("the search is over; read its outcome.")
+            raise InvalidValue("the search is over; read its outcome.")
         climbed, verdict = False, None
         try:
             climbed = rung is self._pending or self._climb(rung)
@@ -233,7 +237,7 @@ def _judge(
     if isinstance(check, PublicCheck):
         return lambda candidate, rung: check.verdict(candidate.value)
     held = split.held
-    agree(check.relation, split.train)
+    agree(check.neighbours, split.train)
     if held is None:
         raise SchemaMismatch("this check reads held-out data and nothing was held out; split the data first.")
     inquiry = Inquiry(check)

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, final
 
 import numpy as np
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real, positive
@@ -35,15 +35,15 @@ class Statistic(Generic[D]):
     shape: tuple[int, ...]
     l2_squared: Fraction
     l1: Fraction
-    relation: Neighbours
+    neighbours: Neighbours
     name: str = "statistic"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l2_squared", positive(self.l2_squared, "l2_squared"))
         object.__setattr__(self, "l1", positive(self.l1, "l1"))
-        require_relation(self.relation)
+        require_relation(self.neighbours)
         if any(extent < 1 for extent in self.shape):
-            raise InvalidBound(f"shape is {self.shape}; a statistic has at least one cell along each axis.")
+            raise InvalidValue(f"shape is {self.shape}; a statistic has at least one cell along each axis.")
 
     def evaluate(self, data: D) -> Integers:
         """The exact values, refused unless they are integers of the declared shape."""
@@ -54,7 +54,7 @@ class Statistic(Generic[D]):
 
 
 def histogram(
-    codes: Callable[[S], Integers], cells: int, relation: Neighbours, *, name: str = "histogram"
+    codes: Callable[[S], Integers], cells: int, neighbours: Neighbours, *, name: str = "histogram"
 ) -> Statistic[S]:
     """Counts of integer codes 0 … cells − 1, one for each record; a code outside is counted nowhere."""
 
@@ -66,12 +66,12 @@ def histogram(
         outside = np.clip(np.where(np.isfinite(numbers), numbers, -1), -1, cells).astype(np.int64)
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
 
-    moved = Fraction(1 if relation is Neighbours.ADD_REMOVE else 2)  # a replaced record leaves one cell and joins one
-    return Statistic(compute, (cells,), moved, moved, relation, name)
+    moved = Fraction(1 if neighbours is Neighbours.ADD_REMOVE else 2)  # a replaced record leaves one cell and joins one
+    return Statistic(compute, (cells,), moved, moved, neighbours, name)
 
 
 def bounded_sum(
-    rows: Callable[[S], Floats], width: int, relation: Neighbours, *, clip: Real, spacing: Real, name: str = "sum"
+    rows: Callable[[S], Floats], width: int, neighbours: Neighbours, *, clip: Real, spacing: Real, name: str = "sum"
 ) -> Statistic[S]:
     """The sum of real vectors, each record's first rounded to a grid and clipped to a Euclidean norm.
 
@@ -85,7 +85,7 @@ def bounded_sum(
     width = int(width)  # numpy's small integers would wrap around
     limit = int(positive(clip, "clip") / positive(spacing, "spacing"))
     if not 1 <= limit <= 2**20:
-        raise InvalidBound(f"clip/spacing is {limit}; choose a spacing that makes it 1 to {2**20}.")
+        raise InvalidValue(f"clip/spacing is {limit}; choose a spacing that makes it 1 to {2**20}.")
     unit = float(positive(spacing, "spacing"))
 
     def compute(data: S) -> Integers:
@@ -99,6 +99,6 @@ def bounded_sum(
         within = np.einsum("ij,ij->i", grid, grid) <= limit * limit  # a float may have erred by one unit
         return np.asarray(np.where(within[:, None], grid, 0).sum(axis=0), dtype=np.int64)
 
-    apart = 1 if relation is Neighbours.ADD_REMOVE else 2
+    apart = 1 if neighbours is Neighbours.ADD_REMOVE else 2
     l1 = apart * isqrt(width * limit * limit)  # Cauchy-Schwarz, and l1 is an integer
-    return Statistic(compute, (width,), Fraction((apart * limit) ** 2), Fraction(l1), relation, name)
+    return Statistic(compute, (width,), Fraction((apart * limit) ** 2), Fraction(l1), neighbours, name)

@@ -7,9 +7,9 @@ from typing import Generic, Protocol, TypeVar, final, runtime_checkable
 from expost._seal import SEAL, guarded
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.errors import SchemaMismatch, SpentCheck
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
-from expost.record import Fact
 from expost.release import Bill, Past, Release, merged
 
 D = TypeVar("D")
@@ -22,14 +22,14 @@ U_contra = TypeVar("U_contra", contravariant=True)
 class Mechanism(Protocol[D_contra, T]):
     """M_i(X, ε_i, y_{1:i−1}): a random function of the data whose cost is fixed before it runs.
 
-    What must hold: for every past and budget, ``sample`` on two data sets that are neighbours under ``relation``
+    What must hold: for every past and budget, ``sample`` on two data sets that are neighbours under ``neighbours``
     has the Rényi divergences of ``promise(budget)``; ``promise`` and ``facts`` look at no data and raise whatever
     there is to raise. ``sample`` is total: it returns a value whatever the records hold, because a failure would tell
     of the record behind it. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
     """
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The neighbour relation of the promise."""
         ...
 
@@ -142,7 +142,7 @@ class Check(Protocol[D_contra, U_contra]):
     """
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The neighbour relation of its prices."""
         ...
 
@@ -237,10 +237,10 @@ def inquire(
     return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
 
 
-def agree(relation: Neighbours | None, data: Private[D]) -> None:
+def agree(neighbours: Neighbours | None, data: Private[D]) -> None:
     """Refuse a promise or a bill for another neighbour relation than the data's; None stands for no bill yet."""
-    if relation is not None and relation is not data.neighbours:
+    if neighbours is not None and neighbours is not data.neighbours:
         raise SchemaMismatch(
-            f"the bound is for neighbours that {relation.value}, the data's that {data.neighbours.value}; use one, "
+            f"the bound is for neighbours that {neighbours.value}, the data's that {data.neighbours.value}; use one, "
             "and an odometer for each."
         )

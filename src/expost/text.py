@@ -2,9 +2,13 @@
 
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, Union
+
+Json: TypeAlias = Union[str, int, float, Sequence["Json"], Mapping[str, "Json"], None]  # noqa: UP007  recursive
+"""What a text of JSON holds."""
 
 MOST_NESTED = 64
 """Names of a dotted key, which tomllib takes the square of their number to read."""

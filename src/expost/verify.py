@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.numerics import non_negative, order
 
 X = TypeVar("X", bound=Hashable)
@@ -116,12 +116,12 @@ class FiniteMechanism(Generic[X, Y]):
         pairs = frozenset(pair for a, b in named if a != b for pair in ((a, b), (b, a)))
         paired = {dataset for dataset, _ in pairs}
         if not pairs or paired != set(self.table):
-            raise InvalidBound("a dataset has no row or no neighbour; give each dataset both.")
+            raise InvalidValue("a dataset has no row or no neighbour; give each dataset both.")
         for dataset, row in self.table.items():
             _check_law(row, f"the row of dataset {dataset!r}")
             for y, epsilon in row:
                 if not epsilon >= 0:
-                    raise InvalidBound(f"output {y!r} claims ε={epsilon}; ε must be 0, above 0 or infinite.")
+                    raise InvalidValue(f"output {y!r} claims ε={epsilon}; ε must be 0, above 0 or infinite.")
         frozen = {dataset: MappingProxyType(dict(row)) for dataset, row in self.table.items()}
         object.__setattr__(self, "table", MappingProxyType(frozen))
         object.__setattr__(self, "pairs", pairs)
@@ -205,7 +205,7 @@ class FiniteMechanism(Generic[X, Y]):
         """The mechanism ((y, ε), claim(y, ε)): a larger ε, with the old one still in view so that L stays."""
         claims = {outcome: claim(*outcome) for outcome in self.outcomes}
         if lowered := [outcome for outcome, new in claims.items() if not new >= outcome[1]]:
-            raise InvalidBound(f"would lower the ε of {lowered[0]!r} to {claims[lowered[0]]}; only raise it.")
+            raise InvalidValue(f"would lower the ε of {lowered[0]!r} to {claims[lowered[0]]}; only raise it.")
         table = {x: {(o, claims[o]): p for o, p in row.items()} for x, row in self.table.items()}
         return FiniteMechanism(table, self.pairs)
 
@@ -231,7 +231,7 @@ def compose(
 def _check_law(law: Mapping[Z, float], name: str) -> None:
     """Refuse numbers that are not probabilities summing to 1."""
     if not all(p >= 0 for p in law.values()) or abs(math.fsum(law.values()) - 1) > ROUNDING:
-        raise InvalidBound(f"{name} is not a law; its probabilities must not be below 0 and must sum to 1.")
+        raise InvalidValue(f"{name} is not a law; its probabilities must not be below 0 and must sum to 1.")
 
 
 def _exp(log: float) -> float:

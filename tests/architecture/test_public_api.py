@@ -49,6 +49,6 @@ def test_a_submodule_worth_knowing_exists_and_says_what_it_is(name: str) -> None
 
 
 def test_the_page_names_the_submodules_that_hold_more() -> None:
-    known = {"accounting", "baselines", "checks", "mechanisms", "noise", "record", "verify"}
+    known = {"accounting", "baselines", "checks", "mechanisms", "ledger", "noise", "verify"}
 
     assert {f"expost.{name}" for name in known} <= set(SUBMODULES)

@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.package import MODULES, OF_CONFIDENCE, OF_TRAINING, TRUSTED
 
 LONGEST_MODULE = 400
-LARGEST_BASE = 2950
+LARGEST_BASE = 2961
 LARGEST_OF_TRAINING = 250
 LARGEST_OF_CONFIDENCE = 150
 
@@ -55,7 +55,9 @@ def test_what_a_confidence_rests_on_is_small() -> None:
 
 
 def test_only_the_command_line_prints() -> None:
-    assert [name for name, text in MODULES.items() if holds(PRINTS, text) and not name.startswith("cli/")] == []
+    assert [
+        name for name, text in MODULES.items() if holds(PRINTS, text) and not name.startswith(("cli.py", "terminal/"))
+    ] == []
 
 
 def test_randomness_has_one_home() -> None:

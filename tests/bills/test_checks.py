@@ -32,7 +32,7 @@ class Given:
     monotone: bool = False
     sensitivity: int = REACH
     unit: int = UNIT
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
 
     def ask(self, candidate: int, held: Integers) -> int:
         return candidate

@@ -8,14 +8,15 @@ import pytest
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Linear
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.synthesis.recipe import CheckMaker
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.private import split
-from expost.record import Memory
-from expost.runs import finetune, synthesize
 from expost.tabular.score import Conditional
-from expost.tabular.synthesis import CheckMaker
-from expost.training.gradient import Exact
+from expost.training.head.gradient import Exact
 from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
 from tests.unit.examples import ALPHA, budget, people, rehearsal
@@ -50,11 +51,11 @@ def test_a_split_holds_records_out_by_coins_of_the_share_asked_for() -> None:
 
 def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -> None:
     """Accuracy 0.99 is out of reach, so every release is looked at; the bill is the larger part's."""
-    noise, record = recorder(), Memory()
+    noise, ledger = recorder(), MemoryLedger()
 
     done = finetune(
         *blobs(COUNT), accuracy=0.99, start=Fraction(5, 2), releases=3, epochs=2, epochs_between=1, validation=0.4,
-        noise=noise, record=record,
+        noise=noise, ledger=ledger,
     )  # fmt: skip
 
     held, *coins = of_kind(noise, "coins")
@@ -70,32 +71,32 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
         trained, asked = steps * sampled_cost(rate, multiplier, alpha), alpha * gaussian_rho(questions, 99**2)
         cost = max(trained, float(asked))
         assert cost <= done.release.spent.at(alpha) <= cost * (1 + ROUNDING)
-        assert trained + float(asked) <= record.spent.at(alpha) * (1 + ROUNDING)
+        assert trained + float(asked) <= ledger.spent.at(alpha) * (1 + ROUNDING)
 
 
 @pytest.mark.parametrize("check", [BalancedCheck, lambda question, sure: GaussianCheck(question, budget(1), 3, sure)])
 def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMaker) -> None:
     """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
-    noise, record, form = recorder(), Memory(), schema()
+    noise, ledger, form = recorder(), MemoryLedger(), schema()
 
     done = synthesize(
         customers(form, COUNT), schema=form, target="renewed", accuracy=0.99, check=check, validation=HELD,
-        ladder=Ladder.of([1, 2, 5], alpha=ALPHA), query=budget(1), learner=Conditional(), noise=noise, record=record,
+        ladder=Ladder.of([1, 2, 5], alpha=ALPHA), query=budget(1), learner=Conditional(), noise=noise, ledger=ledger,
     )  # fmt: skip
 
     alone, *later = of_kind(noise, "discrete_gaussian")
     rungs, questions = [draw for draw in later if draw.shape != ()], [draw for draw in later if draw.shape == ()]
-    trained = gaussian_rho([alone], 4) + tree_rho(noise, record, draws=2) + gaussian_rho(rungs, 5)
+    trained = gaussian_rho([alone], 4) + tree_rho(noise, ledger, draws=2) + gaussian_rho(rungs, 5)
     asked = gaussian_rho(questions, 99**2)
     assert of_kind(noise, "coins") == [Draw("coins", HELD, COUNT)]
     assert (len(rungs), len(questions)) == (3, 3)
     assert done.synthesis.outcome.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
-    assert record.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
+    assert ledger.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
 
 
-def tree_rho(noise: RecordingNoise, record: Memory, draws: int) -> Fraction:
+def tree_rho(noise: RecordingNoise, ledger: MemoryLedger, draws: int) -> Fraction:
     """So many choices at ε²/8 each, for the ε on record: each exponent asked for is ε/2 times a whole number."""
-    (epsilon,) = (Fraction(entry.facts["epsilon"]) for entry, _, _ in record.lines if entry.what == "SpanningTree")
+    (epsilon,) = (Fraction(entry.facts["epsilon"]) for entry, _, _ in ledger.lines if entry.what == "SpanningTree")
     shorts = [Fraction(draw.parameter) / (epsilon / 2) for draw in of_kind(noise, "bernoulli_exp")]
     assert len(shorts) >= draws
     assert all(short.denominator == 1 for short in shorts)

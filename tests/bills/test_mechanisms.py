@@ -17,8 +17,8 @@ from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
 from tests.bills.recording import Draw, RecordingNoise, integer_gaussian_cost, is_pure
@@ -144,15 +144,15 @@ COLUMNS = {"a": PLACES % 2, "b": PLACES % 2, "c": PLACES // 2 % 2, "d": PLACES /
 """Columns a and b are equal, all others independent: the pair (a, b) lies 8 records off, other pairs 0."""
 
 
-@pytest.mark.parametrize(("relation", "moved"), [(ADD, 1), (REPLACE, 2)])
-def test_each_edge_of_a_tree_is_accepted_at_the_rate_that_is_billed(relation: Neighbours, moved: int) -> None:
+@pytest.mark.parametrize(("neighbours", "moved"), [(ADD, 1), (REPLACE, 2)])
+def test_each_edge_of_a_tree_is_accepted_at_the_rate_that_is_billed(neighbours: Neighbours, moved: int) -> None:
     """Three edges, each an exponential mechanism on scores that a record moves by 1, or by 2 when it is replaced."""
-    schema = Schema(tuple(Integer(name, (0, 1)) for name in COLUMNS), True, relation)
+    schema = Schema(tuple(Integer(name, (0, 1)) for name in COLUMNS), True, neighbours)
     alone = dict.fromkeys(COLUMNS, np.array([4.0, 4.0]))
-    tree = SpanningTree(alone, (("a", "b"), ("b", "c"), ("c", "d")), relation)
+    tree = SpanningTree(alone, (("a", "b"), ("b", "c"), ("c", "d")), neighbours)
     noise, odometer = scripted(1, True, 1, True, 0, True), rehearsal()
 
-    odometer.spend(tree, Private(Table(schema, COLUMNS), relation), budget(3), Past(), noise)
+    odometer.spend(tree, Private(Table(schema, COLUMNS), neighbours), budget(3), Past(), noise)
 
     exponents = noise.parameters("bernoulli_exp")
     parameter = 2 * moved * exponents[0] / 8

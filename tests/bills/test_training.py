@@ -18,17 +18,17 @@ from torch.optim import SGD
 from expost.accounting.claim import Budget, Spent
 from expost.accounting.curve import Table
 from expost.accounting.descent import Descent
+from expost.bill import bill_total
+from expost.bill import billed as on_bill
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.private import Private
 from expost.release import Past
-from expost.report.facts import bill_total
-from expost.report.facts import billed as on_bill
-from expost.training.clipping import Clipper, Ghost, PerRecord
-from expost.training.gradient import Exact, Floating, Summation
-from expost.training.head import BLOCK, Head
-from expost.training.labelled import Labelled
-from expost.training.module import Trainer
-from expost.training.optimizer import Momentum
+from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import BLOCK, Head
+from expost.training.head.optimizer import Momentum
+from expost.training.torch.clipping import Clipper, Ghost, PerRecord
+from expost.training.torch.trainer import Trainer
 from tests.bills.recording import ROUNDING, Draw, RecordingNoise, sampled_cost
 from tests.unit.examples import rehearsal
 from tests.unit.training.modules import flat
@@ -165,7 +165,7 @@ def test_a_module_asks_for_the_coins_and_the_noise_that_are_billed(clipper: type
     std = float(MULTIPLIER) * CLIP
     step += [Draw("gaussian", std, (CLASSES, WIDTH)), Draw("gaussian", std, (CLASSES,))]
     assert noise.asked == step * 6
-    assert billed(bill_total(on_bill(trainer.record)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
+    assert billed(bill_total(on_bill(trainer.ledger)), 6, Fraction(BATCH, RECORDS), mp.mpf(std) / CLIP)
 
 
 @CLIPPERS

@@ -17,13 +17,14 @@ from expost.accounting.claim import NOTHING
 from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
+from expost.bill import by_part
 from expost.errors import ExpostError
+from expost.jobs import audit as check
+from expost.jobs.searches.report import SearchJob
+from expost.jobs.tunings.report import MADE
 from expost.mechanisms.laplace import pure_promise
-from expost.report.audit import Audit, check
-from expost.report.facts import by_part
-from expost.report.notation import curve_out, item_in
-from expost.report.searching import SearchJob
-from expost.report.tuning import MADE
+from expost.receipts.audit import Audit
+from expost.receipts.notation import curve_out, item_in
 from tests.faults.forgeries import Receipt, measuring, receipt_of, restate
 
 LOWER = 1 - 1e-6

@@ -10,21 +10,23 @@ from typing import Any
 
 from expost.accounting.claim import Budget, Spent
 from expost.accounting.statement import stated, stated_loss
+from expost.bill import bill_total
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
+from expost.jobs.finetuning.recipe import calibrated
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.synthesis.run import synthesize
+from expost.jobs.tunings import report as tuning
+from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
-from expost.report import tuning
-from expost.report.commitment import digest
-from expost.report.facts import Facts, bill_total
-from expost.report.notation import curve_in, curve_out, finite, item_in, pledge_in
-from expost.report.receipt import written
-from expost.report.tuning import MADE, TuningFacts
-from expost.runs import finetune, synthesize
-from expost.tabular.schema import Schema
+from expost.receipts.commitment import digest
+from expost.receipts.notation import curve_in, curve_out, finite, item_in, pledge_in
+from expost.receipts.receipt import receipt, receipt_text
+from expost.report.facts import Facts
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, correct
 from expost.tabular.table import Table
-from expost.training.finetune import calibrated
 from tests.faults import modules, searches, tunings
 from tests.unit.report.examples import blobs, customers, schema, trained
 
@@ -98,7 +100,8 @@ def receipt_of(name: str) -> Receipt:
 
 @cache
 def _text(name: str) -> str:
-    return written(RUNS[name]())
+    told = RUNS[name]()
+    return receipt_text(tuning.tuning_receipt(told) if isinstance(told, TuningFacts) else receipt(told))
 
 
 MEASURES = ("Brownian", "Head", "ModuleDescent")
@@ -142,8 +145,7 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
 
 def _restate_tuning(found: Receipt, *, statement: bool, seal: bool) -> Receipt:
     if statement:
-        epsilon, *_ = tuning.recompute(found)
-        found["statement"].update(epsilon=finite(epsilon))
+        found["statement"].update(epsilon=finite(tuning.recompute(found).epsilon))
     if seal:
         found["pledged"] = digest(found, tuning.FIXED)
     return found

@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from expost.training.finetune import HeadRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Schedule
-from expost.training.score import accuracy
 
 
 def head() -> HeadRecipe:

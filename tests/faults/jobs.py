@@ -7,11 +7,11 @@ from typing import final
 
 import numpy as np
 
+from expost.jobs.finetuning.recipe import plan_training
 from expost.report.digits import price
-from expost.training.finetune import plan_training
 from tests.faults.head import head
+from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made
 from tests.unit.report.examples import blobs, customers
-from tests.unit.test_runs import SCHEMA, csv, made
 
 
 @final

@@ -13,17 +13,18 @@ from torch import nn
 from torch.optim import SGD
 
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.jobs.modules.report import of_training
 from expost.noise import SeededNoise
-from expost.report import Facts, of_training
+from expost.report.facts import Facts
 from expost.search import Outcome
-from expost.training.callback import Callback
-from expost.training.course import CheckKind, Stage
-from expost.training.module import Trainer
-from expost.training.records import Public
-from expost.training.score import accuracy
-from expost.training.scores import OwnScore
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.course import CheckKind, Stage
+from expost.training.torch.records import Public
+from expost.training.torch.scores import OwnScore
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import held, network, sgd, train, trainer
-from tests.unit.training.test_callback import Host
+from tests.unit.training.torch.test_callback import Host
 
 Way: TypeAlias = Callable[[Trainer], Stage | Outcome[nn.Module]]
 PLAN: dict[str, Any] = {"releases": 3, "every": "2 epochs"}

@@ -10,7 +10,7 @@ import sys
 from typing import Any, TypeAlias
 
 from expost.cli import main
-from expost.training.finetune import plan_training
+from expost.jobs.finetuning.recipe import plan_training
 from tests.faults.head import head
 from tests.faults.phases import prepare
 

@@ -8,20 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import expost.cli.signals
-import expost.runs.claim
-import expost.runs.folder
-import expost.runs.journal
-import expost.runs.records
-import expost.runs.scratch
-import expost.runs.tables
+import expost.folders.claim
+import expost.folders.delivery
+import expost.folders.journal
+import expost.folders.scratch
+import expost.jobs.finetuning.records
+import expost.jobs.synthesis.recipe
+import expost.jobs.synthesis.run
 import expost.step
-import expost.tabular.synthesis
-from expost.cli.signals import Signals
-from expost.runs.claim import Claim
-from expost.runs.journal import Journal
-from expost.screen import Screen
-from expost.training.score import Classifier
+import expost.terminal.signals
+from expost.folders.claim import Claim
+from expost.folders.journal import Journal
+from expost.terminal.live import Screen
+from expost.terminal.signals import Signals
+from expost.training.head.score import Classifier
 
 REACHED, GO, HEARD = Path("REACHED"), Path("GO"), Path("HEARD")
 """A run that halts makes the first, and waits for the second; it makes the third when it has heard a signal."""
@@ -99,26 +99,27 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 PHASES: dict[str, Callable[[], None]] = {
     "beginning": partial(before, Claim, "__init__"),
-    "claiming": partial(before, expost.runs.claim, "sweep"),
+    "journal made": partial(before, Journal, "__init__"),
+    "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
-    "reading a table": partial(before, expost.runs.tables, "read_table"),
-    "reading records": partial(before, expost.runs.records, "read_npz"),
+    "reading a table": partial(before, expost.jobs.synthesis.run, "read_table"),
+    "reading records": partial(before, expost.jobs.finetuning.records, "read_npz"),
     "noting": in_mid_line,
     "opening 1": partial(opening, 1),
     "opening 2": partial(opening, 2),
     "opening 3": partial(opening, 3),
     "opening 4": partial(opening, 4),
     "billing": partial(before, Journal, "capture"),
-    "fitting": partial(before, expost.tabular.synthesis, "fit"),
+    "fitting": partial(before, expost.jobs.synthesis.recipe, "fit"),
     "training": partial(after, Screen, "advance"),
     "showing": partial(after, Journal, "show"),
     "between rungs": partial(after, Screen, "add"),
-    "receipt written": partial(before, expost.runs.folder, "render"),
-    "writing a table": partial(before, expost.runs.tables, "write_table"),
+    "receipt written": partial(before, expost.folders.delivery, "render"),
+    "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
-    "all written": partial(before, expost.runs.folder, "_keep_receipts"),
-    "exchanging": partial(before, expost.runs.scratch, "exchange"),
-    "exchanged": partial(after, expost.runs.scratch, "exchange"),
+    "all written": partial(before, expost.folders.delivery, "_keep_receipts"),
+    "exchanging": partial(before, expost.folders.scratch, "exchange"),
+    "exchanged": partial(after, expost.folders.scratch, "exchange"),
     "delivered": partial(before, Claim, "give_up"),
     "given up": partial(before, Claim, "__exit__"),
     "telling": partial(before, Screen, "end"),
@@ -127,17 +128,17 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
-    "memory runs out in the fit": partial(before, expost.tabular.synthesis, "fit", act=fails(MemoryError())),
+    "memory runs out in the fit": partial(before, expost.jobs.synthesis.recipe, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
-    "the disk is full": partial(before, expost.runs.folder, "write_through", act=fails(FULL)),
+    "the disk is full": partial(before, expost.folders.delivery, "write_through", act=fails(FULL)),
 }
 """What can go wrong inside a run."""
 
 WEAKENED: dict[str, Callable[[], None]] = {
-    "deaf": expost.cli.signals.ENDINGS.clear,
+    "deaf": expost.terminal.signals.ENDINGS.clear,
     "forgetful": lambda: setattr(Journal, "_append", lambda journal, line: None),
-    "unable to exchange": lambda: setattr(expost.runs.scratch, "exchange", lambda one, other: False),
+    "unable to exchange": lambda: setattr(expost.folders.scratch, "exchange", lambda one, other: False),
 }
 """Runs that lack what the tests are about."""
 OBSERVED: dict[str, Callable[[], None]] = {"hearing": partial(after, Signals, "_heard", act=HEARD.touch)}

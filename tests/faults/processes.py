@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, final
 
-from expost.report import check
+from expost.folders.place import is_release
+from expost.jobs import audit as check
+from expost.receipts.journal import read_journal
 from expost.report.digits import price
-from expost.report.journal import read_journal
-from expost.runs.place import is_release
 from tests.faults.jobs import Job
 from tests.faults.nursery import Order
 from tests.faults.phases import GO, HEARD, REACHED
-from tests.unit.runs.test_place import RECEIPT
+from tests.unit.folders.test_place import RECEIPT
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0

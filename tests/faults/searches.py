@@ -11,7 +11,9 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
+from expost.jobs.searches.report import of_search
 from expost.ladder import Ladder, Rung
+from expost.ledger import MemoryLedger
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
@@ -21,9 +23,8 @@ from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Split
-from expost.record import Memory
 from expost.release import Past
-from expost.report import Facts, of_search
+from expost.report.facts import Facts
 from expost.search import planned_stops, search
 from tests.unit.examples import ADD, budget, counts, people, right
 
@@ -47,7 +48,7 @@ def parts() -> Split[Integers]:
 class Own:
     """A question of the caller's own: how far the right records are above fifty, half a record at a time."""
 
-    relation, sensitivity, unit, monotone = ADD, 2, 2, True
+    neighbours, sensitivity, unit, monotone = ADD, 2, 2, True
 
     def ask(self, candidate: int, held: Integers) -> int:
         """Twice the right records above fifty."""
@@ -113,14 +114,14 @@ def twice(past: Past[Any], verdicts: tuple[Any, ...]) -> Rung | None:
 def finished(name: str) -> Facts:
     """The facts of a rehearsed search of four rungs that nothing passes, or that a few things do."""
     kind, asked, pledged = KINDS[name]
-    mechanism, check, record = MECHANISMS[kind](), CHECKS[asked], Memory()
+    mechanism, check, ledger = MECHANISMS[kind](), CHECKS[asked], MemoryLedger()
     select: Any = twice if name.endswith("several steps to a rung") else LADDER
     chosen = PlannedStops(planned_stops(mechanism, LADDER, check), 1e-5) if pledged == "planned stops" else None
-    odometer = Odometer(pledge=PLEDGES[pledged](chosen), recorder=record, rehearsal=True)  # type: ignore[arg-type]  # planned where it is used
+    odometer = Odometer(pledge=PLEDGES[pledged](chosen), ledger=ledger, rehearsal=True)  # type: ignore[arg-type]  # planned where it is used
     if name.endswith("other steps"):
         odometer.spend(Gaussian(counts()), parts().train, budget(1), Past(), SeededNoise(5))
     outcome = search(parts(), mechanism, select, lambda values: 1, check, noise=SeededNoise(3), odometer=odometer)
-    return of_search(outcome, record, check=check, because="two hospitals", title="Codes")
+    return of_search(outcome, ledger, check=check, because="two hospitals", title="Codes")
 
 
 SEARCHES: dict[str, Callable[[], Facts]] = {name: partial(finished, name) for name in KINDS}

@@ -19,13 +19,15 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import (
     BudgetExceeded,
     ExpostError,
-    InvalidBound,
+    InvalidValue,
     LedgerConflict,
     NotPrivate,
     SchemaMismatch,
     SpentCheck,
 )
+from expost.jobs.finetuning.run import finetune
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.mechanisms.laplace import FloatLaplace, Laplace
@@ -35,9 +37,7 @@ from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise, SystemNoi
 from expost.numerics import Real
 from expost.odometer import Filter, Odometer, PledgedFilter
 from expost.private import Private, Split, split
-from expost.record import Memory
 from expost.release import Past
-from expost.runs import finetune
 from expost.search import planned_stops, search
 from expost.statistic import Statistic, bounded_sum
 from expost.step import Check, Inquiry, Mechanism
@@ -139,16 +139,16 @@ def reduced_by_a_hair(wire: Tripwire) -> object:
 
 def pledged_late(wire: Tripwire) -> object:
     """A pledge to a record that holds a step already."""
-    memory = Memory()
-    spend(Gaussian(Tripwire().counts()), odometer=Odometer(recorder=memory))
-    return Odometer(pledge=FixedOrder.at(20, 1e-5), recorder=memory)
+    memory = MemoryLedger()
+    spend(Gaussian(Tripwire().counts()), odometer=Odometer(ledger=memory))
+    return Odometer(pledge=FixedOrder.at(20, 1e-5), ledger=memory)
 
 
 def pledged_twice(wire: Tripwire) -> object:
     """A second pledge to one record."""
-    memory = Memory()
-    Odometer(pledge=FixedOrder.at(20, 1e-5), recorder=memory)
-    return Odometer(pledge=FixedOrder.at(40, 1e-5), recorder=memory)
+    memory = MemoryLedger()
+    Odometer(pledge=FixedOrder.at(20, 1e-5), ledger=memory)
+    return Odometer(pledge=FixedOrder.at(40, 1e-5), ledger=memory)
 
 
 def exhausted(wire: Tripwire) -> object:
@@ -166,92 +166,92 @@ def planned(wire: Tripwire, delta: float) -> object:
 
 
 CASES: dict[str, tuple[Action, type[ExpostError]]] = {
-    "zero epsilon": (at(0), InvalidBound),
-    "negative epsilon": (at(-1), InvalidBound),
-    "negative epsilon beyond the floats": (at(-(10**400)), InvalidBound),
-    "NaN epsilon": (at(NAN), InvalidBound),
-    "infinite epsilon": (at(INF), InvalidBound),
-    "order one": (at(1, 1), InvalidBound),
-    "order below one": (at(1, 0.5), InvalidBound),
-    "NaN order": (at(1, NAN), InvalidBound),
-    "infinite order": (at(1, INF), InvalidBound),
-    "Gaussian noise beyond 64 bits": (at(Fraction(1, 2**200)), InvalidBound),
+    "zero epsilon": (at(0), InvalidValue),
+    "negative epsilon": (at(-1), InvalidValue),
+    "negative epsilon beyond the floats": (at(-(10**400)), InvalidValue),
+    "NaN epsilon": (at(NAN), InvalidValue),
+    "infinite epsilon": (at(INF), InvalidValue),
+    "order one": (at(1, 1), InvalidValue),
+    "order below one": (at(1, 0.5), InvalidValue),
+    "NaN order": (at(1, NAN), InvalidValue),
+    "infinite order": (at(1, INF), InvalidValue),
+    "Gaussian noise beyond 64 bits": (at(Fraction(1, 2**200)), InvalidValue),
     "Laplace noise beyond 64 bits": (
         lambda wire: spend(Laplace(wire.counts()), budget(Fraction(1, 2**200))),
-        InvalidBound,
+        InvalidValue,
     ),
     "reduced noise beyond 64 bits": (
         lambda wire: spend(NoiseReduction(wire.counts(), Exact()), budget(Fraction(1, 2**200))),
-        InvalidBound,
+        InvalidValue,
     ),
     "check noise beyond 64 bits": (
         lambda wire: ask(GaussianCheck(question(wire), budget(Fraction(1, 2**200)), 1, None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "sparse vector noise beyond 64 bits": (
         lambda wire: ask(SparseVectorCheck(question(wire), Fraction(2**200), Fraction(1), None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "decreasing ladder": (
         lambda wire: climb(wire, Ladder.of([2, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "level of zero": (
         lambda wire: climb(wire, Ladder.of([0, 1], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "empty ladder": (
         lambda wire: climb(wire, Ladder.of([], alpha=20), GaussianCheck(question(wire), budget(1), 1, None)),
-        InvalidBound,
+        InvalidValue,
     ),
-    "ladder beyond the floats": (lambda wire: Ladder.geometric(1e-200, 1e200, 3, alpha=20), InvalidBound),
+    "ladder beyond the floats": (lambda wire: Ladder.geometric(1e-200, 1e200, 3, alpha=20), InvalidValue),
     "levels of a reduction out of order": (
         lambda wire: spend(NoiseReduction(wire.counts(), Exact(), (2, 1))),
-        InvalidBound,
+        InvalidValue,
     ),
-    "level off a reduction's ladder": (lambda wire: spend(NoiseReduction(wire.counts(), Exact(), (2,))), InvalidBound),
-    "no rungs to double": (lambda wire: Doubling(budget(1), 0), InvalidBound),
-    "check levels that decrease": (lambda wire: ReducedAboveThreshold(question(wire), (ONE + ONE, ONE)), InvalidBound),
-    "delta of zero": (lambda wire: FixedOrder.at(20, 0.0), InvalidBound),
-    "delta of one": (lambda wire: FixedOrder.at(20, 1.0), InvalidBound),
-    "NaN delta": (lambda wire: PlannedStops((Promise(line(0, 1)),), NAN), InvalidBound),
-    "delta outside in a plan": (lambda wire: planned(wire, 1.5), InvalidBound),
-    "NaN delta in a plan": (lambda wire: planned(wire, NAN), InvalidBound),
-    "mixture of no orders": (lambda wire: Mixture.even([], 1e-5), InvalidBound),
-    "half-normal of no width": (lambda wire: HalfNormal(0.0, 1e-5), InvalidBound),
+    "level off a reduction's ladder": (lambda wire: spend(NoiseReduction(wire.counts(), Exact(), (2,))), InvalidValue),
+    "no rungs to double": (lambda wire: Doubling(budget(1), 0), InvalidValue),
+    "check levels that decrease": (lambda wire: ReducedAboveThreshold(question(wire), (ONE + ONE, ONE)), InvalidValue),
+    "delta of zero": (lambda wire: FixedOrder.at(20, 0.0), InvalidValue),
+    "delta of one": (lambda wire: FixedOrder.at(20, 1.0), InvalidValue),
+    "NaN delta": (lambda wire: PlannedStops((Promise(line(0, 1)),), NAN), InvalidValue),
+    "delta outside in a plan": (lambda wire: planned(wire, 1.5), InvalidValue),
+    "NaN delta in a plan": (lambda wire: planned(wire, NAN), InvalidValue),
+    "mixture of no orders": (lambda wire: Mixture.even([], 1e-5), InvalidValue),
+    "half-normal of no width": (lambda wire: HalfNormal(0.0, 1e-5), InvalidValue),
     "statistic of no cells": (
         lambda wire: spend(Gaussian(Statistic(wire.codes, (0,), Fraction(1), Fraction(1), ADD))),
-        InvalidBound,
+        InvalidValue,
     ),
     "statistic without a sensitivity": (
         lambda wire: spend(Gaussian(Statistic(wire.codes, (1,), Fraction(0), Fraction(1), ADD))),
-        InvalidBound,
+        InvalidValue,
     ),
     "sum clipped to nothing": (
         lambda wire: spend(Gaussian(bounded_sum(floats(wire), 1, ADD, clip=0, spacing=1))),
-        InvalidBound,
+        InvalidValue,
     ),
     "sum on too coarse a grid": (
         lambda wire: spend(Gaussian(bounded_sum(floats(wire), 1, ADD, clip=1, spacing=2))),
-        InvalidBound,
+        InvalidValue,
     ),
     "sum of no columns": (
         lambda wire: spend(Gaussian(bounded_sum(floats(wire), 0, ADD, clip=1, spacing=1))),
-        InvalidBound,
+        InvalidValue,
     ),
-    "infinite sensitivity": (lambda wire: spend(FloatGaussian(floats(wire), (2,), INF, ADD)), InvalidBound),
-    "negative sensitivity": (lambda wire: spend(FloatLaplace(floats(wire), (2,), -1.0, ADD)), InvalidBound),
-    "nothing to choose from": (lambda wire: spend(Exponential(wire.codes, 0, Fraction(1), ADD)), InvalidBound),
-    "threshold of one": (lambda wire: question(wire, Fraction(1)), InvalidBound),
-    "NaN threshold": (lambda wire: CentredSum.accuracy(wire.score, NAN, ADD), InvalidBound),
-    "public count of nobody": (lambda wire: PublicCount(wire.score, Fraction(1, 2), 0, ADD), InvalidBound),
+    "infinite sensitivity": (lambda wire: spend(FloatGaussian(floats(wire), (2,), INF, ADD)), InvalidValue),
+    "negative sensitivity": (lambda wire: spend(FloatLaplace(floats(wire), (2,), -1.0, ADD)), InvalidValue),
+    "nothing to choose from": (lambda wire: spend(Exponential(wire.codes, 0, Fraction(1), ADD)), InvalidValue),
+    "threshold of one": (lambda wire: question(wire, Fraction(1)), InvalidValue),
+    "NaN threshold": (lambda wire: CentredSum.accuracy(wire.score, NAN, ADD), InvalidValue),
+    "public count of nobody": (lambda wire: PublicCount(wire.score, Fraction(1, 2), 0, ADD), InvalidValue),
     "no questions planned": (
         lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 0, None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "sparse vector without noise": (
         lambda wire: climb(wire, LADDER, SparseVectorCheck(question(wire), Fraction(0), Fraction(1), None)),
-        InvalidBound,
+        InvalidValue,
     ),
     "one question too many": (asked_out, SpentCheck),
     "question after a pass": (asked_after_a_pass, SpentCheck),
@@ -259,11 +259,11 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "question in another odometer": (asked_in_another_odometer, SchemaMismatch),
     "noise reduction in another odometer": (reduced_elsewhere, SchemaMismatch),
     "noise reduction on other data": (lambda wire: reduced_elsewhere(wire, people(0)), SchemaMismatch),
-    "noise reduction by a hair": (reduced_by_a_hair, InvalidBound),
-    "relation in words": (lambda wire: Private(0, "replace one record"), InvalidBound),  # type: ignore[arg-type] # no Neighbours
-    "relation of a statistic in words": (
+    "noise reduction by a hair": (reduced_by_a_hair, InvalidValue),
+    "neighbours in words": (lambda wire: Private(0, "replace one record"), InvalidValue),  # type: ignore[arg-type] # no Neighbours
+    "neighbours of a statistic in words": (
         lambda wire: Statistic(wire.codes, (1,), ONE, ONE, "replace one record"),  # type: ignore[arg-type] # no Neighbours
-        InvalidBound,
+        InvalidValue,
     ),
     "pledge after the first step": (pledged_late, LedgerConflict),
     "second pledge": (pledged_twice, LedgerConflict),
@@ -282,16 +282,16 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     ),
     "pledged cap of infinity": (
         lambda wire: PledgedFilter(FixedOrder.at(20, 1e-5), AdpEpsilon(INF)),
-        InvalidBound,
+        InvalidValue,
     ),
     "seeded noise where privacy is demanded": (
         lambda wire: Odometer().spend(Gaussian(wire.counts()), people(0), budget(1), Past(), SeededNoise(1)),
         NotPrivate,
     ),
-    "negative seed": (lambda wire: SeededNoise(-1), InvalidBound),
-    "all records held out": (lambda wire: split(people(0), 1, SYSTEM), InvalidBound),
-    "NaN share held out": (lambda wire: split(people(0), NAN, SYSTEM), InvalidBound),
-    "split without a reason": (lambda wire: Split.from_parts(people(0), people(1), because=" "), InvalidBound),
+    "negative seed": (lambda wire: SeededNoise(-1), InvalidValue),
+    "all records held out": (lambda wire: split(people(0), 1, SYSTEM), InvalidValue),
+    "NaN share held out": (lambda wire: split(people(0), NAN, SYSTEM), InvalidValue),
+    "split without a reason": (lambda wire: Split.from_parts(people(0), people(1), because=" "), InvalidValue),
     "the same part twice": (
         lambda wire: Split.from_parts(data := Private(0), data, because="two hospitals"),
         SchemaMismatch,

@@ -15,14 +15,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.errors import ExpostError
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.synthesis.run import Synthesized, synthesize
 from expost.noise import Floats, Integers, SeededNoise
-from expost.runs import Synthesized, finetune, synthesize
-from expost.tabular.listed import Boolean
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Boolean
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.table import Table
-from tests.unit.tabular.test_source import shown
-from tests.unit.test_runs import LADDER, SCHEMA, records
+from tests.unit.jobs.synthesis.test_run import LADDER, SCHEMA, records
+from tests.unit.tabular.source.test_reading import shown
 
 pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
 
@@ -117,7 +118,7 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "malformed": (2, lambda: synth("broken.csv")),
     "malformed parquet": (2, lambda: synth("broken.parquet")),
     "malformed, drafted": (2, lambda: run("schema", "broken.csv")),
-    "planned": (0, lambda: run("plan", "--schema", "schema.toml", "--target", "renewed")),
+    "planned": (0, lambda: run("plan", "synth", "--schema", "schema.toml", "--target", "renewed")),
 }
 
 
@@ -216,8 +217,8 @@ def test_no_canary_is_in_what_an_error_holds(
     Untried, a score fails where a trial did not find that it would: with the data open.
     """
     if not tried:
-        monkeypatch.setattr("expost.runs.tables.rehearse", lambda *words: None)
-        monkeypatch.setattr("expost.tabular.synthesis.require_apart", lambda *words: None)
+        monkeypatch.setattr("expost.jobs.synthesis.run.rehearse", lambda *words: None)
+        monkeypatch.setattr("expost.jobs.synthesis.recipe.require_apart", lambda *words: None)
     small = {name: cells[:8] for name, cells in planted().items()}
 
     with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:

@@ -9,7 +9,7 @@ from typing import final
 
 import pytest
 
-from expost.report import written
+from expost.receipts.receipt import receipt, receipt_text
 from tests.faults.jobs import FINETUNE, SYNTH
 from tests.faults.processes import Ended, Nursery, begun, closed_pipe, full_device
 from tests.unit.report.examples import facts
@@ -34,8 +34,8 @@ class Command:
 COMMANDS = (
     Command(("--help",), 0, 0),
     Command(("--version",), 0, 0),
-    Command(("plan", "--schema", "schema.toml", "--target", "renewed"), 0, 1),
-    Command(("plan", "--schema", "missing.toml"), 2, 2),
+    Command(("plan", "synth", "--schema", "schema.toml", "--target", "renewed"), 0, 1),
+    Command(("plan", "synth", "--schema", "missing.toml"), 2, 2),
     Command(("plan", *FINETUNE.words[:1], *FINETUNE.words[2:]), 0, 1),
     Command(("schema", "customers.csv"), 0, 1),
     Command(("explain", "--epsilon", "1", "--delta", "1e-5"), 0, 1),
@@ -49,9 +49,9 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=str)
 
 
 @cache
-def receipt() -> str:
+def some_receipt() -> str:
     """The receipt of some run."""
-    return written(facts())
+    return receipt_text(receipt(facts()))
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def here(tmp_path: Path) -> Path:
     """A folder with what the commands read."""
     SYNTH.sources(tmp_path)
     (tmp_path / "out.journal").write_text(JOURNAL, encoding="utf-8")
-    (tmp_path / "receipt.json").write_text(receipt(), encoding="utf-8")
-    (tmp_path / "changed.json").write_text(receipt().replace('"alpha": "20"', '"alpha": "19"'), encoding="utf-8")
+    (tmp_path / "receipt.json").write_text(some_receipt(), encoding="utf-8")
+    (tmp_path / "changed.json").write_text(some_receipt().replace('"alpha": "20"', '"alpha": "19"'), encoding="utf-8")
     return tmp_path
 
 

@@ -13,11 +13,11 @@ from torch.optim import SGD
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training.archive import read_archive, write_archive
-from expost.training.checkpoint import Checkpoint
-from expost.training.module import Trainer
-from expost.training.paid import Paid, stored_fraction
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.archive import read_archive, write_archive
+from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.paid import Paid, stored_fraction
+from expost.training.torch.trainer import Trainer
 from tests.unit.examples import one_sentence
 
 PLAN: dict[str, Any] = {"every": "1 epoch", "releases": 2, "delta": 1e-5}
@@ -120,10 +120,21 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "weights ahead of their bill": lambda stored: stored.update(steps=400),
     "steps as text": lambda stored: stored.update(steps="4"),
     "judged ahead of the weights": lambda stored: stored.update(judged=5),
+    "an answer before the question": lambda stored: stored.update(judged=0, verdict=[True, 9.0, 1.0, 1.0]),
+    "no answer": lambda stored: stored.pop("verdict"),
+    "an answer as text": lambda stored: stored.update(verdict="passed"),
+    "an answer that is not one": lambda stored: stored.update(verdict=[1, None, None, None]),
+    "an answer of nan": lambda stored: stored.update(verdict=[True, float("nan"), 1.0, 1.0]),
+    "a longer answer": lambda stored: stored.update(verdict=[True, 1.0, 1.0, 1.0, 1.0]),
     "over as text": lambda stored: stored.update(over="no"),
     "a plan that is none": lambda stored: stored.update(plan=[]),
     "a clip with an exponent": lambda stored: stored["settings"].update(clip="1e99999999"),
     "a noise multiplier below 0": lambda stored: stored["settings"].update(noise_multiplier="-1"),
+    "a noise multiplier of 0": lambda stored: stored["settings"].update(noise_multiplier="0"),
+    "a noise multiplier next to 0": lambda stored: stored["settings"].update(noise_multiplier=f"1/{10**300}"),
+    "a noise multiplier without end": lambda stored: stored["settings"].update(noise_multiplier=str(10**300)),
+    "a clip of 0": lambda stored: stored["settings"].update(clip="0"),
+    "a batch beyond the records": lambda stored: stored["settings"].update(batch=41),
     "a batch of 0": lambda stored: stored["settings"].update(batch=0),
     "records as text": lambda stored: stored["settings"].update(records="40"),
     "seeded as text": lambda stored: stored["settings"].update(seeded="no"),

@@ -12,9 +12,9 @@ from typing import final
 
 import pytest
 
-from expost.cli import ending
-from expost.cli.signals import ENDINGS
-from expost.runs.claim import Claim
+from expost.folders.claim import Claim
+from expost.terminal import ending
+from expost.terminal.signals import ENDINGS
 from tests.faults.conftest import Setting
 from tests.faults.jobs import FINETUNE, JOBS, SYNTH, Job
 from tests.faults.processes import ROOT, Ended, Scene
@@ -148,6 +148,20 @@ def test_a_run_that_is_killed_before_it_spends_leaves_a_journal_that_says_nothin
     scene, stated = killed(case, setting)
 
     assert stated == (None if case.phase == "beginning" else "0")
+    assert scene.is_old()
+    assert scene.left == set()
+
+
+def test_a_run_that_is_killed_before_the_first_line_of_its_journal_does_not_stop_the_next(setting: Setting) -> None:
+    scene = setting(SYNTH)
+
+    end = scene.stopped(signal.SIGKILL, "journal made")
+    left = (scene.here / "out.journal").read_bytes()
+    with Claim(scene.here / "out", overwrite=True):
+        pass
+
+    assert (end.status, left) == (-signal.SIGKILL, b"")
+    scene.require_nothing_lost()
     assert scene.is_old()
     assert scene.left == set()
 

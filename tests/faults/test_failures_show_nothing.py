@@ -20,6 +20,7 @@ from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import ExpostError, MechanismFailed
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
@@ -29,7 +30,6 @@ from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
-from expost.record import Memory
 from expost.release import Past
 from expost.search import search
 from expost.statistic import Statistic, bounded_sum, histogram
@@ -192,9 +192,9 @@ def test_a_failed_check_stays_billed_in_full(check: Check[Integers, int]) -> Non
 
 
 def test_a_failed_step_stays_held_on_record() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
-    failed(Odometer(recorder=memory), Says(0, raises), budget(1))
+    failed(Odometer(ledger=memory), Says(0, raises), budget(1))
 
     assert [hold.promise for hold in memory.held] == [Says(0).promise(budget(1))]
     assert memory.lines == ()
@@ -211,8 +211,8 @@ def test_a_failed_step_is_billed_beside_those_that_follow() -> None:
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_step_stays_billed_and_held(interrupt: type[BaseException]) -> None:
-    memory = Memory()
-    odometer = Odometer(recorder=memory)
+    memory = MemoryLedger()
+    odometer = Odometer(ledger=memory)
 
     def interrupted(data: Integers) -> NoReturn:
         raise interrupt

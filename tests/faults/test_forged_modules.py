@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
-from expost.report import of_training
-from expost.report.audit import check
-from expost.report.receipt import written
-from expost.report.replay import Replay
-from expost.training.checkpoint import Checkpoint
+from expost.jobs import audit as check
+from expost.jobs.modules.report import of_training
+from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.replay import Replay
+from expost.training.torch.checkpoint import Checkpoint
 from tests.faults.forger import (
     cheaper_throughout,
     first_that_fools,
@@ -23,7 +24,7 @@ from tests.faults.forger import (
     shorter,
 )
 from tests.faults.forgeries import Receipt, changed, looking, measuring, receipt_of, restate
-from tests.faults.modules import MODULES, WAYS, Killed, begun
+from tests.faults.modules import MODULES, WAYS, Killed, Way, begun
 
 NAMES = tuple(MODULES)
 
@@ -79,10 +80,6 @@ def test_the_generator_finds_what_an_audit_without_a_replay_lets_pass(monkeypatc
     assert lowered(name, forged)
 
 
-WRITES = (2, 4, 6, 7)
-"""After which a process ends: with the first steps, with those before a release, with a question, and with a rung."""
-
-
 def stop_after(writes: int) -> Callable[[Checkpoint], None]:
     """A checkpoint that is written so often, and no more."""
     write = Checkpoint._write
@@ -97,20 +94,34 @@ def stop_after(writes: int) -> Callable[[Checkpoint], None]:
     return stop
 
 
+def killed(way: Way, path: Path, writes: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a process ended with this write of its checkpoint, or had come to its end before."""
+    with monkeypatch.context() as patch, suppress(Killed):
+        patch.setattr(Checkpoint, "_write", stop_after(writes))
+        way(begun(path))
+        return False
+    return True
+
+
+FIRST = (2, 4, 6, 7)
+"""Writes with which a process ends: with the first steps, those before a release, a question, and its answer."""
+LAST = {"balanced, an epoch at a time": 20, "Gaussian, a release at a time": 14, "by hand": 17}
+"""The last write of all; the four before are the last steps, their weights, the last question and its answer."""
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_wherever_a_process_ended_the_receipt_of_the_resumed_run_is_worked_out_again(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Steps whose weights were lost are on the bill, and so is a question that was never answered."""
     told: list[Receipt] = []
-    for writes in WRITES:
+    for writes in (*FIRST, *range(LAST[way] - 4, LAST[way] + 1)):
         path = tmp_path / f"{writes}.pt"
-        with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(Checkpoint, "_write", stop_after(writes))
-            WAYS[way](begun(path))
+        assert killed(WAYS[way], path, writes, monkeypatch)
         again = begun(path)
-        told.append(json.loads(written(of_training(again, WAYS[way](again)))))
+        told.append(json.loads(receipt_text(receipt(of_training(again, WAYS[way](again))))))
 
     assert [str(check(each)) for each in told if not check(each).matches] == []
-    assert max(each["training"]["earlier"] for each in told) > 0
+    assert not killed(WAYS[way], tmp_path / "whole.pt", LAST[way] + 1, monkeypatch)
+    assert max(each["training"]["earlier"] for each in told) == 2
     assert len({each["statement"]["epsilon"] for each in told}) == 1

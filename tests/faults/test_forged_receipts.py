@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 
 from expost.accounting.gaussian import lattice_rho
+from expost.jobs import audit as check
 from expost.private import Neighbours
-from expost.report.audit import check
-from expost.report.replay import Replay
+from expost.receipts.replay import Replay
 from tests.faults.forger import (
     first_that_fools,
     fools,

@@ -10,8 +10,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from expost.report import retrace
-from expost.report.audit import CALLERS, check
+from expost.jobs import audit as check
+from expost.receipts import retrace
+from expost.receipts.audit import CALLERS
 from tests.faults.forger import (
     believes,
     cheaper_throughout,

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from expost.cli.ending import NOT_REACHED
-from expost.report import tuning
-from expost.report.audit import check
-from expost.report.receipt import written
-from expost.report.tuning import PRICES
+from expost.jobs import audit as check
+from expost.jobs.tunings import report as tuning
+from expost.jobs.tunings.report import PRICES, tuning_receipt
+from expost.receipts.receipt import receipt_text
+from expost.terminal.ending import NOT_REACHED
 from tests.faults.forger import believes, first_that_fools, fools, forgeries, lowered
 from tests.faults.forgeries import Receipt, changed, receipt_of, restate
 from tests.faults.tunings import TUNINGS, finished
@@ -66,7 +66,7 @@ def test_a_selection_that_does_not_fit_its_digest_is_noticed(how: str) -> None:
 
 def test_the_command_takes_the_digest_of_a_tuning_and_names_what_it_believes(tmp_path: Path) -> None:
     path = tmp_path / "receipt.json"
-    path.write_text(written(finished("tuning")), encoding="utf-8")
+    path.write_text(receipt_text(tuning_receipt(finished("tuning"))), encoding="utf-8")
     shown = receipt_of("tuning")["pledged"]
 
     right, wrong = (run("audit", str(path), "--pledge", digest) for digest in (shown, "0" * 64))

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.errors import ExpostError
-from expost.report.audit import check
-from expost.report.journal import opening_line, read_journal
-from expost.report.notation import MOST_PLANNED
+from expost.jobs import audit as check
+from expost.receipts.journal import opening_line, read_journal
+from expost.receipts.notation import MOST_PLANNED
 from expost.text import number_typed
 from tests.faults.forger import at, places
 from tests.faults.forgeries import Receipt, receipt_of
@@ -51,16 +51,16 @@ def test_a_file_that_is_not_a_schema_or_options_is_refused(how: str, tmp_path: P
     good = tmp_path / "schema.toml"
     good.write_text(schema().dumps(), encoding="utf-8")
 
-    refused("plan", "--schema", str(path), "--target", "renewed")
-    refused("plan", "--schema", str(good), "--target", "renewed", "--config", str(path))
+    refused("plan", "synth", "--schema", str(path), "--target", "renewed")
+    refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--config", str(path))
 
 
 def test_a_schema_or_options_are_not_read_from_what_never_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        refused("plan", "--schema", str(path), "--target", "renewed")
-        refused("plan", "--config", str(path))
+        refused("plan", "synth", "--schema", str(path), "--target", "renewed")
+        refused("plan", "synth", "--config", str(path))
 
 
 @pytest.mark.parametrize("ladder", ["1e99999999:1:7", "1e-99999999:1:7", "1:1e1_0000:7", "0.01:1:1000000", "nan:1:7"])
@@ -69,8 +69,8 @@ def test_a_ladder_beyond_all_bounds_is_refused(ladder: str, tmp_path: Path) -> N
     good.write_text(schema().dumps(), encoding="utf-8")
     chosen.write_text(f'ladder = "{ladder}"\n', encoding="utf-8")
 
-    refused("plan", "--schema", str(good), "--target", "renewed", "--ladder", ladder)
-    refused("plan", "--schema", str(good), "--target", "renewed", "--config", str(chosen))
+    refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--ladder", ladder)
+    refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--config", str(chosen))
 
 
 def test_a_number_is_read_as_typed_unless_its_exponent_is_huge() -> None:
@@ -192,9 +192,9 @@ def test_the_slowest_journals_and_settings_end_soon(tmp_path: Path) -> None:
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from expost.errors import ExpostError\n"
-        "from expost.report.journal import read_journal\n"
-        "from expost.report.untrusted import text_from\n"
-        "from expost.tabular.schema import Schema\n"
+        "from expost.receipts.journal import read_journal\n"
+        "from expost.receipts.untrusted import text_from\n"
+        "from expost.tabular.schema.schema import Schema\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (15, 15))\n"
         "refused = 0\n"
         "for path in map(Path, sys.argv[1:]):\n"

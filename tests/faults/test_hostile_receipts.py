@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from expost.cli import main
-from expost.report.audit import check
-from expost.report.notation import MOST_COUNT, MOST_DIGITS, MOST_LINES, MOST_ORDERS, fraction
-from expost.report.testimony import MOST_ENTRIES, MOST_STOPS
-from expost.report.tuning import MOST_CONFIGURATIONS
-from expost.report.untrusted import MOST_BYTES, MOST_FIGURES, MOST_SHOWN, quoted
+from expost.jobs import audit as check
+from expost.jobs.tunings.report import MOST_CONFIGURATIONS
+from expost.receipts.notation import MOST_COUNT, MOST_DIGITS, MOST_LINES, MOST_ORDERS, fraction
+from expost.receipts.testimony import MOST_ENTRIES, MOST_STOPS
+from expost.receipts.untrusted import MOST_BYTES, MOST_FIGURES, MOST_SHOWN, quoted
 from tests.faults.forgeries import Receipt, changed, measuring, receipt_of, restate
 from tests.unit.commands import run
 
@@ -136,7 +136,7 @@ HOSTILE: dict[str, tuple[str, Callable[[Receipt], object]]] = {
     "a threshold of too many units": ("balanced check", lambda found: found["asked"].update(threshold=f"1/{2**40}")),
     "facts that are tables": ("balanced check", lambda found: found["bill"][0].update(facts={"a": {"b": 1}})),
     "a truth value that is a text": ("balanced check", lambda found: found.update(seeded="false")),
-    "another relation": ("balanced check", lambda found: found.update(neighbours=ESCAPES)),
+    "other neighbours": ("balanced check", lambda found: found.update(neighbours=ESCAPES)),
     "an ending nobody knows": ("balanced check", lambda found: found["ended"].update(how=ESCAPES)),
     "a check nobody can ask": ("balanced check", lambda found: found["asked"]["check"].update(facts={})),
     "a name that draws": ("balanced check", lambda found: found["bill"][0].update(what=ESCAPES)),
@@ -295,8 +295,8 @@ def test_the_slowest_receipts_end_soon(tmp_path: Path) -> None:
         path.write_text(json.dumps(restated(changed(name, spoil))), encoding="utf-8")
     program = (
         "import resource, sys\n"
-        "from expost.report.audit import check\n"
-        "from expost.report.untrusted import receipt_in, text_from\n"
+        "from expost.receipts.audit import check\n"
+        "from expost.receipts.untrusted import receipt_in, text_from\n"
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
         "print(any(check(receipt_in(text_from(Path(path)), Path(path))).matches for path in sys.argv[1:]))\n"

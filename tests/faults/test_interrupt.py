@@ -15,15 +15,15 @@ from typing import final
 import numpy as np
 import pytest
 
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.report.digits import price
-from expost.tabular import engine
-from expost.training.finetune import HeadRecipe, plan_training
+from expost.tabular.source import engine
+from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Schedule
-from expost.training.score import accuracy
 from tests.unit.commands import PLEDGED
+from tests.unit.folders.test_place import older_release
+from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made
 from tests.unit.report.examples import blobs, customers
-from tests.unit.runs.test_place import older_release
-from tests.unit.test_runs import SCHEMA, csv, made
 
 SLOW = """
 import pathlib

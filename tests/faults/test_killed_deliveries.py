@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 from expost.errors import SchemaMismatch
-from expost.report import check
-from expost.runs.claim import Claim
-from expost.runs.place import is_release
+from expost.folders.claim import Claim
+from expost.folders.place import is_release
+from expost.jobs import audit as check
 from tests.faults.processes import environment
-from tests.unit.runs.test_exchange import can_exchange
-from tests.unit.runs.test_place import RECEIPT
+from tests.unit.folders.test_exchange import can_exchange
+from tests.unit.folders.test_place import RECEIPT
 
 PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 
-import expost.runs.scratch
-from expost.runs.folder import deliver
+import expost.folders.scratch
+from expost.folders.delivery import deliver
 from tests.unit.report.examples import facts
-from tests.unit.runs.test_place import older_release
+from tests.unit.folders.test_place import older_release
 
-told, exchange = facts(), expost.runs.scratch.exchange
+told, exchange = facts(), expost.folders.scratch.exchange
 if sys.argv[1] == "unable":
     exchange = lambda one, other: False
 
@@ -50,7 +50,7 @@ def replace(moment):
     deliver(Path("out"), told, put, overwrite=True)
 
 
-expost.runs.scratch.exchange = exchanged
+expost.folders.scratch.exchange = exchanged
 for moment in range(1000):
     os.mkdir(str(moment))
     older_release(Path(f"{moment}/out"))

@@ -11,13 +11,13 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import Adam, Optimizer
 
+from expost.bill import bill_total, billed
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.report.facts import bill_total, billed
-from expost.training.callback import Callback
-from expost.training.module import Trainer
-from expost.training.run import TrainingRun
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.run import TrainingRun
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import held, network, sgd, train
 
 PLAN: dict[str, Any] = {"every": "1 epoch", "releases": 3, "delta": 1e-5}
@@ -102,7 +102,7 @@ def test_an_ordinary_module_of_lightnings_is_refused_at_whichever_hook_comes_fir
         host.fit(callback)
 
     assert not host.written
-    assert not trainer.record.lines
+    assert not trainer.ledger.lines
     assert callback.outcome is None
 
 
@@ -122,7 +122,7 @@ def test_a_loop_without_an_optimiser_is_let_train_as_before(optimizers: list[Opt
 
     assert callback.outcome is not None
     assert len(host.written) == 3
-    assert trainer.record.lines
+    assert trainer.ledger.lines
 
 
 def by_hand(host: Lightning) -> None:
@@ -148,7 +148,7 @@ def test_a_change_of_the_module_that_is_not_ours_is_refused_and_no_further_epoch
             host.fit(callback)
 
     assert not host.written
-    assert not trainer.record.lines
+    assert not trainer.ledger.lines
 
 
 def test_weights_that_lightning_restores_from_a_file_are_refused_at_the_start() -> None:
@@ -170,7 +170,7 @@ def test_a_checkpoint_of_changed_weights_is_not_written() -> None:
 def test_were_it_not_refused_the_file_would_hold_moments_of_raw_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twin: without the refusals Lightning trains to what it likes, and what it writes is without noise."""
     monkeypatch.setattr(TrainingRun, "require_untouched", lambda self, past: None)
-    monkeypatch.setattr("expost.training.callback._require_empty", lambda optimizer: None)
+    monkeypatch.setattr("expost.training.torch.callback._require_empty", lambda optimizer: None)
     module, _, callback = begun()
     host = Lightning(module, [Adam(module.parameters())], batch=raw)
 
@@ -188,13 +188,13 @@ def test_whoever_asks_for_releases_must_leave_the_module_alone_too() -> None:
     trainer = job(module)
     stages = trainer.releases(every="1 step", releases=2)
     next(stages)
-    spent = bill_total(billed(trainer.record)).at(8)
+    spent = bill_total(billed(trainer.ledger)).at(8)
     frozen(Lightning(module))
 
     with pytest.raises(SchemaMismatch, match=CHANGED):
         next(stages)
 
-    assert bill_total(billed(trainer.record)).at(8) == spent
+    assert bill_total(billed(trainer.ledger)).at(8) == spent
 
 
 def test_and_whoever_listens_to_a_run() -> None:
@@ -204,7 +204,7 @@ def test_and_whoever_listens_to_a_run() -> None:
     with pytest.raises(SchemaMismatch, match=CHANGED):
         trainer.until(accuracy(0.99), on=held(), **PLAN, on_step=lambda line: frozen(Lightning(module)))
 
-    assert sum(count for entry, _, count in trainer.record.lines if entry.what == "ModuleDescent") == 1
+    assert sum(count for entry, _, count in trainer.ledger.lines if entry.what == "ModuleDescent") == 1
 
 
 def test_frozen_weights_and_buffers_must_stay_as_they_were_as_well() -> None:

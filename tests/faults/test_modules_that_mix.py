@@ -14,10 +14,10 @@ from torch.utils.data import Dataset
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training import mixing, probe
-from expost.training.clipping import Clipper, Ghost, PerRecord, attached
-from expost.training.mixing import Tolerance
-from expost.training.module import CROSS_ENTROPY, Trainer
+from expost.training.torch import mixing, probe
+from expost.training.torch.clipping import Clipper, Ghost, PerRecord, attached
+from expost.training.torch.mixing import Tolerance
+from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.training.modules import Pair, flat, sentences, sgd, train
 
 KINDS = pytest.mark.parametrize("kind", [PerRecord, Ghost])
@@ -352,5 +352,5 @@ def test_with_a_dataset_too_a_module_that_mixes_is_refused_before_anything_is_bi
         trainer.releases(every="1 step", releases=1)
 
     assert rows.read == [0]  # for its shape
-    assert not trainer.record.held
-    assert not trainer.record.lines
+    assert not trainer.ledger.held
+    assert not trainer.ledger.lines

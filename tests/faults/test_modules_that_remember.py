@@ -13,8 +13,8 @@ from torch.utils.data import TensorDataset
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training import clipping, memory, probe
-from expost.training.module import Trainer
+from expost.training.torch import clipping, memory, probe
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import Pair, flat, sgd, train
 
 CANARY = 7

@@ -16,11 +16,11 @@ from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.pledge import FixedOrder, Pledge
 from expost.checks import CentredSum, GaussianCheck
 from expost.errors import BudgetExceeded, LedgerConflict, SchemaMismatch
+from expost.ledger import Entry, Hold, Ledger, MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private
-from expost.record import Entry, Hold, Memory, Recorder
 from expost.release import Past, Release
 from expost.step import Inquiry
 from tests.unit.examples import (
@@ -41,12 +41,12 @@ from tests.unit.examples import (
 PLEDGE = FixedOrder.at(20, 1e-5)
 
 
-def sealed(records: int, relation: Neighbours) -> Private[Integers]:
-    return Private(np.zeros(records, dtype=np.int64), relation)
+def sealed(records: int, neighbours: Neighbours) -> Private[Integers]:
+    return Private(np.zeros(records, dtype=np.int64), neighbours)
 
 
 class Forgetful:
-    """A recorder that compares nothing."""
+    """A ledger that compares nothing."""
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Not kept."""
@@ -59,12 +59,12 @@ class Forgetful:
         """Not kept."""
 
 
-def number_under_two_relations(records: int, recorder: Recorder) -> tuple[int, float]:
+def number_under_two_relations(records: int, ledger: Ledger) -> tuple[int, float]:
     """The exact number of records, free under replacement, after one honest step for added and removed ones."""
     seen: list[int] = []
-    odometer = Odometer(pledge=PLEDGE, rehearsal=True, recorder=recorder)
+    odometer = Odometer(pledge=PLEDGE, rehearsal=True, ledger=ledger)
     odometer.spend(Gaussian(counts()), sealed(records, ADD), budget(1), Past(), silence())
-    free = Says(None, look=lambda data: seen.append(len(data)), relation=REPLACE, curve=line(0, 0))
+    free = Says(None, look=lambda data: seen.append(len(data)), neighbours=REPLACE, curve=line(0, 0))
     odometer.spend(free, sealed(records, REPLACE), budget(1), Past(), silence())
     return seen[0], odometer.epsilon
 
@@ -80,7 +80,7 @@ def test_an_odometer_that_forgets_them_states_a_finite_price_of_the_exact_number
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The negative twin: two data sets that differ by a record are told apart with certainty, for ε = 1.397."""
-    monkeypatch.setattr(odometers, "agree", lambda relation, data: None)
+    monkeypatch.setattr(odometers, "agree", lambda neighbours, data: None)
 
     fewer, more = (number_under_two_relations(records, Forgetful()) for records in (7, 8))
 
@@ -91,11 +91,11 @@ def test_an_odometer_that_forgets_them_states_a_finite_price_of_the_exact_number
 @pytest.mark.parametrize("first", [ADD, REPLACE])
 def test_the_other_relation_is_refused_before_data_is_opened_and_costs_nothing(first: Neighbours) -> None:
     second, wire, odometer = REPLACE if first is ADD else ADD, Tripwire(), rehearsal()
-    odometer.spend(Gaussian(counts(relation=first)), people(0, relation=first), budget(1), Past(), silence())
+    odometer.spend(Gaussian(counts(neighbours=first)), people(0, neighbours=first), budget(1), Past(), silence())
     before = odometer.spent
 
     with pytest.raises(SchemaMismatch):
-        odometer.spend(Gaussian(wire.counts(second)), people(0, relation=second), budget(1), Past(), silence())
+        odometer.spend(Gaussian(wire.counts(second)), people(0, neighbours=second), budget(1), Past(), silence())
 
     assert not wire.opened
     assert odometer.spent == before
@@ -107,7 +107,7 @@ def test_a_question_under_another_relation_is_refused_too() -> None:
     check = GaussianCheck(CentredSum.accuracy(wire.score, 0.5, REPLACE), budget(1), 2, None)
 
     with pytest.raises(SchemaMismatch):
-        odometer.ask(Inquiry(check), people(0, relation=REPLACE), candidate, trained=odometer.spent, noise=silence())
+        odometer.ask(Inquiry(check), people(0, neighbours=REPLACE), candidate, trained=odometer.spent, noise=silence())
 
     assert not wire.opened
 
@@ -119,7 +119,7 @@ def test_a_failed_step_fixes_the_relation() -> None:
         odometer.spend(broken, people(0), budget(1), Past(), silence())
 
     with pytest.raises(SchemaMismatch):
-        odometer.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+        odometer.spend(Says(0, neighbours=REPLACE), people(0, neighbours=REPLACE), budget(1), Past(), silence())
 
 
 def test_a_step_that_was_refused_does_not() -> None:
@@ -127,13 +127,15 @@ def test_a_step_that_was_refused_does_not() -> None:
     with pytest.raises(BudgetExceeded):
         odometer.spend(Says(0), people(0), budget(2), Past(), silence())
 
-    release = odometer.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+    release = odometer.spend(Says(0, neighbours=REPLACE), people(0, neighbours=REPLACE), budget(1), Past(), silence())
 
-    assert release.relation is REPLACE
+    assert release.neighbours is REPLACE
 
 
-def made(relation: Neighbours) -> Release[int]:
-    return rehearsal().spend(Says(0, relation=relation), people(0, relation=relation), budget(1), Past(), silence())
+def made(neighbours: Neighbours) -> Release[int]:
+    return rehearsal().spend(
+        Says(0, neighbours=neighbours), people(0, neighbours=neighbours), budget(1), Past(), silence()
+    )
 
 
 MIXED: dict[str, Callable[[], object]] = {
@@ -160,27 +162,27 @@ def test_releases_of_two_odometers_are_not_billed_together_across_relations(mixi
     assert one_sentence(refused.value)
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_releases_of_two_odometers_are_billed_together_within_one_relation(relation: Neighbours) -> None:
-    joint = Past(made(relation), made(relation)).joint()
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_releases_of_two_odometers_are_billed_together_within_one_relation(neighbours: Neighbours) -> None:
+    joint = Past(made(neighbours), made(neighbours)).joint()
 
-    assert joint.relation is relation
+    assert joint.neighbours is neighbours
     assert joint.spent.at(20) == 2.0
 
 
 def test_a_past_without_releases_goes_with_either() -> None:
-    assert Past[int]().relation is Past[int]().joint().relation is None
+    assert Past[int]().neighbours is Past[int]().joint().neighbours is None
 
 
 def test_a_record_stays_with_one_relation() -> None:
     """Two odometers may write to one record, which adds up all of it."""
-    record = Memory()
-    first, second = (Odometer(recorder=record, rehearsal=True) for _ in range(2))
+    ledger = MemoryLedger()
+    first, second = (Odometer(ledger=ledger, rehearsal=True) for _ in range(2))
     first.spend(Says(0), people(0), budget(1), Past(), silence())
 
     with pytest.raises(LedgerConflict, match="open a new one") as refused:
-        second.spend(Says(0, relation=REPLACE), people(0, relation=REPLACE), budget(1), Past(), silence())
+        second.spend(Says(0, neighbours=REPLACE), people(0, neighbours=REPLACE), budget(1), Past(), silence())
 
     assert one_sentence(refused.value)
-    assert record.spent.at(20) == 1.0
+    assert ledger.spent.at(20) == 1.0
     assert not math.isinf(second.spent.at(20))

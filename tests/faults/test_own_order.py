@@ -21,10 +21,10 @@ from expost.norms import row_norms
 from expost.private import Private
 from expost.release import Past
 from expost.statistic import Statistic, bounded_sum
-from expost.training import score
-from expost.training.arrays import InNumpy
-from expost.training.gradient import Exact
-from expost.training.score import unit
+from expost.training.head import score
+from expost.training.head.arrays import InNumpy
+from expost.training.head.gradient import Exact
+from expost.training.head.score import unit
 from tests.unit.examples import ADD, budget, rehearsal, silence
 
 WIDTH = 64

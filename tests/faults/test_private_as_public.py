@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 
 from expost.errors import SchemaMismatch
-from expost.record import Memory
-from expost.tabular.public import public_check
+from expost.jobs.synthesis.public import public_check
+from expost.ledger import MemoryLedger
 from expost.tabular.table import Table
-from expost.training.labelled import Labelled
-from tests.unit import test_finetune as heads
+from expost.training.head.labelled import Labelled
 from tests.unit.commands import run
 from tests.unit.examples import one_sentence
+from tests.unit.jobs.finetuning import test_run as heads
+from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made, public_records, records
 from tests.unit.report.examples import blobs, customers
-from tests.unit.test_runs import SCHEMA, csv, made, public_records, records
 
 
 def linked(folder: Path) -> Path:
@@ -71,11 +71,11 @@ each_disguise = pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISG
 
 def refused(table: object, public: object) -> str:
     """Why the run was not done; nothing is on record."""
-    record = Memory()
+    ledger = MemoryLedger()
     with pytest.raises(SchemaMismatch, match="same") as refusal:
-        made(table, check=public_check(public, SCHEMA), record=record)
+        made(table, check=public_check(public, SCHEMA), ledger=ledger)
     assert one_sentence(refusal.value)
-    assert (record.lines, record.held) == ((), ())
+    assert (ledger.lines, ledger.held) == ((), ())
     return str(refusal.value)
 
 

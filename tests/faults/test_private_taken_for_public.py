@@ -13,10 +13,10 @@ from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 import expost
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.training.labelled import Labelled
+from expost.training.head.labelled import Labelled
+from expost.training.head.score import accuracy
 from expost.training.overlap import same_data
-from expost.training.records import Public
-from expost.training.score import accuracy
+from expost.training.torch.records import Public
 from tests.unit.training.modules import Pair, trainer
 
 torch.manual_seed(3)
@@ -129,7 +129,7 @@ def test_records_to_train_on_are_not_checked_on(data: Any, on: Any, kind: Callab
         job.begin(accuracy(0.5), on=kind(on), releases=2, every="1 step")
 
     assert str(refused.value).count("\n") == 0
-    assert not job.record.lines
+    assert not job.ledger.lines
 
 
 APART: dict[str, tuple[Any, Any]] = {

@@ -14,16 +14,16 @@ import polars as pl
 import pytest
 
 from expost.errors import SchemaMismatch
-from expost.tabular import engine
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
-from expost.tabular.source import read_table
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source import engine
+from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
 
 SCHEMA = Schema((Integer("a", (1, 2, 3)),), True, ADD)
 SPILLS = """
 import sys, time
-from expost.tabular.engine import connection
+from expost.tabular.source.engine import connection
 home = connection()
 home.execute("SET memory_limit = '40MB'")
 home.execute("SET threads = 1")

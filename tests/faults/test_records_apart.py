@@ -12,14 +12,14 @@ import pytest
 
 from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
-from expost.tabular import delimited
-from expost.tabular.column import Missing
 from expost.tabular.draft import draft
-from expost.tabular.listed import Categorical, Integer
-from expost.tabular.schema import Schema
-from expost.tabular.source import read_table
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Categorical, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source import delimited
+from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
-from tests.unit.tabular.test_source import shown
+from tests.unit.tabular.source.test_reading import shown
 
 SCHEMA = Schema((Categorical("height", ("tall", "short"), "other"), Integer("age", (0, 1, 2))), True, ADD)
 PEOPLE = [f"tall,{place % 3}" for place in range(3000)]

@@ -10,15 +10,15 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import Floats, Integers, Noise, SeededNoise
-from expost.runs import synthesize
 from expost.tabular.apart import invented, require_apart
-from expost.tabular.column import Missing
-from expost.tabular.listed import Boolean, Integer
-from expost.tabular.model import Model
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Model
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
@@ -140,7 +140,7 @@ def synthesized(table: object, **changes: Any) -> object:
 @pytest.mark.parametrize("how", MIXING)
 def test_what_mixes_records_is_refused_before_the_table_is_opened(how: str) -> None:
     """No table is given: opening it would be refused as well, in other words."""
-    with pytest.raises(InvalidBound, match="changes with the records scored beside it or before it") as refusal:
+    with pytest.raises(InvalidValue, match="changes with the records scored beside it or before it") as refusal:
         synthesized(None, **MIXING[how])
 
     assert one_sentence(refusal.value)
@@ -164,7 +164,7 @@ def old(table: Table, model: Model, target: str, noise: Noise) -> Predictor:
 
 def test_a_score_that_fills_gaps_by_what_is_common_is_refused_although_few_records_have_a_gap() -> None:
     """A handful of records has no gap, or no other commonest age; halves of many have both."""
-    with pytest.raises(InvalidBound, match="changes with the records scored beside it"):
+    with pytest.raises(InvalidValue, match="changes with the records scored beside it"):
         synthesize(None, schema=WIDE, target="renewed", accuracy=0.5, ladder=LADDER, learner=old, score=filled)
 
 
@@ -205,7 +205,7 @@ def test_one_record_moves_the_margin_of_a_mixing_estimator_by_a_hundred(kind: ty
 
 @pytest.mark.parametrize("kind", [Centres, Follows])
 def test_a_released_candidate_is_tried_again_with_what_it_learnt(kind: type) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         require_apart(correct("renewed"), candidate(kind))
 
 
@@ -218,7 +218,7 @@ def test_an_estimator_keeps_nothing_of_what_it_judged() -> None:
 
 
 def test_a_score_that_fails_on_made_up_records_is_refused_without_quoting_them() -> None:
-    with pytest.raises(InvalidBound, match="fails on made-up records") as refusal:
+    with pytest.raises(InvalidValue, match="fails on made-up records") as refusal:
         synthesized(None, score=fails)
 
     assert one_sentence(refusal.value)
@@ -233,7 +233,7 @@ class Uncopied(Sorts):
 
 
 def test_an_estimator_that_cannot_be_copied_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="cannot be copied") as refusal:
+    with pytest.raises(InvalidValue, match="cannot be copied") as refusal:
         synthesized(None, learner=named(Uncopied))
 
     assert one_sentence(refusal.value)

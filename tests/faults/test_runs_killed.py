@@ -13,9 +13,9 @@ from typing import final
 import pytest
 
 from expost.errors import LedgerConflict
+from expost.folders.journal import Journal
+from expost.receipts.journal import Kept, read_journal
 from expost.report.digits import price
-from expost.report.journal import Kept, read_journal
-from expost.runs import Journal
 from tests.unit.commands import run
 
 HALTING = """
@@ -58,26 +58,26 @@ expost.Journal._append = later
 
 SEARCH = """
 from tests.unit.examples import ADD, budget, counts, right
-from tests.unit.report.test_searching import LADDER, ONES, most
+from tests.unit.jobs.searches.test_report import LADDER, ONES, most
 
 question = expost.CentredSum(right, Fraction(99, 100), ADD)
 mechanism, check = expost.Gaussian(counts()), expost.CHECK
 pledge = expost.PlannedStops(expost.planned_stops(mechanism, LADDER, check), 1e-5)
 with expost.Journal.at("run.journal") as record:
-    odometer = expost.Odometer(pledge=pledge, recorder=record)
+    odometer = expost.Odometer(pledge=pledge, ledger=record)
     noise = Halting(LAST, lambda: odometer.epsilon)
     expost.search(ONES, mechanism, LADDER, most, check, noise=noise, odometer=odometer)
 """
 TRAINING = """
 from expost.runs import spent_so_far
-from expost.training.module import Trainer
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 module = network()
 with expost.Journal.at("run.journal") as record:
     trainer = Trainer(
         module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0,
-        recorder=record, noise=Halting(LAST, lambda: spent_so_far(record)), checkpoint=CHECKPOINT,
+        ledger=record, noise=Halting(LAST, lambda: spent_so_far(record)), checkpoint=CHECKPOINT,
     )
     for stage in trainer.releases(every="1 epoch", releases=3):
         pass
@@ -89,7 +89,7 @@ from tests.unit.training.test_tune import Commonest, TWOS
 with expost.Journal.at("run.journal") as record:
     tune(
         TWOS, [Commonest("dear", 2.0), Commonest("cheap", 0.5)], at_least=0.8, delta=1e-6, mean_runs=20,
-        noise=Halting(LAST, lambda: 4.0), odometer=expost.Odometer(recorder=record),
+        noise=Halting(LAST, lambda: 4.0), odometer=expost.Odometer(ledger=record),
     )
 """
 JOBS = {

@@ -15,8 +15,8 @@ import torch
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
 from expost.noise import SystemNoise
-from expost.training.course import Stage
-from expost.training.module import Trainer
+from expost.training.torch.course import Stage
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 3, "delta": 1e-5}
@@ -28,7 +28,7 @@ import pathlib
 import time
 
 from expost.noise import SystemNoise
-from expost.training.module import Trainer
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 
 
@@ -106,7 +106,7 @@ def test_every_statement_is_the_one_that_was_planned_for_its_release(
     killed: Path, resumed: tuple[Trainer, list[Stage]]
 ) -> None:
     trainer, stages = resumed
-    pledge = trainer.record.pledged
+    pledge = trainer.ledger.pledged
     assert isinstance(pledge, PlannedStops)
 
     seen = float((killed / "SEEN").read_text())

@@ -22,9 +22,9 @@ from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import LedgerConflict
 from expost.noise import SeededNoise
-from expost.training.archive import read_archive
-from expost.training.module import Trainer
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.archive import read_archive
+from expost.training.torch.trainer import Trainer
 
 PLAN: dict[str, Any] = {"every": "3 epochs", "releases": 3, "delta": 1e-5}
 KILLS = 17
@@ -109,7 +109,7 @@ def planned(run: Callable[[Trainer], float], path: Path) -> list[float]:
     """What a run that nobody kills announces."""
     job = made(path)
     run(job)
-    pledge = job.record.pledged
+    pledge = job.ledger.pledged
     assert isinstance(pledge, PlannedStops)
     return [stop.epsilon for stop in pledge.table]
 

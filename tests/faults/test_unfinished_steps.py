@@ -16,10 +16,10 @@ from expost.accounting.pledge import Pledge
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks import CentredSum, SparseVectorCheck
 from expost.errors import MechanismFailed, SpentCheck
+from expost.ledger import Entry, Hold
 from expost.mechanisms import Exact, NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
-from expost.record import Entry, Hold
 from expost.release import Past, Release
 from expost.step import Check, Inquiry, Verdict
 from tests.unit.examples import ADD, NONE, budget, counts, one_sentence, people, rehearsal, released, right
@@ -95,7 +95,7 @@ def test_asked_again_the_noise_would_shrink_below_its_level(monkeypatch: pytest.
 
 
 class Broken:
-    """A recorder that cannot keep what was spent, or cannot even begin."""
+    """A ledger that cannot keep what was spent, or cannot even begin."""
 
     def __init__(self, *, holds: bool) -> None:
         self._holds = holds
@@ -116,7 +116,7 @@ class Broken:
 
 def test_an_inquiry_whose_bill_was_not_settled_is_over() -> None:
     """The answer was drawn and never left; whether it passed must not show in what may be asked next."""
-    odometer, inquiry = Odometer(recorder=Broken(holds=True), rehearsal=True), Inquiry(CHECKS["Laplace path"])
+    odometer, inquiry = Odometer(ledger=Broken(holds=True), rehearsal=True), Inquiry(CHECKS["Laplace path"])
     with pytest.raises(OSError, match="full"):
         ask(odometer, inquiry, ScriptedNoise([0] * 9))
 
@@ -126,7 +126,7 @@ def test_an_inquiry_whose_bill_was_not_settled_is_over() -> None:
 
 def test_an_inquiry_that_was_refused_before_it_began_is_not() -> None:
     """Nothing was drawn, so nothing has moved."""
-    odometer, inquiry = Odometer(recorder=Broken(holds=False), rehearsal=True), Inquiry(CHECKS["Laplace path"])
+    odometer, inquiry = Odometer(ledger=Broken(holds=False), rehearsal=True), Inquiry(CHECKS["Laplace path"])
 
     for _ in range(2):
         with pytest.raises(OSError, match="full"):

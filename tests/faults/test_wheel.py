@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from expost.report import check
+from expost.jobs import audit as check
 
 ROOT = Path(__file__).parents[2]
 

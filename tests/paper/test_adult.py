@@ -24,9 +24,9 @@ from paper.tables.stops import Costs, Run, bills, checked, stop
 
 from expost import SeededNoise
 from expost.datasets.adult import adult_schema
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.noise import ScriptedNoise
 from expost.tabular.score import Sklearn
-from expost.tabular.synthesis import TableRecipe, plan_synthesis
 from expost.tabular.table import Table
 
 TINY = Settings(

@@ -18,9 +18,9 @@ from paper.show.finetuning import text
 from paper.summaries.confidence import confident
 
 from expost import Odometer, Private, SeededNoise, Split
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.training import Classifier
-from expost.training.finetune import HeadRecipe, fine_tune, plan_training
 
 DIGITS = pool(Source())
 TUNED = Tuned(learning_rate=0.1, clip=0.3)
@@ -58,7 +58,7 @@ def test_other_seeds_draw_other_records() -> None:
 
 
 def test_a_class_with_too_few_records_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="fewer than 400 records"):
+    with pytest.raises(InvalidValue, match="fewer than 400 records"):
         DIGITS.draw(200, SeededNoise(1))
 
 

@@ -46,15 +46,15 @@ from expost.private import Private
 from expost.release import Past
 from expost.statistic import Statistic
 from expost.step import Check, Inquiry
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
-from expost.training import gradient
-from expost.training.head import Head
-from expost.training.labelled import Labelled
-from expost.training.module import Trainer
-from expost.training.optimizer import Momentum
+from expost.training.head import gradient
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import Head
+from expost.training.head.optimizer import Momentum
+from expost.training.torch.trainer import Trainer
 from tests.bills.recording import Kind
 from tests.bills.test_checks import FAR, REACH, UNIT, Given
 from tests.statistical.laws import (

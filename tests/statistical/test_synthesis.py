@@ -9,8 +9,8 @@ import pytest
 
 from expost.checks.public import PublicCheck
 from expost.datasets import adult
+from expost.jobs.synthesis.run import Synthesized, synthesize
 from expost.noise import Floats, SeededNoise
-from expost.runs import Synthesized, synthesize
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.table import Table
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from expost.jobs.finetuning.recipe import HeadRecipe, calibrated, fine_tune
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.search import Ended
-from expost.training.finetune import HeadRecipe, calibrated, fine_tune
-from expost.training.labelled import Labelled
-from expost.training.optimizer import Adam
+from expost.training.head.labelled import Labelled
+from expost.training.head.optimizer import Adam
+from expost.training.head.score import accuracy, classified, unit
 from expost.training.schedule import Schedule
-from expost.training.score import accuracy, classified, unit
 
 pytestmark = pytest.mark.statistical
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import ORDERS, Table
 from expost.accounting.pure import randomized_response_rdp
+from expost.ledger import Fact
 from expost.noise import Floats, Integers, Noise, Shape
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.sampling.bounds import Bounds
 from expost.step import Price, Verdict
@@ -107,7 +107,7 @@ def pure(epsilon: Fraction) -> Promise:
 class RandomisedResponse:
     """A mechanism on a single bit: tell it with the chance that the budget's ε, taken as pure, allows."""
 
-    relation: Neighbours = Neighbours.REPLACE_ONE
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
     floating: bool = False
 
     def promise(self, budget: Budget) -> Promise:
@@ -125,7 +125,7 @@ class RandomisedCheck:
     """A check that tells, with a fixed pure ε a question, whether the held-out bit equals the candidate."""
 
     epsilon: Fraction
-    relation: Neighbours = Neighbours.REPLACE_ONE
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
     name: str = "randomised check"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:

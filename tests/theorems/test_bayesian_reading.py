@@ -13,7 +13,7 @@ import pytest
 
 from expost.accounting.convert import lemma_7_offset
 from expost.accounting.odds import posterior, true_positive_rate
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 TABLE = [(0.1, 0.5, 0.4), (0.2, 0.3, 0.35), (0.1, 0.2, 0.25)]
 """ε, P under X, P under X': 2-ex-post RDP, not pure."""
@@ -100,5 +100,5 @@ def test_the_rate_is_a_probability() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

@@ -29,7 +29,7 @@ from expost.accounting.convert import (
 )
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.worst_case import worst_case_tail
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 DELTA = 1e-5
 
@@ -152,5 +152,5 @@ def test_tuning_at_the_realised_variance_fails_under_the_worst_stopping_rule() -
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

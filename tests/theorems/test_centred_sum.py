@@ -30,11 +30,11 @@ def data_sets(most: int) -> Iterator[list[float]]:
         yield from (list(chosen) for chosen in combinations_with_replacement(SCORES, size))
 
 
-def moves(question: Question[Floats, None], relation: Neighbours) -> Iterator[int]:
+def moves(question: Question[Floats, None], neighbours: Neighbours) -> Iterator[int]:
     """How far the value moves between any two neighbours of up to three records."""
     for rest in data_sets(2):
         values = [question.ask(None, np.array([*rest, score])) for score in SCORES]
-        if relation is Neighbours.ADD_REMOVE:
+        if neighbours is Neighbours.ADD_REMOVE:
             values = [value - question.ask(None, np.array(rest)) for value in values]
             yield from (abs(value) for value in values)
         else:
@@ -43,19 +43,19 @@ def moves(question: Question[Floats, None], relation: Neighbours) -> Iterator[in
 
 Maker = Callable[[Fraction, Neighbours], Question[Floats, None]]
 MAKERS: dict[str, Maker] = {
-    "centred sum": lambda threshold, relation: CentredSum(own, threshold, relation, RESOLUTION),
-    "public count": lambda threshold, relation: PublicCount(own, threshold, 3, relation, RESOLUTION),
+    "centred sum": lambda threshold, neighbours: CentredSum(own, threshold, neighbours, RESOLUTION),
+    "public count": lambda threshold, neighbours: PublicCount(own, threshold, 3, neighbours, RESOLUTION),
 }
 
 
-@pytest.mark.parametrize("relation", list(Neighbours))
+@pytest.mark.parametrize("neighbours", list(Neighbours))
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @pytest.mark.parametrize("kind", MAKERS)
-def test_the_claimed_sensitivity_is_the_largest_move(kind: str, threshold: Fraction, relation: Neighbours) -> None:
+def test_the_claimed_sensitivity_is_the_largest_move(kind: str, threshold: Fraction, neighbours: Neighbours) -> None:
     """Both at once: never exceeded, and attained, so that any smaller claim would be false."""
-    question = MAKERS[kind](threshold, relation)
+    question = MAKERS[kind](threshold, neighbours)
 
-    assert max(moves(question, relation)) == question.sensitivity
+    assert max(moves(question, neighbours)) == question.sensitivity
 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)

@@ -17,7 +17,7 @@ from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.tails import laplace_tail, lattice_tail, sparse_vector_tail
 from expost.checks.confidence import population_bound, worth_asking
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
 from expost.noise import Floats, SeededNoise
 from expost.step import Check, Price
 from tests.unit.examples import one_sentence
@@ -225,14 +225,14 @@ def test_a_confidence_changes_no_price(name: str) -> None:
 
 @pytest.mark.parametrize("level", [0.4, 1, 1.5, math.nan, math.inf, 0])
 def test_a_level_that_is_no_confidence_is_refused(level: float) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         Confidence.of(level, looks=3)
 
     assert one_sentence(refused.value)
 
 
 def test_more_questions_than_looks_are_refused() -> None:
-    with pytest.raises(InvalidBound, match="7 questions are planned, the confidence is for 3 looks"):
+    with pytest.raises(InvalidValue, match="7 questions are planned, the confidence is for 3 looks"):
         GaussianCheck(QUESTION, Budget.of(1, alpha=20), 7, Confidence.of(0.95, looks=3))
 
 

@@ -27,7 +27,7 @@ from expost.accounting.convert import (
     union_over_orders,
     zcdp_epsilon,
 )
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 DELTA = 1e-5
 LADDER = [0.01 * 100 ** (i / 6) for i in range(7)]
@@ -286,5 +286,5 @@ def test_an_infinite_bound_makes_no_claim_at_its_order() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

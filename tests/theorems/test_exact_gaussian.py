@@ -23,7 +23,7 @@ from expost.accounting.gaussian import (
     gaussian_epsilon,
     lattice_rho,
 )
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 Floats = NDArray[np.float64]
 
@@ -195,5 +195,5 @@ def test_small_variance_and_huge_sensitivity_get_no_claim() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

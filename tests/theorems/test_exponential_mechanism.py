@@ -12,7 +12,10 @@ from expost import Budget, Exponential, FiniteMechanism, Neighbours, Odometer, P
 
 SCORES = {"X": (3, 0, 5, 4), "X'": (4, 1, 4, 5)}
 MECHANISM: Exponential[tuple[int, ...]] = Exponential(
-    lambda data: np.asarray(data, dtype=np.int64), candidates=4, sensitivity=Fraction(1), relation=Neighbours.ADD_REMOVE
+    lambda data: np.asarray(data, dtype=np.int64),
+    candidates=4,
+    sensitivity=Fraction(1),
+    neighbours=Neighbours.ADD_REMOVE,
 )
 BUDGET = Budget.of(Fraction(1, 2), alpha=4)
 

@@ -17,15 +17,15 @@ from expost.statistic import Statistic
 ROWS = [np.array(row) for row in product((-9.0, -0.7, 0.0, 0.6, 2.4, math.inf, math.nan), repeat=2)]
 
 
-def statistic(relation: Neighbours) -> Statistic[Floats]:
-    return bounded_sum(lambda rows: rows, 2, relation, clip=2.5, spacing=0.5)
+def statistic(neighbours: Neighbours) -> Statistic[Floats]:
+    return bounded_sum(lambda rows: rows, 2, neighbours, clip=2.5, spacing=0.5)
 
 
-@pytest.mark.parametrize("relation", list(Neighbours))
-def test_no_record_moves_the_sum_further_than_claimed(relation: Neighbours) -> None:
-    grid = statistic(relation)
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_no_record_moves_the_sum_further_than_claimed(neighbours: Neighbours) -> None:
+    grid = statistic(neighbours)
     single = [grid.evaluate(row[None, :]) for row in ROWS]
-    moved = single if relation is Neighbours.ADD_REMOVE else [one - other for one in single for other in single]
+    moved = single if neighbours is Neighbours.ADD_REMOVE else [one - other for one in single for other in single]
 
     assert max(int(step @ step) for step in moved) == grid.l2_squared
 

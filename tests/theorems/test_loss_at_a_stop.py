@@ -22,8 +22,8 @@ from expost.accounting.gaussian import gaussian_tail
 from expost.accounting.odds import loss_bound
 from expost.accounting.worst_case import worst_case_tail
 from expost.datasets import adult
-from expost.errors import InvalidBound
-from expost.tabular.synthesis import TableRecipe, plan_synthesis
+from expost.errors import InvalidValue
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from tests.theorems.test_pledges import random_ladders
 
 DELTA = 1e-5
@@ -181,5 +181,5 @@ def test_what_follows_from_epsilon_and_delta_alone_is_attained_and_no_less_would
 
 
 def test_nothing_follows_with_the_probability_delta_itself() -> None:
-    with pytest.raises(InvalidBound, match="more than 1"):
+    with pytest.raises(InvalidValue, match="more than 1"):
         loss_bound(1, times=1)

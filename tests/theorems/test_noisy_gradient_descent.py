@@ -21,11 +21,11 @@ from expost.accounting.claim import Budget
 from expost.accounting.descent import Descent
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.release import Past
-from expost.training.arrays import Array
-from expost.training.gradient import Exact, Floating, Summation
-from expost.training.head import Head, Trained
-from expost.training.labelled import Labelled
-from expost.training.optimizer import Momentum
+from expost.training.head.arrays import Array
+from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import Head, Trained
+from expost.training.head.optimizer import Momentum
 from tests.theorems.test_subsampled_gaussian import PUBLISHED
 from tests.unit.examples import released
 

@@ -365,7 +365,7 @@ class Response:
     name: str
     truth: Fraction
     delta: float = 0.0
-    relation: Neighbours = Neighbours.REPLACE_ONE
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
     floating: bool = False
 
     @property

@@ -17,13 +17,13 @@ from expost.accounting.curve import cover
 from expost.noise import SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import Edge, SpanningTree
 from expost.tabular.table import Table
 from expost.verify import FiniteMechanism
 from tests.theorems.enumeration import CoinPath
-from tests.unit.examples import ADD, REPLACE, budget, neighbours, small_data
+from tests.unit.examples import ADD, REPLACE, budget, neighbouring, small_data
 
 Record = tuple[int, ...]
 Tree = tuple[Edge, ...]
@@ -81,34 +81,34 @@ def law(tree: SpanningTree, data: Table, bill: float) -> Law:
 
 
 def mechanism(
-    relation: Neighbours, share: float = 1.0, scaled_for: Neighbours | None = None
+    neighbours: Neighbours, share: float = 1.0, scaled_for: Neighbours | None = None
 ) -> FiniteMechanism[tuple[Record, ...], Tree]:
     """The tree on all data sets of a few records, billed with a share of its promise.
 
     ``scaled_for`` draws as if the neighbours were others.
     """
-    tree = SpanningTree(ALONE, EDGES, relation if scaled_for is None else scaled_for)
+    tree = SpanningTree(ALONE, EDGES, neighbours if scaled_for is None else scaled_for)
     promise = cover(tree.promise(BUDGET).curve)
     assert promise is not None
-    sizes = (MOST, MOST + 1) if relation is ADD else (MOST, MOST)
+    sizes = (MOST, MOST + 1) if neighbours is ADD else (MOST, MOST)
     sets = [tuple(sorted(data)) for data in small_data(RECORDS, sizes[1]) if len(data) >= sizes[0]]
     pairs = [
         (data, tuple(sorted(other)))
         for data in sets
         if len(data) == MOST
-        for other in neighbours(list(data), RECORDS, relation)
+        for other in neighbouring(list(data), RECORDS, neighbours)
     ]
     return FiniteMechanism({data: law(tree, table(list(data)), share * float(promise.rho)) for data in sets}, pairs)
 
 
-@pytest.mark.parametrize("relation", Neighbours)
-def test_the_tree_has_the_promised_curve(relation: Neighbours) -> None:
-    assert mechanism(relation).is_zcdp(0)
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_tree_has_the_promised_curve(neighbours: Neighbours) -> None:
+    assert mechanism(neighbours).is_zcdp(0)
 
 
-@pytest.mark.parametrize("relation", Neighbours)
-def test_a_third_of_the_promised_curve_would_be_too_little(relation: Neighbours) -> None:
-    assert not mechanism(relation, share=1 / 3).is_zcdp(0)
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_a_third_of_the_promised_curve_would_be_too_little(neighbours: Neighbours) -> None:
+    assert not mechanism(neighbours, share=1 / 3).is_zcdp(0)
 
 
 def test_scores_scaled_for_one_record_more_break_the_promise_when_one_is_replaced() -> None:

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from expost.accounting.pure import exponential_rho, laplace_rdp, randomized_response_rdp
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 Floats = NDArray[np.float64]
 
@@ -166,5 +166,5 @@ def test_the_exponential_curve_is_false_for_randomised_response() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

@@ -18,7 +18,7 @@ import pytest
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.noise import Floats, SeededNoise
-from expost.training.gradient import ERROR_GRID, FEATURE_GRID, Exact
+from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, Exact
 from tests.unit.training.sums import summed
 
 DIGITS = 40

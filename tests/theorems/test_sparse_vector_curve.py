@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.sparse_vector import Calibration, calibrate_sparse_vector, sparse_vector_cost
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 
 def outcomes(queries: Sequence[float], sigma_1: float, b: float) -> list[float]:
@@ -139,5 +139,5 @@ def test_the_calibration_fits_its_budget_and_no_other_share_is_better(
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

@@ -13,7 +13,7 @@ import pytest
 from dp_accounting.rdp.rdp_privacy_accountant import _compute_rdp_poisson_subsampled_gaussian
 
 from expost.accounting.subsampled import subsampled_gaussian
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 RATES = (1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9)
 NOISES = (0.5, 0.8, 1.1, 2.0, 4.0, 10.0)
@@ -160,5 +160,5 @@ def test_the_edges() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

@@ -22,17 +22,17 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import MechanismFailed
+from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
+from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
-from expost.record import Memory
 from expost.search import Outcome, planned_stops, search
 from expost.step import Check
-from expost.training.finetune import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
-from expost.training.head import Head, Trained
-from expost.training.labelled import Labelled
+from expost.training.head.labelled import Labelled
+from expost.training.head.mechanism import Head, Trained
+from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Releases, Schedule, release_order
-from expost.training.score import accuracy
 
 EXAMPLE = Descent(Fraction(1, 10), Fraction("5.662096666"))
 RELEASES = Schedule(500, 1000, 5)
@@ -201,11 +201,11 @@ def test_a_plan_and_its_run_agree_to_the_last_bit(
 
 
 def test_equal_stretches_are_counted_on_record_not_listed() -> None:
-    record = Memory()
+    ledger = MemoryLedger()
 
-    train(Releases(TOY_RELEASES, TOY, TOY_ALPHA, 2), FAILS, Odometer(rehearsal=True, recorder=record))
+    train(Releases(TOY_RELEASES, TOY, TOY_ALPHA, 2), FAILS, Odometer(rehearsal=True, ledger=ledger))
 
-    assert [(entry.facts["steps"], count) for entry, _, count in record.lines] == [(2, 11)]
+    assert [(entry.facts["steps"], count) for entry, _, count in ledger.lines] == [(2, 11)]
 
 
 def test_how_many_steps_are_bought_at_once_changes_neither_releases_nor_bill() -> None:
@@ -238,15 +238,15 @@ def test_a_stretch_that_fails_midway_is_billed_in_full(at_once: int | None, hear
         if len(heard) == hearings:
             raise RuntimeError("the machine stops")
 
-    record = Memory()
-    odometer = Odometer(rehearsal=True, recorder=record)
+    ledger = MemoryLedger()
+    odometer = Odometer(rehearsal=True, ledger=ledger)
     releases = Releases(Schedule(40, 40, 2), TOY, TOY_ALPHA, at_once)
 
     with pytest.raises(MechanismFailed) as failed:
         train(releases, FAILS, odometer, head(breaks))
 
     assert "machine" not in str(failed.value)
-    assert len(record.held) == 1
+    assert len(ledger.held) == 1
     assert values(odometer.spent) == pytest.approx(values(TOY.promise(billed)), rel=1e-14)
     assert values(odometer.spent) > values(TOY.promise(billed - 1))
 

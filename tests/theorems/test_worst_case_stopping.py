@@ -23,7 +23,7 @@ from expost.accounting.convert import (
 )
 from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon
 from expost.accounting.worst_case import worst_case_delta, worst_case_tail
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 DELTA = 1e-5
 LADDER = [0.0005 * 100 ** (i / 6) for i in range(7)]
@@ -157,5 +157,5 @@ def test_a_rung_without_a_claim_costs_nothing() -> None:
     ],
 )
 def test_what_is_not_a_bound_is_refused(refused: Callable[[], object]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         refused()

@@ -31,9 +31,9 @@ from expost import (
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.ladder import Rung, Strides
+from expost.ledger import MemoryLedger
 from expost.mechanisms import Estimate, Exact, Measurement, NoiseReduction
 from expost.noise import Floats, Integers, Noise
-from expost.record import Memory
 from expost.step import Inquiry, Verdict
 
 ADD = Neighbours.ADD_REMOVE
@@ -72,7 +72,7 @@ def judged_on_records_held_out(data: Private[Integers], noise: Noise) -> tuple[P
     check = GaussianCheck(question, Budget.of(0.5, alpha=20), questions=4, confidence=None)
     strides = Strides(LADDER)
     pledged = plan(planned_stops(COUNTS, strides, check, prior=COUNTS.promise(Budget.of(1, alpha=20))), 1e-5)
-    parts, odometer = split(data, 0.2, noise), Odometer(pledge=pledged.pledge, recorder=Memory())
+    parts, odometer = split(data, 0.2, noise), Odometer(pledge=pledged.pledge, ledger=MemoryLedger())
     return pledged, search(parts, COUNTS, strides, newest, check, noise=noise, odometer=odometer)
 
 

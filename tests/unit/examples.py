@@ -11,11 +11,11 @@ import numpy as np
 
 from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.accounting.curve import Curve, Linear
+from expost.ledger import Fact
 from expost.noise import Floats, Integers, Noise, ScriptedNoise
 from expost.numerics import Real
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private
-from expost.record import Fact
 from expost.release import Past, Release
 from expost.statistic import Statistic, histogram
 
@@ -36,9 +36,9 @@ def line(xi: Real, rho: Real, gaussian: Real | None = None) -> Linear:
     return Linear(Fraction(xi), Fraction(rho), None if gaussian is None else Fraction(gaussian))
 
 
-def people(*codes: int, relation: Neighbours = ADD) -> Private[Integers]:
+def people(*codes: int, neighbours: Neighbours = ADD) -> Private[Integers]:
     """Sealed records that are integer codes."""
-    return Private(np.array(codes, dtype=np.int64), relation)
+    return Private(np.array(codes, dtype=np.int64), neighbours)
 
 
 def as_is(data: Integers) -> Integers:
@@ -46,9 +46,9 @@ def as_is(data: Integers) -> Integers:
     return data
 
 
-def counts(cells: int = 3, relation: Neighbours = ADD) -> Statistic[Integers]:
+def counts(cells: int = 3, neighbours: Neighbours = ADD) -> Statistic[Integers]:
     """How many records have each code."""
-    return histogram(as_is, cells, relation)
+    return histogram(as_is, cells, neighbours)
 
 
 def right(candidate: int, held: Integers) -> Floats:
@@ -83,9 +83,9 @@ class Tripwire:
         self.opened = True
         return np.ones(len(data))
 
-    def counts(self, relation: Neighbours = ADD) -> Statistic[Integers]:
+    def counts(self, neighbours: Neighbours = ADD) -> Statistic[Integers]:
         """How many records have each code, noticed."""
-        return histogram(self.codes, 3, relation)
+        return histogram(self.codes, 3, neighbours)
 
 
 def nothing(data: Integers) -> None:
@@ -99,7 +99,7 @@ class Says(Generic[T]):
 
     value: T
     look: Callable[[Integers], object] = nothing
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     floating: bool = False
     curve: "Curve | None" = None
 
@@ -130,9 +130,9 @@ def small_data(records: Sequence[T], most: int) -> Iterator[list[T]]:
             yield list(chosen)
 
 
-def neighbours(data: list[T], records: Sequence[T], relation: Neighbours) -> Iterator[list[T]]:
+def neighbouring(data: list[T], records: Sequence[T], neighbours: Neighbours) -> Iterator[list[T]]:
     """Every data set with one record more, or with one record replaced by each other."""
-    if relation is ADD:
+    if neighbours is ADD:
         yield from ([*data, record] for record in records)
     else:
         for place in range(len(data)):
@@ -140,12 +140,12 @@ def neighbours(data: list[T], records: Sequence[T], relation: Neighbours) -> Ite
 
 
 def distances(
-    evaluate: Callable[[list[T]], Integers], records: Sequence[T], relation: Neighbours, most: int = 3
+    evaluate: Callable[[list[T]], Integers], records: Sequence[T], neighbours: Neighbours, most: int = 3
 ) -> Iterator[Integers]:
     """The differences of a function over all pairs of small neighbours."""
     for data in small_data(records, most):
         here = evaluate(data)
-        for other in neighbours(data, records, relation):
+        for other in neighbouring(data, records, neighbours):
             yield evaluate(other) - here
 
 

@@ -12,20 +12,22 @@ import pytest
 from click.testing import Result
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from expost import runs
-from expost.cli import ending, main, tables
-from expost.cli.signals import ENDINGS
+from expost.cli import main
+from expost.jobs import audit as check
+from expost.jobs.synthesis import command as tables
+from expost.jobs.synthesis.run import Synthesized
 from expost.noise import Integers
-from expost.report import check
 from expost.report.digits import price
-from expost.tabular import footprint
 from expost.tabular.apart import TAUGHT
-from expost.tabular.listed import Boolean, Integer
-from expost.tabular.schema import Schema
-from expost.tabular.source import read_table
+from expost.tabular.model import footprint
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source.reading import read_table
+from expost.terminal import ending
+from expost.terminal.signals import ENDINGS
 from tests.unit.commands import PLEDGED, kept, refused, run, said
-from tests.unit.runs.test_place import older_release
-from tests.unit.test_runs import SCHEMA, csv, public_records, records
+from tests.unit.folders.test_place import older_release
+from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 
@@ -49,7 +51,7 @@ def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", for
 
 def plan(*words: str) -> Result:
     """What the customers' release would cost."""
-    return run("plan", "--schema", "schema.toml", "--target", "renewed", *words)
+    return run("plan", "synth", "--schema", "schema.toml", "--target", "renewed", *words)
 
 
 def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:
@@ -368,8 +370,8 @@ class Failing(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-le
 def test_hostile_options_and_schemas_are_refused_in_one_sentence(text: str, here: Path) -> None:
     (here / "job.toml").write_text(text, encoding="utf-8")
 
-    options = run("plan", "--schema", "schema.toml", "--config", "job.toml")
-    schema = run("plan", "--schema", "job.toml")
+    options = run("plan", "synth", "--schema", "schema.toml", "--config", "job.toml")
+    schema = run("plan", "synth", "--schema", "job.toml")
 
     assert (options.exit_code, schema.exit_code) == (2, 2)
     assert options.stderr.endswith("job.toml is not a readable TOML file of at most 1,048,576 bytes.\n")
@@ -396,7 +398,7 @@ def interrupt(*words: object, **settings: object) -> NoReturn:
 def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs.Synthesized, "save", interrupt)
+    monkeypatch.setattr(Synthesized, "save", interrupt)
 
     result = synth("--seed", "1")
 
@@ -417,13 +419,13 @@ def attentive() -> Iterator[None]:
 def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = runs.Synthesized.save
+    write = Synthesized.save
 
     def pressed(*words: Any, **settings: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         write(*words, **settings)
 
-    monkeypatch.setattr(runs.Synthesized, "save", pressed)
+    monkeypatch.setattr(Synthesized, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -438,7 +440,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(runs.Synthesized, "save", pressed)
+    monkeypatch.setattr(Synthesized, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -446,7 +448,9 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
     assert "nothing was written, and ε = " in result.stderr
 
 
-@pytest.mark.parametrize("words", [("schema", "customers.csv"), ("plan", "--schema", "schema.toml")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("schema", "customers.csv"), ("plan", "synth", "--schema", "schema.toml")], ids=" ".join
+)
 def test_an_interrupt_elsewhere_claims_nothing(
     words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.ladder import Ladder, Rung, Strides
 from expost.numerics import Real
 from expost.release import Past
@@ -67,7 +67,7 @@ def test_one_rung_may_be_the_whole_ladder() -> None:
 
 @pytest.mark.parametrize("levels", [[], [1, 1], [2, 1], [0, 1], [-1, 1], [math.nan], [1, math.inf]])
 def test_levels_that_do_not_increase_from_above_zero_are_refused(levels: list[Real]) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         Ladder.of(levels, alpha=20)
 
     assert one_sentence(refused.value)
@@ -75,7 +75,7 @@ def test_levels_that_do_not_increase_from_above_zero_are_refused(levels: list[Re
 
 @pytest.mark.parametrize(("low", "high", "rungs"), [(2, 1, 3), (1, 2, 1), (1, 2, 0), (0, 1, 3), (1, 1, 2)])
 def test_a_geometric_ladder_that_does_not_climb_is_refused(low: Real, high: Real, rungs: int) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         Ladder.geometric(low, high, rungs, alpha=20)
 
     assert one_sentence(refused.value)
@@ -83,7 +83,7 @@ def test_a_geometric_ladder_that_does_not_climb_is_refused(low: Real, high: Real
 
 @pytest.mark.parametrize("alpha", [1, 0, math.nan])
 def test_a_ladder_has_an_order_above_one(alpha: Real) -> None:
-    with pytest.raises(InvalidBound, match="alpha is"):
+    with pytest.raises(InvalidValue, match="alpha is"):
         Ladder.of([1], alpha=alpha)
 
 
@@ -139,7 +139,7 @@ def test_the_rungs_of_a_ladder_are_those_it_gives_out() -> None:
 
 @pytest.mark.parametrize("times", [0, -1])
 def test_a_rung_is_climbed_once_at_least(times: int) -> None:
-    with pytest.raises(InvalidBound, match="times is") as refused:
+    with pytest.raises(InvalidValue, match="times is") as refused:
         Rung(budget(1), True, times)
 
     assert one_sentence(refused.value)
@@ -160,7 +160,7 @@ def test_the_rungs_asked_about_are_those_chosen(asked: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("asked", [(5,), (-1,), (0, 9)])
 def test_a_rung_to_ask_about_is_one_of_the_ladder(asked: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidBound, match="count them from 0") as refused:
+    with pytest.raises(InvalidValue, match="count them from 0") as refused:
         Ladder(LADDER.levels, LADDER.alpha, asked)
 
     assert one_sentence(refused.value)
@@ -170,12 +170,12 @@ def test_an_order_given_plainly_is_read_exactly_and_lies_above_one() -> None:
     plain = Ladder(LADDER.levels, np.int64(20))  # type: ignore[arg-type] # a caller without a type checker
 
     assert type(plain.alpha) is Fraction
-    with pytest.raises(InvalidBound, match="alpha is"):
+    with pytest.raises(InvalidValue, match="alpha is"):
         Ladder(LADDER.levels, Fraction(1))
 
 
 def test_a_geometric_ladder_that_floating_point_cannot_span_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="closer together") as refused:
+    with pytest.raises(InvalidValue, match="closer together") as refused:
         Ladder.geometric(1e-300, 1e300, 3, alpha=20)
 
     assert one_sentence(refused.value)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import AT_ONCE, Noise, ScriptedNoise, SeededNoise, Shape, SystemNoise
 from expost.sampling import Bytes, inversion
 from expost.sampling.inversion import uniform
@@ -107,14 +107,14 @@ def test_system_noise_does_not_repeat_itself() -> None:
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(
     source: Callable[[], Noise], draw: Callable[[Noise], object], message: str
 ) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         draw(source())
 
     assert message in str(refused.value)
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="seed is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="seed is -1; it must not be below 0"):
         SeededNoise(-1)
 
 
@@ -184,7 +184,7 @@ def test_a_script_that_ran_out_says_so() -> None:
 
 def test_a_refused_draw_leaves_the_script_as_it_was() -> None:
     noise = ScriptedNoise([5])
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         noise.below(0)
 
     assert noise.below(9) == 5

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import DENOMINATOR_BITS, Real, add_up, down, exact, non_negative, order, positive, probability, up
 from tests.unit.examples import one_sentence
 
@@ -86,13 +86,13 @@ def test_a_float_means_the_binary_fraction_it_stores() -> None:
 @pytest.mark.parametrize("reader", [exact, positive, non_negative])
 def test_what_is_not_finite_is_refused(reader: object, value: float) -> None:
     assert callable(reader)
-    with pytest.raises(InvalidBound, match="give a finite number"):
+    with pytest.raises(InvalidValue, match="give a finite number"):
         reader(value, "x")
 
 
 @pytest.mark.parametrize("value", [0, -1, -0.5, Fraction(-1, 3)])
 def test_positive_refuses_zero_and_below(value: Real) -> None:
-    with pytest.raises(InvalidBound, match="it must be above 0"):
+    with pytest.raises(InvalidValue, match="it must be above 0"):
         positive(value, "x")
 
 
@@ -101,25 +101,25 @@ def test_non_negative_takes_zero() -> None:
 
 
 def test_non_negative_refuses_what_is_below() -> None:
-    with pytest.raises(InvalidBound, match="x is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="x is -1; it must not be below 0"):
         non_negative(-1, "x")
 
 
 @pytest.mark.parametrize("alpha", [1, 1.0, 0, -3, Fraction(1)])
 def test_an_order_is_above_one(alpha: Real) -> None:
-    with pytest.raises(InvalidBound, match="a Rényi order must be above 1"):
+    with pytest.raises(InvalidValue, match="a Rényi order must be above 1"):
         order(alpha)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf])
 def test_a_probability_lies_strictly_between_zero_and_one(value: float) -> None:
-    with pytest.raises(InvalidBound, match="strictly between 0 and 1"):
+    with pytest.raises(InvalidValue, match="strictly between 0 and 1"):
         probability(value, "delta")
 
 
 @pytest.mark.parametrize("value", [-(10**400), Fraction(-(10**400), 3)], ids=["integer", "fraction"])
 def test_a_number_too_large_for_a_float_is_refused_in_a_sentence(value: Real) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         positive(value, "x")
 
     assert one_sentence(refused.value)

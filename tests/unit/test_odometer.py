@@ -20,7 +20,7 @@ from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import (
     BudgetExceeded,
-    InvalidBound,
+    InvalidValue,
     LedgerConflict,
     MechanismFailed,
     NotPrivate,
@@ -28,6 +28,7 @@ from expost.errors import (
     SpentCheck,
 )
 from expost.ladder import Ladder
+from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.mechanisms.laplace import Laplace
@@ -37,7 +38,6 @@ from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNois
 from expost.numerics import Real
 from expost.odometer import Filter, Odometer, PledgedFilter
 from expost.private import Neighbours, Private, Split, split
-from expost.record import Entry, Fact, Hold, Memory
 from expost.release import Past, Release
 from expost.step import Answers, Inquiry, Price
 from tests.unit.examples import (
@@ -229,27 +229,27 @@ def test_a_verdict_on_the_candidate_of_another_odometer_carries_both_totals() ->
 
 
 def test_the_record_says_what_was_done_to_which_part() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
-    Odometer(recorder=memory).spend(Gaussian(counts()), people(0), budget(1), Past(), SYSTEM)
+    Odometer(ledger=memory).spend(Gaussian(counts()), people(0), budget(1), Past(), SYSTEM)
 
     facts: dict[str, Fact] = {"statistic": "histogram", "cells": 3, "l2_squared": "1", "variance": "10"}
     assert [entry for entry, _, _ in memory.lines] == [Entry("Gaussian", "data", ADD.value, False, False, facts)]
 
 
 def test_floating_steps_are_recorded_as_such() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
-    Odometer(recorder=memory).spend(Says(0, floating=True), people(0), budget(1), Past(), SYSTEM)
+    Odometer(ledger=memory).spend(Says(0, floating=True), people(0), budget(1), Past(), SYSTEM)
 
     assert memory.lines[0][0].floating
 
 
 def test_the_step_is_on_record_before_the_data_is_opened() -> None:
-    memory: Memory = Memory()
+    memory: MemoryLedger = MemoryLedger()
     seen: Watched[int] = Watched()
 
-    Odometer(recorder=memory).spend(Says(0, lambda data: seen(len(memory.held))), people(0), budget(1), Past(), SYSTEM)
+    Odometer(ledger=memory).spend(Says(0, lambda data: seen(len(memory.held))), people(0), budget(1), Past(), SYSTEM)
 
     assert seen.seen == [1]
 
@@ -298,8 +298,8 @@ def test_a_refused_step_opens_nothing() -> None:
 
 
 def test_a_refused_step_is_neither_billed_nor_recorded() -> None:
-    memory = Memory()
-    odometer = Odometer(recorder=memory, cap=Filter(budget(1)))
+    memory = MemoryLedger()
+    odometer = Odometer(ledger=memory, cap=Filter(budget(1)))
 
     with pytest.raises(BudgetExceeded):
         spend(odometer, people(0), 2)
@@ -349,7 +349,7 @@ def test_a_refused_question_leaves_its_run_free_for_another_odometer(strict: Odo
 def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer() -> None:
     mechanism, data, other = NoiseReduction(counts(), Exact(), (Fraction(1), Fraction(2))), people(0), Odometer()
 
-    with pytest.raises(InvalidBound, match="not the next level"):
+    with pytest.raises(InvalidValue, match="not the next level"):
         Odometer().spend(mechanism, data, budget(2), Past(), SYSTEM)
     other.spend(mechanism, data, budget(1), Past(), SYSTEM)
 
@@ -357,9 +357,9 @@ def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer()
 
 
 def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> None:
-    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), Memory()
+    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), MemoryLedger()
     Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
-    odometer = Odometer(recorder=memory)
+    odometer = Odometer(ledger=memory)
 
     with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
         odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
@@ -370,9 +370,9 @@ def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> Non
 @pytest.mark.parametrize("margin", [-100, 100], ids=["under way", "over"])
 def test_a_run_of_another_odometer_is_neither_billed_nor_recorded(margin: int) -> None:
     """Whether or not that run has passed a candidate, whose it is comes first."""
-    inquiry, data, memory = Inquiry(CHECK), people(0), Memory()
+    inquiry, data, memory = Inquiry(CHECK), people(0), MemoryLedger()
     rehearsal().ask(inquiry, data, released(0, 1), trained=NONE, noise=ScriptedNoise([margin]))
-    odometer = Odometer(recorder=memory)
+    odometer = Odometer(ledger=memory)
 
     with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
         odometer.ask(inquiry, data, released(0, 1), trained=NONE, noise=SYSTEM)
@@ -437,7 +437,7 @@ def test_a_pledged_filter_refuses_what_its_pledge_does_not_cover() -> None:
 
 @pytest.mark.parametrize("cap", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_pledged_cap_is_a_positive_number(cap: float) -> None:
-    with pytest.raises(InvalidBound, match="cap is"):
+    with pytest.raises(InvalidValue, match="cap is"):
         PledgedFilter(FixedOrder.at(20, 1e-5), cap)  # type: ignore[arg-type] # a plain float stands in for an ε
 
 
@@ -509,13 +509,13 @@ def test_a_recorder_that_cannot_hold_lets_nothing_be_opened() -> None:
     wire = Tripwire()
 
     with pytest.raises(LedgerConflict):
-        Odometer(recorder=Full()).spend(Gaussian(wire.counts()), people(0), budget(1), Past(), SYSTEM)
+        Odometer(ledger=Full()).spend(Gaussian(wire.counts()), people(0), budget(1), Past(), SYSTEM)
 
     assert not wire.opened
 
 
 def test_a_recorder_that_cannot_hold_leaves_nothing_billed() -> None:
-    odometer = Odometer(recorder=Full())
+    odometer = Odometer(ledger=Full())
 
     with pytest.raises(LedgerConflict):
         spend(odometer, people(0), 1)
@@ -524,7 +524,7 @@ def test_a_recorder_that_cannot_hold_leaves_nothing_billed() -> None:
 
 
 def test_a_recorder_that_cannot_capture_leaves_the_step_billed() -> None:
-    odometer = Odometer(recorder=Forgetful())
+    odometer = Odometer(ledger=Forgetful())
 
     with pytest.raises(LedgerConflict):
         spend(odometer, people(0), 1)
@@ -533,8 +533,8 @@ def test_a_recorder_that_cannot_capture_leaves_the_step_billed() -> None:
 
 
 def test_many_tiny_steps_are_one_line_and_their_sum_stays_exact() -> None:
-    memory, tiny = Memory(), Fraction(1, 10**6)
-    odometer, data = Odometer(recorder=memory, cap=Filter(budget(1))), people(0)
+    memory, tiny = MemoryLedger(), Fraction(1, 10**6)
+    odometer, data = Odometer(ledger=memory, cap=Filter(budget(1))), people(0)
     price, mechanism, past = Budget(tiny, Fraction(20)), Says(0), Past[int]()
 
     for _ in range(MANY_STEPS):
@@ -613,7 +613,7 @@ def test_a_step_of_another_odometer_within_a_step_does_not_hang() -> None:
     inner_began, outer_began, data = Event(), Event(), people(0)
 
     def both(wire: Tripwire) -> None:
-        outer, inner = Odometer(), Odometer(recorder=Waiting(inner_began, outer_began))
+        outer, inner = Odometer(), Odometer(ledger=Waiting(inner_began, outer_began))
 
         def nested(opened: Integers) -> None:
             outer_began.set()
@@ -629,9 +629,9 @@ def test_a_step_of_another_odometer_within_a_step_does_not_hang() -> None:
 
 
 def test_an_odometer_takes_no_positional_arguments() -> None:
-    """A recorder where a cap is meant would go unnoticed."""
+    """A ledger where a cap is meant would go unnoticed."""
     with pytest.raises(TypeError, match="positional argument"):
-        Odometer(Memory())  # type: ignore[call-arg,arg-type] # the misuse under test
+        Odometer(MemoryLedger())  # type: ignore[call-arg,arg-type] # the misuse under test
 
 
 def test_what_training_spent_is_named_in_a_question() -> None:
@@ -640,19 +640,19 @@ def test_what_training_spent_is_named_in_a_question() -> None:
 
 
 def test_the_pledge_is_on_record_before_the_first_step() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
-    odometer = Odometer(pledge=PLEDGE, recorder=memory)
+    odometer = Odometer(pledge=PLEDGE, ledger=memory)
 
     assert (odometer.pledge, memory.pledged, memory.lines) == (PLEDGE, PLEDGE, ())
 
 
 def test_a_pledge_after_the_first_step_is_refused() -> None:
-    memory = Memory()
-    spend(Odometer(recorder=memory), people(0), 1)
+    memory = MemoryLedger()
+    spend(Odometer(ledger=memory), people(0), 1)
 
     with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
-        Odometer(pledge=PLEDGE, recorder=memory)
+        Odometer(pledge=PLEDGE, ledger=memory)
 
 
 def test_a_pledge_is_not_changed_after_the_first_step() -> None:
@@ -665,7 +665,7 @@ def test_a_pledge_is_not_changed_after_the_first_step() -> None:
 
 def test_a_recorder_that_takes_no_pledge_stops_the_odometer_before_it_begins() -> None:
     with pytest.raises(LedgerConflict, match="full"):
-        Odometer(pledge=PLEDGE, recorder=Full())
+        Odometer(pledge=PLEDGE, ledger=Full())
 
 
 def test_the_total_is_stated_by_the_pledge() -> None:
@@ -714,7 +714,7 @@ class Meeting:
     """A check whose price waits a moment for another thread to ask for it too."""
 
     check: ReducedAboveThreshold[Integers, int]
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     name: str = "meeting"
     priced: Watched[int] = field(default_factory=Watched)
     others: Barrier = field(default_factory=lambda: Barrier(2))
@@ -738,7 +738,7 @@ class Meeting:
 @final
 @dataclass
 class Waiting:
-    """A recorder that says when it was asked to hold, and waits before it does."""
+    """A ledger that says when it was asked to hold, and waits before it does."""
 
     asked: Event
     until: Event
@@ -757,7 +757,7 @@ class Waiting:
 
 
 class Full:
-    """A recorder that has no room left."""
+    """A ledger that has no room left."""
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Refuse one."""
@@ -773,7 +773,7 @@ class Full:
 
 
 class Forgetful:
-    """A recorder that breaks down after the step."""
+    """A ledger that breaks down after the step."""
 
     def pledge(self, pledge: Pledge | None) -> None:
         """As it should."""
@@ -801,9 +801,9 @@ def test_a_failed_step_says_what_is_stated_with_it() -> None:
         odometer.spend(Says(0, look=lambda data: 1 // 0), people(0), budget(1), Past(), SYSTEM)
 
 
-def under(relation: Neighbours, odometer: Odometer, past: Past[int] | None = None) -> Release[int]:
+def under(neighbours: Neighbours, odometer: Odometer, past: Past[int] | None = None) -> Release[int]:
     """A step under the relation."""
-    mechanism, data = Says(0, relation=relation), people(0, relation=relation)
+    mechanism, data = Says(0, neighbours=neighbours), people(0, neighbours=neighbours)
     return odometer.spend(mechanism, data, budget(1), Past() if past is None else past, SYSTEM)
 
 
@@ -837,10 +837,10 @@ def test_a_run_of_a_check_ends_with_a_question_that_did_not_finish() -> None:
 
 def test_sides_of_different_splits_have_names_of_their_own_on_record() -> None:
     """Whoever reads the record takes the larger of two sides of one split, and adds up all else."""
-    memory, noise, data = Memory(), SeededNoise(1), people(0, 1, 2, 3)
+    memory, noise, data = MemoryLedger(), SeededNoise(1), people(0, 1, 2, 3)
     one, other, apart = (split(each, 0.5, noise) for each in (data, data, people(4, 5)))
     inner = split(one.train, 0.5, noise)
-    odometer = Odometer(recorder=memory, rehearsal=True)
+    odometer = Odometer(ledger=memory, rehearsal=True)
 
     for part in (one.train, one.held, other.train, apart.held, inner.train, other.held, one.train, data):
         assert part is not None

@@ -10,7 +10,7 @@ import pytest
 
 from expost import private
 from expost._seal import SEAL, Seal
-from expost.errors import ForgedRelease, InvalidBound, NotPrivate, SchemaMismatch
+from expost.errors import ForgedRelease, InvalidValue, NotPrivate, SchemaMismatch
 from expost.noise import Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
 from expost.odometer import Odometer
@@ -86,12 +86,12 @@ def test_the_coins_of_neighbouring_records_are_independent() -> None:
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.1, float("nan"), float("inf")])
 def test_a_share_outside_zero_to_one_is_refused(share: Real) -> None:
-    with pytest.raises(InvalidBound, match="held is"):
+    with pytest.raises(InvalidValue, match="held is"):
         split(people(1, 2), share, SystemNoise())
 
 
 def test_the_parts_keep_the_neighbour_relation() -> None:
-    parts = split(people(1, 2, relation=REPLACE), 0.5, SystemNoise())
+    parts = split(people(1, 2, neighbours=REPLACE), 0.5, SystemNoise())
 
     assert parts.held is not None
     assert {parts.train.neighbours, parts.held.neighbours} == {REPLACE}
@@ -149,7 +149,7 @@ def test_two_sources_make_a_split_on_the_word_of_the_caller() -> None:
 
 @pytest.mark.parametrize("because", ["", "  \n"])
 def test_two_sources_need_a_reason(because: str) -> None:
-    with pytest.raises(InvalidBound, match="say in `because` why"):
+    with pytest.raises(InvalidValue, match="say in `because` why"):
         Split.from_parts(people(1), people(2), because=because)
 
 
@@ -218,7 +218,7 @@ def test_parts_of_two_divisions_of_one_whole_are_no_split() -> None:
 
 def test_two_sources_with_different_relations_are_no_split() -> None:
     with pytest.raises(SchemaMismatch, match="different neighbour relations"):
-        Split.from_parts(people(1), people(2, relation=REPLACE), because=BECAUSE)
+        Split.from_parts(people(1), people(2, neighbours=REPLACE), because=BECAUSE)
 
 
 def test_the_whole_is_trained_on_and_nothing_held() -> None:
@@ -235,11 +235,11 @@ def test_a_split_is_not_made_by_hand() -> None:
         Split(people(1), people(2), BECAUSE, Seal())
 
 
-@pytest.mark.parametrize("relation", ["replace one record", REPLACE.value, REPLACE.name, None, 1])
-def test_a_relation_in_words_is_refused(relation: object) -> None:
+@pytest.mark.parametrize("neighbours", ["replace one record", REPLACE.value, REPLACE.name, None, 1])
+def test_a_relation_in_words_is_refused(neighbours: object) -> None:
     """Compared by identity, it would be taken for the other relation, with half the noise."""
-    with pytest.raises(InvalidBound, match=r"must be Neighbours\.ADD_REMOVE or Neighbours\.REPLACE_ONE"):
-        Private(0, relation)  # type: ignore[arg-type] # the misuse under test
+    with pytest.raises(InvalidValue, match=r"must be Neighbours\.ADD_REMOVE or Neighbours\.REPLACE_ONE"):
+        Private(0, neighbours)  # type: ignore[arg-type] # the misuse under test
 
 
 def test_a_part_is_made_by_the_holder_of_the_seal_alone() -> None:

@@ -189,28 +189,30 @@ def test_the_bills_of_a_release_are_shown_to_the_holder_of_the_seal_alone() -> N
         released(3, 1).bills(Seal())
 
 
-def under(relation: Neighbours) -> Release[int]:
+def under(neighbours: Neighbours) -> Release[int]:
     """A release for data with these neighbours."""
-    return Odometer().spend(Says(0, relation=relation), people(0, relation=relation), budget(1), Past(), SystemNoise())
+    return Odometer().spend(
+        Says(0, neighbours=neighbours), people(0, neighbours=neighbours), budget(1), Past(), SystemNoise()
+    )
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_a_release_and_its_past_know_the_neighbours_they_are_billed_for(relation: Neighbours) -> None:
-    past = Past(under(relation), under(relation))
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_a_release_and_its_past_know_the_neighbours_they_are_billed_for(neighbours: Neighbours) -> None:
+    past = Past(under(neighbours), under(neighbours))
 
-    assert past.relation is past.joint().relation is past.steps[0].relation is relation
+    assert past.neighbours is past.joint().neighbours is past.steps[0].neighbours is neighbours
 
 
 def test_without_data_there_are_no_neighbours_and_no_pledge() -> None:
     empty = Past[int]()
 
-    assert (empty.relation, empty.joint().relation, empty.joint().pledge) == (None, None, None)
+    assert (empty.neighbours, empty.joint().neighbours, empty.joint().pledge) == (None, None, None)
 
 
 def test_a_bill_that_is_for_no_neighbours_goes_with_any() -> None:
     free = Past[int]().joint().at_least(Promise(line(1, 1)))
 
-    assert Past[object](free, under(REPLACE)).joint().relation is REPLACE
+    assert Past[object](free, under(REPLACE)).joint().neighbours is REPLACE
 
 
 def test_releases_for_different_neighbours_are_no_past() -> None:

@@ -19,14 +19,14 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import BudgetExceeded, InvalidBound, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch, SpentCheck
 from expost.ladder import Ladder, Rung, Strides
+from expost.ledger import Fact, MemoryLedger
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Split
-from expost.record import Fact, Memory
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic
@@ -110,7 +110,7 @@ def test_a_search_is_taken_a_step_at_a_time_until_a_candidate_passes() -> None:
     )
     assert (taken, still, running.over) == (1, True, True)
     assert repr(running.outcome) == f"Outcome({running.outcome.release.brief}, halted)"
-    with pytest.raises(InvalidBound, match="the search is over"):
+    with pytest.raises(InvalidValue, match="the search is over"):
         running.step()
 
 
@@ -121,7 +121,7 @@ def test_without_a_check_a_search_goes_on_to_its_last_rung_and_no_farther() -> N
 
     assert [None if line is None else (line.verdict, line.times) for line in lines] == [(None, 1)] * 4
     assert (running.over, running.outcome.ended) == (True, Ended.EXHAUSTED)
-    with pytest.raises(InvalidBound, match="the search is over"):
+    with pytest.raises(InvalidValue, match="the search is over"):
         running.step()
 
 
@@ -270,7 +270,7 @@ def test_a_selector_may_stop_by_itself() -> None:
 
 
 def test_a_selector_that_never_starts_leaves_nothing_to_return() -> None:
-    with pytest.raises(InvalidBound, match="stopped before the first release"):
+    with pytest.raises(InvalidValue, match="stopped before the first release"):
         search(parts(), Says(1), lambda past, verdicts: None, newest, CHECK, noise=silence(), odometer=rehearsal())
 
 
@@ -559,18 +559,18 @@ def test_a_rung_of_several_steps_is_one_release_and_pays_for_all() -> None:
 
 
 def test_every_step_of_a_rung_is_on_record() -> None:
-    record = Memory()
+    ledger = MemoryLedger()
 
-    stretch(Odometer(rehearsal=True, recorder=record))
+    stretch(Odometer(rehearsal=True, ledger=ledger))
 
-    assert [count for entry, _, count in record.lines if entry.what == "Says"] == [3, 2]
+    assert [count for entry, _, count in ledger.lines if entry.what == "Says"] == [3, 2]
 
 
 def test_each_step_of_a_rung_sees_the_one_before() -> None:
     class Counts:
         """Releases how many steps led to it: one more than the last release says."""
 
-        relation, floating = ADD, False
+        neighbours, floating = ADD, False
         promise, facts = Says(0).promise, Says(0).facts
 
         def sample(self, data: Integers, budget: Budget, past: Past[int], noise: Noise) -> int:
@@ -640,7 +640,7 @@ def test_strides_are_planned_at_the_levels_of_their_ladder() -> None:
 class Dear:
     """A check whose first question costs 9 if it passes, later ones 2; a fail costs 1."""
 
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     name: str = "dear"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:

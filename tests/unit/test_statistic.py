@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum, histogram
@@ -28,9 +28,9 @@ def table(data: Sequence[Pair]) -> Floats:
     return np.array(data, dtype=np.float64).reshape(-1, 2)
 
 
-def sums(relation: Neighbours) -> Statistic[Sequence[Pair]]:
+def sums(neighbours: Neighbours) -> Statistic[Sequence[Pair]]:
     """Sums of two columns, clipped to norm 2.5 on a grid of halves: five units."""
-    return bounded_sum(table, 2, relation, clip=2.5, spacing=0.5)
+    return bounded_sum(table, 2, neighbours, clip=2.5, spacing=0.5)
 
 
 def claimed(statistic: Statistic[T], norm: Callable[[Integers], int]) -> Fraction:
@@ -43,27 +43,27 @@ def evaluated(statistic: Statistic[Integers], data: list[int]) -> Integers:
     return statistic.evaluate(np.array(data, dtype=np.int64))
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_no_neighbour_moves_a_histogram_further_than_claimed(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = counts(3, relation)
+    statistic = counts(3, neighbours)
 
-    moved = largest(distances(partial(evaluated, statistic), CODES, relation), norm)
+    moved = largest(distances(partial(evaluated, statistic), CODES, neighbours), norm)
 
     assert moved <= claimed(statistic, norm)
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_some_neighbour_moves_a_histogram_further_than_any_smaller_claim(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = counts(3, relation)
+    statistic = counts(3, neighbours)
     claim = claimed(statistic, norm)
 
-    moved = largest(distances(partial(evaluated, statistic), CODES, relation), norm)
+    moved = largest(distances(partial(evaluated, statistic), CODES, neighbours), norm)
 
     assert moved > claim - 1
 
@@ -74,27 +74,27 @@ def test_the_claim_for_added_records_is_false_for_replaced_ones() -> None:
     assert largest(distances(partial(evaluated, statistic), CODES, REPLACE), l1) > statistic.l1
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_no_neighbour_moves_a_bounded_sum_further_than_claimed(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = sums(relation)
+    statistic = sums(neighbours)
 
-    moved = largest(distances(statistic.evaluate, GRID + ODD, relation, most=1), norm)
+    moved = largest(distances(statistic.evaluate, GRID + ODD, neighbours, most=1), norm)
 
     assert moved <= claimed(statistic, norm)
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_some_neighbour_moves_a_bounded_sum_further_than_any_smaller_claim(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = sums(relation)
+    statistic = sums(neighbours)
     claim = claimed(statistic, norm)
 
-    moved = largest(distances(statistic.evaluate, [*GRID, (1.5, 2.0), (-1.5, -2.0)], relation, most=1), norm)
+    moved = largest(distances(statistic.evaluate, [*GRID, (1.5, 2.0), (-1.5, -2.0)], neighbours, most=1), norm)
 
     assert moved > claim - 1
 
@@ -222,19 +222,19 @@ def test_a_result_of_another_shape_or_type_is_refused(values: Integers) -> None:
 
 @pytest.mark.parametrize(("l2", "one"), [(0, 1), (1, 0), (-1, 1)])
 def test_a_sensitivity_must_be_above_zero(l2: int, one: int) -> None:
-    with pytest.raises(InvalidBound, match="it must be above 0"):
+    with pytest.raises(InvalidValue, match="it must be above 0"):
         Statistic(lambda data: data, (1,), Fraction(l2), Fraction(one), ADD)
 
 
 @pytest.mark.parametrize("cells", [0, -1])
 def test_a_histogram_needs_a_cell(cells: int) -> None:
-    with pytest.raises(InvalidBound, match="at least one cell"):
+    with pytest.raises(InvalidValue, match="at least one cell"):
         counts(cells)
 
 
 @pytest.mark.parametrize(("clip", "spacing"), [(1, 2), (2**21, 1), (0, 1), (1, 0), (math.nan, 1), (1, math.inf)])
 def test_a_grid_that_cannot_hold_the_sum_is_refused(clip: float, spacing: float) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         bounded_sum(table, 2, ADD, clip=clip, spacing=spacing)
 
 
@@ -255,7 +255,7 @@ def test_the_sensitivity_of_a_sum_does_not_wrap_around(kind: type[np.integer[Any
 
 
 def test_a_statistic_under_a_relation_in_words_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="neighbour relation"):
+    with pytest.raises(InvalidValue, match="neighbour relation"):
         Statistic(as_is, (1,), Fraction(1), Fraction(1), "replace one record")  # type: ignore[arg-type] # untyped caller
 
 
@@ -269,13 +269,13 @@ def test_a_clip_is_one_to_a_million_grid_units(clip: Fraction, allowed: bool) ->
     if allowed:
         assert made().l2_squared == clip**2
     else:
-        with pytest.raises(InvalidBound, match="choose a spacing"):
+        with pytest.raises(InvalidValue, match="choose a spacing"):
             made()
 
 
 @pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2)])
 def test_a_statistic_without_cells_along_an_axis_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidBound, match="at least one cell along each axis"):
+    with pytest.raises(InvalidValue, match="at least one cell along each axis"):
         Statistic(as_is, shape, Fraction(1), Fraction(1), ADD)
 
 

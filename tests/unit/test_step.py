@@ -8,10 +8,10 @@ import pytest
 
 from expost.accounting.claim import Promise, Spent
 from expost.errors import MechanismFailed, SchemaMismatch, SpentCheck
+from expost.ledger import Fact, MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
-from expost.record import Fact, Memory
 from expost.release import Past, Release
 from expost.step import Bond, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
@@ -24,7 +24,7 @@ PASS, FAIL = Promise(line(3, 1)), Promise(line(1, Fraction(1, 2)))
 class Echo:
     """A check that passes a true candidate, at a price for either answer, and notes the numbers of the questions."""
 
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     name: str = "echo"
     asked: list[int] = field(default_factory=list)
     failed: Promise = FAIL
@@ -164,9 +164,9 @@ def test_a_question_that_breaks_costs_the_dearer_answer_at_every_order(failed: P
 
 
 def test_a_question_goes_on_record_as_drawn_exactly() -> None:
-    memory = Memory()
+    memory = MemoryLedger()
 
-    Odometer(recorder=memory).ask(Inquiry(Echo()), people(0), candidate(), trained=NONE, noise=SYSTEM)
+    Odometer(ledger=memory).ask(Inquiry(Echo()), people(0), candidate(), trained=NONE, noise=SYSTEM)
 
     ((entry, spent, times),) = memory.lines
     assert (entry.what, entry.floating, entry.seeded, spent, times) == ("echo", False, False, PASS.as_spent(), 1)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from expost.noise import Floats
 from expost.private import Neighbours
 from expost.storage import is_array, placed, shares_storage
-from expost.tabular.binned import Closed, IntegerBins
-from expost.tabular.schema import Schema
+from expost.tabular.schema.binned import Closed, IntegerBins
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
-from expost.training.labelled import Labelled
+from expost.training.head.labelled import Labelled
 
 ROWS = np.arange(24.0).reshape(8, 3)
 TENSOR = torch.arange(24.0).reshape(8, 3)

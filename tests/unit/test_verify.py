@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.verify import FiniteMechanism, compose
 
 HALVES = {("a", 1.0): 0.5, ("b", 1.0): 0.5}
@@ -23,13 +23,13 @@ SILENT = FiniteMechanism({"X": {("x", math.inf): 1.0}, "X'": {("y", math.inf): 1
     ],
 )
 def test_a_row_that_is_no_law_is_refused(row: dict[tuple[str, float], float]) -> None:
-    with pytest.raises(InvalidBound, match=r"the row of dataset .* is not a law"):
+    with pytest.raises(InvalidValue, match=r"the row of dataset .* is not a law"):
         FiniteMechanism({"X": HALVES, "X'": row})
 
 
 @pytest.mark.parametrize("epsilon", [-1e-9, math.nan, -math.inf])
 def test_a_claim_below_zero_or_nan_is_refused(epsilon: float) -> None:
-    with pytest.raises(InvalidBound, match="claims ε="):
+    with pytest.raises(InvalidValue, match="claims ε="):
         FiniteMechanism({"X": {("a", epsilon): 1.0}, "X'": {("a", epsilon): 1.0}})
 
 
@@ -47,30 +47,30 @@ def test_a_claim_below_zero_or_nan_is_refused(epsilon: float) -> None:
 def test_a_dataset_without_a_row_or_a_neighbour_is_refused(
     datasets: list[str], neighbours: list[tuple[str, str]] | None
 ) -> None:
-    with pytest.raises(InvalidBound, match="no row or no neighbour"):
+    with pytest.raises(InvalidValue, match="no row or no neighbour"):
         FiniteMechanism(dict.fromkeys(datasets, HALVES), neighbours)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.5, -2.0, math.nan, math.inf])
 def test_an_order_not_above_one_is_refused_even_if_nothing_is_claimed(alpha: float) -> None:
     for mechanism in (TWINS, SILENT):
-        with pytest.raises(InvalidBound, match="alpha is"):
+        with pytest.raises(InvalidValue, match="alpha is"):
             mechanism.moment(alpha)
 
 
 @pytest.mark.parametrize("xi", [-0.1, math.nan, math.inf])
 def test_a_negative_or_infinite_xi_is_refused(xi: float) -> None:
-    with pytest.raises(InvalidBound, match="xi is"):
+    with pytest.raises(InvalidValue, match="xi is"):
         TWINS.is_zcdp(xi)
 
 
 def test_a_kernel_that_is_no_law_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="the kernel at"):
+    with pytest.raises(InvalidValue, match="the kernel at"):
         TWINS.post_process(lambda y, epsilon: {y: 0.9})
 
 
 def test_raising_refuses_to_lower() -> None:
-    with pytest.raises(InvalidBound, match="would lower the ε"):
+    with pytest.raises(InvalidValue, match="would lower the ε"):
         TWINS.raised(lambda y, epsilon: epsilon - 1e-9)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, order, positive, probability, up
 
 ROUNDING = 2.0**-48
@@ -67,7 +67,7 @@ def best_order(
     Uses: CKS conversion, ex post; Lemma 7 conversion.
     """
     if not orders:
-        raise InvalidBound("no orders were given; give at least one order above 1.")
+        raise InvalidValue("no orders were given; give at least one order above 1.")
     sums = [(_claim(curve_at(alpha), "the curve") + offset(alpha, delta), alpha) for alpha in orders]
     least, alpha = min(sums)
     return max(0.0, raised(least)), alpha
@@ -241,15 +241,15 @@ def _peak(f: Function, low: float, high: float) -> float:
 def _rows(orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float]) -> tuple[Floats, Floats, Floats]:
     """(α−1, E, ln w) of the rows that make a claim, as arrays."""
     if not len(orders) == len(bounds) == len(weights):
-        raise InvalidBound(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give one of each.")
+        raise InvalidValue(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give one of each.")
     total = math.fsum(weights)
     if not (min(weights, default=0) > 0 and total <= 1 + 1e-9):
-        raise InvalidBound(f"weights sum to {total:g}; each must be above 0 and the sum at most 1.")
+        raise InvalidValue(f"weights sum to {total:g}; each must be above 0 and the sum at most 1.")
     gaps = np.array([float(alpha - 1) for alpha in orders])
     if not (np.all(gaps > 0) and np.all(np.isfinite(gaps))):
-        raise InvalidBound("an order is not a finite number above 1; every Rényi order must be.")
+        raise InvalidValue("an order is not a finite number above 1; every Rényi order must be.")
     claims = np.array([float(bound) for bound in bounds])
     if not np.all(claims >= 0):
-        raise InvalidBound("a bound is negative or NaN; a divergence bound must be at least 0, or infinite.")
+        raise InvalidValue("a bound is negative or NaN; a divergence bound must be at least 0, or infinite.")
     kept = np.isfinite(claims)
     return gaps[kept], claims[kept], np.log(np.array(weights)[kept] / max(1.0, total))

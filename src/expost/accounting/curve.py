@@ -10,7 +10,7 @@ from typing import NewType, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, add_up, exact, non_negative, order, up
 
 RdpEpsilon = NewType("RdpEpsilon", float)
@@ -49,7 +49,7 @@ class Linear:
             return
         object.__setattr__(self, "gaussian", exact(self.gaussian, "gaussian"))
         if self.xi > 0 or self.gaussian < self.rho:
-            raise InvalidBound("a Gaussian release has xi = 0 and a profile at least as wide as its curve.")
+            raise InvalidValue("a Gaussian release has xi = 0 and a profile at least as wide as its curve.")
 
     @property
     def lines(self) -> "tuple[Linear, ...]":
@@ -102,12 +102,12 @@ class Table:
     def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Table":
         """A table from orders in increasing order and as many values, none negative or NaN."""
         if len(orders) != len(values) or not orders:
-            raise InvalidBound(f"{len(orders)} orders and {len(values)} values; give one value for each order.")
+            raise InvalidValue(f"{len(orders)} orders and {len(values)} values; give one value for each order.")
         if any(order(low) >= order(high) for low, high in pairwise(orders)):
-            raise InvalidBound("the orders are not increasing; sort them.")
+            raise InvalidValue("the orders are not increasing; sort them.")
         array = np.array(values, dtype=np.float64)
         if not np.all(array >= 0):
-            raise InvalidBound("a value is negative or NaN; a Rényi bound is at least 0.")
+            raise InvalidValue("a value is negative or NaN; a Rényi bound is at least 0.")
         return cls(tuple(float(order(alpha)) for alpha in orders), array)
 
     @property
@@ -139,7 +139,7 @@ def total(left: Curve, right: Curve) -> Curve:
 def repeat(curve: Curve, steps: int) -> Curve:
     """The curve of this number of equal steps, composed in one multiplication."""
     if steps < 0:
-        raise InvalidBound(f"steps is {steps}; it must not be below 0.")
+        raise InvalidValue(f"steps is {steps}; it must not be below 0.")
     if steps == 0:
         return ZERO
     if isinstance(curve, Table):

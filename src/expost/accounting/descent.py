@@ -12,11 +12,13 @@ from scipy.optimize import brentq
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Table
 from expost.accounting.subsampled import subsampled_gaussian
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, exact, positive, up
 
 QUIETEST, LOUDEST = Fraction(1, 16), Fraction(2**20)
 """The noise multipliers searched: less protects nobody, more leaves no signal."""
+LEAST = 1 / LOUDEST
+"""The least noise multiplier that has a price: far below it costs leave the floats."""
 NUDGE = Fraction(1, 10**12)
 """How far, relatively, a solution is first raised when its price is still above what was asked."""
 MOST_ENTRIES = 10**7
@@ -42,8 +44,12 @@ class Descent:
         object.__setattr__(self, "rate", chance(self.rate))
         object.__setattr__(self, "noise_multiplier", positive(self.noise_multiplier, "noise_multiplier"))
         if self.noise_multiplier > LOUDEST:
-            raise InvalidBound(
+            raise InvalidValue(
                 f"noise_multiplier is {up(self.noise_multiplier):g}; nothing is left above {up(LOUDEST):g}, use less."
+            )
+        if self.noise_multiplier < LEAST:
+            raise InvalidValue(
+                f"noise_multiplier is {up(self.noise_multiplier):g}; nobody is protected below {up(LEAST):g}, use more."
             )
 
     @property
@@ -60,7 +66,7 @@ class Descent:
         price = self.step.at(budget.alpha)
         affordable = int(budget.epsilon / Fraction(price)) if math.isfinite(price) else 0
         if affordable < 1:
-            raise InvalidBound(
+            raise InvalidValue(
                 f"ε = {up(budget.epsilon):.4g} at α = {up(budget.alpha):g} pays for no step, which costs {price:.4g}; "
                 "ask for more, for a lower order, or for more noise."
             )
@@ -71,7 +77,7 @@ def chance(rate: Real) -> Fraction:
     """A record's chance to join a step as a fraction, refused unless it lies above 0 and at most at 1."""
     fraction = exact(rate, "rate")
     if not 0 < fraction <= 1:
-        raise InvalidBound(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
+        raise InvalidValue(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
     return fraction
 
 
@@ -94,7 +100,7 @@ def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Frac
     ``stated`` is an ε as a function of the noise multiplier, falling as the noise grows.
     """
     if not stated(LOUDEST) <= target:
-        raise InvalidBound(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
+        raise InvalidValue(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
     high = Fraction(1)
     while not stated(high) <= target:
         high *= 2

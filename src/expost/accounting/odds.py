@@ -3,7 +3,7 @@
 import math
 
 from expost.accounting.convert import raised
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, probability
 
 
@@ -34,7 +34,7 @@ def loss_bound(epsilon: Real, times: float) -> float:
     Implements: loss under an approximate claim.
     """
     if not times > 1:
-        raise InvalidBound(
+        raise InvalidValue(
             f"times is {times}; the loss is bounded with a probability above δ only, so give more than 1."
         )
     return raised(float(non_negative(epsilon, "epsilon")) - math.log1p(-1 / times))
@@ -58,5 +58,5 @@ def true_positive_rate(false_positive_rate: float, epsilon: Real, delta: float) 
 def _rate(value: float, name: str) -> float:
     """The same number, refused unless it lies between 0 and 1."""
     if not 0 <= value <= 1:
-        raise InvalidBound(f"{name} is {value}; it must lie between 0 and 1.")
+        raise InvalidValue(f"{name} is {value}; it must lie between 0 and 1.")
     return float(value)

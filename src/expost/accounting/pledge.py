@@ -14,7 +14,7 @@ from typing import Protocol, final
 from expost.accounting import convert
 from expost.accounting.claim import Promise, best_statement, best_tail, order_statement
 from expost.accounting.curve import AdpEpsilon, cover
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, probability, up
 
 
@@ -91,11 +91,11 @@ class Mixture:
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
         if len(self.orders) != len(self.weights):
-            raise InvalidBound(f"{len(self.orders)} orders and {len(self.weights)} weights; give one for each.")
+            raise InvalidValue(f"{len(self.orders)} orders and {len(self.weights)} weights; give one for each.")
         for alpha in self.orders:
             order(alpha)
         if any(not weight > 0 for weight in self.weights) or not math.isclose(math.fsum(self.weights), 1):
-            raise InvalidBound("the weights must be above 0 and sum to 1.")
+            raise InvalidValue("the weights must be above 0 and sum to 1.")
 
     @classmethod
     def even(cls, orders: Sequence[float], delta: float) -> "Mixture":
@@ -198,7 +198,7 @@ class PlannedStops:
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
         if not self.promises:
-            raise InvalidBound("no stop is planned; give at least one promise.")
+            raise InvalidValue("no stop is planned; give at least one promise.")
         object.__setattr__(
             self, "table", tuple(Stop(each, *best_statement(each, self.share)) for each in self.promises)
         )

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from expost.accounting.convert import raised
 from expost.accounting.curve import AdpEpsilon
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import exact, non_negative, probability, up
 
 NEGLIGIBLE = 1e-20
@@ -29,7 +29,7 @@ class Statement:
     def __post_init__(self) -> None:
         non_negative(self.epsilon, "epsilon")
         if not 0 <= self.delta < 1:
-            raise InvalidBound(f"delta is {self.delta:g}; a statement needs one of at least 0 and below 1.")
+            raise InvalidValue(f"delta is {self.delta:g}; a statement needs one of at least 0 and below 1.")
 
     def __add__(self, later: "Statement") -> "Statement":
         """Both on the same data, rounded up; holds if each δ was fixed before the first of them ran.
@@ -57,7 +57,7 @@ class TruncatedNegativeBinomial:
 
     def __post_init__(self) -> None:
         if not -1 < self.eta <= 1:
-            raise InvalidBound(f"eta is {self.eta:g}; it must lie above -1, and be at most 1.")
+            raise InvalidValue(f"eta is {self.eta:g}; it must lie above -1, and be at most 1.")
         probability(self.gamma, "gamma")
 
     @classmethod
@@ -65,7 +65,7 @@ class TruncatedNegativeBinomial:
         """The law of this η with this number of runs on average, to rounding."""
         most = cls(eta, math.exp(-LONGEST)).mean
         if not cls(eta, math.exp(-SHORTEST)).mean < mean < most:
-            raise InvalidBound(f"{mean:g} runs on average with eta {eta:g}; ask for more than 1, below {most:.4g}.")
+            raise InvalidValue(f"{mean:g} runs on average with eta {eta:g}; ask for more than 1, below {most:.4g}.")
         log = brentq(lambda at: cls(eta, math.exp(-at)).mean - mean, SHORTEST, LONGEST, xtol=1e-15)
         return cls(eta, math.exp(-log))
 
@@ -88,7 +88,7 @@ class TruncatedNegativeBinomial:
     def met(self, chance: float) -> float:
         """1 − f(1−chance), rounded up: that what happens in a run with this chance happens in any of the K."""
         if not 0 <= chance <= 1:
-            raise InvalidBound(f"chance is {chance:g}; it must lie in [0, 1].")
+            raise InvalidValue(f"chance is {chance:g}; it must lie in [0, 1].")
         return min(1.0, raised(self._met(chance)))
 
     def _met(self, chance: float) -> float:
@@ -109,7 +109,7 @@ class SelectionBill:
 
     def __post_init__(self) -> None:
         if not self.configurations:
-            raise InvalidBound("there are no configurations to choose from; give at least one.")
+            raise InvalidValue("there are no configurations to choose from; give at least one.")
 
     def passed(self, place: int) -> Statement:
         """(2+η)·ε_j, where the best passing run is one of configuration j, the one at ``place``.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from expost.accounting.convert import raised
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, order, up
 
 MOST_TERMS = 100_000
@@ -38,7 +38,7 @@ def subsampled_gaussian(alpha: Real, rate: float, noise_multiplier: Real) -> flo
     """
     level, sigma = order(alpha), non_negative(noise_multiplier, "noise_multiplier")
     if not 0 <= rate <= 1:
-        raise InvalidBound(f"rate is {rate}; a sampling rate must lie between 0 and 1.")
+        raise InvalidValue(f"rate is {rate}; a sampling rate must lie between 0 and 1.")
     if rate == 0:
         return 0.0
     if sigma == 0:

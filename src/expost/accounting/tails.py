@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from expost.accounting.convert import ROUNDING, raised
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import positive, up
 
 SUMMED = 256.0
@@ -61,7 +61,7 @@ def sparse_vector_tail(variance: Fraction, scale: Fraction, least: int, looks: i
     """
     std = math.sqrt(up(positive(variance, "variance")))
     if looks < 1:
-        raise InvalidBound(f"looks is {looks}; plan at least one.")
+        raise InvalidValue(f"looks is {looks}; plan at least one.")
     block = max(1, math.floor(std / SUMMED))
     lows = block * np.arange(-math.ceil(REACH * std / block) - 1, math.ceil(REACH * std / block) + 1, dtype=np.float64)
     nearest = np.maximum(0.0, np.maximum(lows, -(lows + block - 1)))

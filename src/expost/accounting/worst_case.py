@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import positive
 
 ACCURACY = 1e-9
@@ -88,11 +88,11 @@ def _worst(ladder: Sequence[float], claims: Sequence[float], *, approximate: boo
     """Backward induction over the rungs."""
     rhos = [float(positive(rho, "a rung's rho")) for rho in ladder]
     if not rhos or len(rhos) != len(claims):
-        raise InvalidBound(f"{len(rhos)} rungs and {len(claims)} claims; give one claim for each rung.")
+        raise InvalidValue(f"{len(rhos)} rungs and {len(claims)} claims; give one claim for each rung.")
     if any(not claim >= 0 for claim in claims):
-        raise InvalidBound("a claim is negative or NaN; a claimed ε must be at least 0, or infinite.")
+        raise InvalidValue("a claim is negative or NaN; a claimed ε must be at least 0, or infinite.")
     if any(later < CLOSEST * earlier for earlier, later in pairwise(rhos)):
-        raise InvalidBound(f"the ladder must rise by a factor of at least {CLOSEST} from rung to rung.")
+        raise InvalidValue(f"the ladder must rise by a factor of at least {CLOSEST} from rung to rung.")
     kept = [(rho, float(claim)) for rho, claim in zip(rhos, claims, strict=True) if math.isfinite(claim)]
     value: _Rung | None = None
     for i in reversed(range(len(kept))):

@@ -11,9 +11,9 @@ from scipy.special import betaincinv, ndtri
 from expost.accounting.convert import ROUNDING
 from expost.accounting.tails import lattice_tail, sparse_vector_tail
 from expost.checks.question import Question, as_typed
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
+from expost.ledger import Fact
 from expost.numerics import Real, up
-from expost.record import Fact
 
 FARTHEST = 2**16
 """Standard errors at which a guard is given up: no tail is lighter there, only lost in rounding."""
@@ -46,7 +46,7 @@ class Confidence:
         object.__setattr__(self, "level", confidence_level(self.level))
         object.__setattr__(self, "looks", int(self.looks))
         if self.looks < 1:
-            raise InvalidBound(f"looks is {self.looks}; plan at least one look at the held-out records.")
+            raise InvalidValue(f"looks is {self.looks}; plan at least one look at the held-out records.")
 
     @classmethod
     def of(cls, level: Real, *, looks: int) -> "Confidence":
@@ -81,7 +81,7 @@ def confidence_level(level: Real) -> Fraction:
     """The level as the decimal that was typed, refused unless it lies between 1/2 and 1."""
     typed = as_typed(level, "confidence")
     if not Fraction(1, 2) <= typed < 1:
-        raise InvalidBound(
+        raise InvalidValue(
             f"confidence is {float(typed):g}; give a probability from 0.5 up to but not including 1, or None for the "
             "paper's check."
         )
@@ -138,7 +138,7 @@ def _least(holds: Callable[[int], bool], step: float) -> int:
     while not holds(high):
         low, high = high, 2 * high
         if high > FARTHEST * max(1, step):
-            raise InvalidBound(
+            raise InvalidValue(
                 "no guard is wide enough in floating point; ask for less confidence, or plan fewer looks."
             )
     while high - low > 1:

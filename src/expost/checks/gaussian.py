@@ -15,11 +15,11 @@ from expost.accounting.curve import Linear, largest_rho
 from expost.accounting.gaussian import lattice_rho
 from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import up
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.sampling import limits
 from expost.step import Look, Price, Verdict
 
@@ -44,17 +44,17 @@ class GaussianCheck(Generic[D, U]):
 
     def __post_init__(self) -> None:
         if self.questions < 1:
-            raise InvalidBound(f"questions is {self.questions}; plan at least one, or use a ladder of one rung.")
+            raise InvalidValue(f"questions is {self.questions}; plan at least one, or use a ladder of one rung.")
         if self.confidence is not None and self.confidence.looks < self.questions:
-            raise InvalidBound(
+            raise InvalidValue(
                 f"{self.questions} questions are planned, the confidence is for {self.confidence.looks} looks; plan as "
                 "many looks as questions."
             )
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The question's."""
-        return self.question.relation
+        return self.question.neighbours
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """An even share of the budget."""
@@ -95,9 +95,9 @@ class BalancedCheck(Generic[D, U]):
     name: ClassVar[str] = "balanced check"
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The question's."""
-        return self.question.relation
+        return self.question.neighbours
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """What the training part has spent beyond the held-out part."""

@@ -7,11 +7,11 @@ from typing import Generic, Never, Protocol, TypeVar, final
 
 import numpy as np
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.ledger import Fact
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
 from expost.private import Neighbours, require_relation
-from expost.record import Fact
 
 D = TypeVar("D", bound=Sized)
 U = TypeVar("U")
@@ -25,13 +25,13 @@ FINEST = 2**24
 class Question(Protocol[D_contra, U_contra]):
     """An integer statistic of the held-out part for each candidate.
 
-    What must hold: for every candidate, neighbours under ``relation`` differ by ``sensitivity`` at most, and if
+    What must hold: for every candidate, neighbours under ``neighbours`` differ by ``sensitivity`` at most, and if
     ``monotone`` all candidates' values move the same way. ``unit`` is what one record counts for. Implemented by
     CentredSum and PublicCount.
     """
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The neighbour relation of the sensitivity."""
         ...
 
@@ -69,16 +69,16 @@ class CentredSum(Generic[D, U]):
 
     score: Callable[[U, D], Floats]
     threshold: Fraction
-    relation: Neighbours
+    neighbours: Neighbours
     resolution: int = 1
 
     def __post_init__(self) -> None:
         _fix(self)
 
     @classmethod
-    def accuracy(cls, score: Callable[[U, D], Floats], threshold: Real, relation: Neighbours) -> "CentredSum[D, U]":
+    def accuracy(cls, score: Callable[[U, D], Floats], threshold: Real, neighbours: Neighbours) -> "CentredSum[D, U]":
         """For scores of 0 or 1; the threshold is read as the decimal that was typed."""
-        return cls(score, as_typed(threshold), relation)
+        return cls(score, as_typed(threshold), neighbours)
 
     @property
     def unit(self) -> int:
@@ -89,7 +89,7 @@ class CentredSum(Generic[D, U]):
     def sensitivity(self) -> int:
         """The larger of the two contributions, or their distance when a record is replaced."""
         p, q = self.threshold.numerator, self.threshold.denominator
-        return (max(p, q - p) if self.relation is Neighbours.ADD_REMOVE else q) * self.resolution
+        return (max(p, q - p) if self.neighbours is Neighbours.ADD_REMOVE else q) * self.resolution
 
     @property
     def monotone(self) -> bool:
@@ -116,14 +116,14 @@ class PublicCount(Generic[D, U]):
     score: Callable[[U, D], Floats]
     threshold: Fraction
     count: int
-    relation: Neighbours
+    neighbours: Neighbours
     resolution: int = 1
 
     def __post_init__(self) -> None:
         _fix(self)
         object.__setattr__(self, "count", int(self.count))
         if self.count < 1:
-            raise InvalidBound(f"count is {self.count}; it must be a public number of records, at least 1.")
+            raise InvalidValue(f"count is {self.count}; it must be a public number of records, at least 1.")
 
     @property
     def unit(self) -> int:
@@ -138,7 +138,7 @@ class PublicCount(Generic[D, U]):
     @property
     def monotone(self) -> bool:
         """Under add/remove all sums grow or all shrink."""
-        return self.relation is Neighbours.ADD_REMOVE
+        return self.neighbours is Neighbours.ADD_REMOVE
 
     def ask(self, candidate: U, held: D) -> int:
         """How far the sum lies above the smallest passing one."""
@@ -156,7 +156,7 @@ def accuracy_threshold(accuracy: Real) -> Fraction:
     """The accuracy as the decimal that was typed, refused unless a share of records can reach it."""
     typed = as_typed(accuracy)
     if not 0 < typed < 1:
-        raise InvalidBound(f"accuracy is {float(typed):g}; ask for a share of records strictly between 0 and 1.")
+        raise InvalidValue(f"accuracy is {float(typed):g}; ask for a share of records strictly between 0 and 1.")
     return typed
 
 
@@ -169,14 +169,14 @@ def _fix(question: "CentredSum[D, U] | PublicCount[D, U]") -> None:
     """Hold the numbers as Python's own, and refuse those that do not fit."""
     threshold, resolution = as_typed(question.threshold), int(question.resolution)  # numpy's would wrap around
     if not 0 < threshold < 1:
-        raise InvalidBound(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
+        raise InvalidValue(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
     if resolution < 1 or threshold.denominator * resolution > FINEST:
-        raise InvalidBound(
+        raise InvalidValue(
             f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units per record; round it."
         )
     object.__setattr__(question, "threshold", threshold)
     object.__setattr__(question, "resolution", resolution)
-    require_relation(question.relation)
+    require_relation(question.neighbours)
 
 
 def _steps(scores: Floats, records: int, resolution: int) -> Integers:

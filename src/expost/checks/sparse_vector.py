@@ -11,10 +11,10 @@ from expost.accounting.curve import Linear
 from expost.accounting.sparse_vector import calibrate_sparse_vector
 from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours, keep_secret
-from expost.record import Fact
 from expost.sampling import limits
 from expost.step import Look, Price, Verdict
 
@@ -57,9 +57,9 @@ class SparseVectorCheck(Generic[D, U]):
         return cls(question, Fraction(noise.sigma_1) ** 2, Fraction(noise.b), confidence)
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The question's."""
-        return self.question.relation
+        return self.question.neighbours
 
     @property
     def threshold_cost(self) -> Linear:

@@ -5,8 +5,8 @@ Becker, B. and Kohavi, R. (1996), Adult, UCI Machine Learning Repository, CC BY 
 
 from importlib.resources import as_file, files
 
-from expost.tabular.schema import Schema
-from expost.tabular.source import read_table
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source.reading import read_table
 from expost.tabular.table import Table
 
 

@@ -9,12 +9,12 @@ from typing import Generic, TypeVar, final
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.ledger import Fact
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
 from expost.noise import Floats, Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 
 D = TypeVar("D")
@@ -37,7 +37,7 @@ class Estimate:
     def __post_init__(self) -> None:
         object.__setattr__(self, "precision", positive(self.precision, "precision"))
         if not np.all(np.isfinite(self.values)):
-            raise InvalidBound("an estimate holds a value that is not finite; resume from a published release.")
+            raise InvalidValue("an estimate holds a value that is not finite; resume from a published release.")
 
     @property
     def std(self) -> float:
@@ -70,9 +70,9 @@ class Brownian(Generic[D]):
     measure: Gaussian[D] | FloatGaussian[D]
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The measurement's."""
-        return self.measure.relation
+        return self.measure.neighbours
 
     @property
     def floating(self) -> bool:

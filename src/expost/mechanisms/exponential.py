@@ -10,11 +10,11 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.ledger import Fact
 from expost.noise import Integers, Noise
 from expost.numerics import positive
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 
 D = TypeVar("D")
@@ -35,14 +35,14 @@ class Exponential(Generic[D]):
     score: Callable[[D], Integers]
     candidates: int
     sensitivity: Fraction
-    relation: Neighbours
+    neighbours: Neighbours
     name: str = "choice"
     floating: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
         if self.candidates < 1:
-            raise InvalidBound(f"candidates is {self.candidates}; there must be at least one to choose.")
+            raise InvalidValue(f"candidates is {self.candidates}; there must be at least one to choose.")
 
     def epsilon(self, budget: Budget) -> Fraction:
         """The pure parameter √(8ρ), rounded down to a fraction."""

@@ -12,10 +12,10 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import lattice_rho
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.sampling import limits
 from expost.statistic import Statistic
@@ -53,9 +53,9 @@ class Gaussian(Generic[D]):
     floating: ClassVar[bool] = False
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The statistic's."""
-        return self.statistic.relation
+        return self.statistic.neighbours
 
     def variance(self, budget: Budget) -> Fraction:
         """The noise that this budget calls for: αΔ²/(2ε), an exact fraction."""
@@ -93,7 +93,7 @@ class FloatGaussian(Generic[D]):
     compute: Callable[[D], Floats]
     shape: tuple[int, ...]
     l2: Real
-    relation: Neighbours
+    neighbours: Neighbours
     name: str = "statistic"
     floating: ClassVar[bool] = True
 

@@ -11,11 +11,11 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Table
 from expost.accounting.pure import randomized_response_rdp
+from expost.ledger import Fact
 from expost.mechanisms.gaussian import Measurement, real_values
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.sampling import limits
 from expost.statistic import Statistic
@@ -36,9 +36,9 @@ class Laplace(Generic[D]):
     floating: ClassVar[bool] = False
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The statistic's."""
-        return self.statistic.relation
+        return self.statistic.neighbours
 
     def scale(self, budget: Budget) -> Fraction:
         """The noise that this budget calls for."""
@@ -71,7 +71,7 @@ class FloatLaplace(Generic[D]):
     compute: Callable[[D], Floats]
     shape: tuple[int, ...]
     l1: Real
-    relation: Neighbours
+    neighbours: Neighbours
     name: str = "statistic"
     floating: ClassVar[bool] = True
 

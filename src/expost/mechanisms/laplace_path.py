@@ -8,9 +8,13 @@ from typing import ClassVar, Protocol, TypeAlias, final
 import numpy as np
 
 from expost.noise import Floats, Integers, Noise
+from expost.sampling import limits
 from expost.sampling.bounds import exp_bounds
 
 Values: TypeAlias = Floats | Integers
+
+SLOWEST = Fraction(2, limits.MAX_STD)
+"""The lowest rate of which samplers draw noise; two rates may be closer to each other."""
 
 
 class Kernel(Protocol):
@@ -101,7 +105,7 @@ class Exact:
 @final
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A positive real number between two fractions."""
+    """A real number, not negative, between two fractions."""
 
     low: Fraction
     high: Fraction
@@ -121,10 +125,18 @@ class Between:
 
 
 def _exp(exponent: Fraction, bits: int) -> Between:
-    """exp(−exponent) to about this number of bits after its own leading one."""
-    extra = bits + 2 * int(exponent) + 16
-    low, high = exp_bounds(exponent, extra)
-    return Between(Fraction(low, 1 << extra), Fraction(high, 1 << extra))
+    """exp(−exponent), between bounds at most two units of 2**-bits apart."""
+    low, high = exp_bounds(exponent, bits)
+    return Between(Fraction(low, 1 << bits), Fraction(high, 1 << bits))
+
+
+def _working(low: Fraction, high: Fraction, bits: int) -> int:
+    """The bits to work with so that about this number is left.
+
+    Dividing by 1 − exp(−x) loses as many as x is small by: x is a rate, or the difference of two, which 1 − π is about
+    as small as. All else that is divided by is 1 or more, so that weights need no more digits for being small.
+    """
+    return bits + int(1 / low).bit_length() + int(1 / (high - low)).bit_length() + 32
 
 
 def _bits(number: Between, bits: int) -> tuple[int, int]:
@@ -135,7 +147,7 @@ def _bits(number: Between, bits: int) -> tuple[int, int]:
 
 def _stay(low: Fraction, high: Fraction, bits: int) -> Between:
     """π = (1−q_a)²·q_b / ((1−q_b)²·q_a): the chance that going from rate b up to rate a changes nothing."""
-    work = bits + 64
+    work = _working(low, high, bits)
     a, b, ratio = _exp(low, work).complement(), _exp(high, work).complement(), _exp(high - low, work)
     return a * a * ratio / (b * b)
 
@@ -168,15 +180,11 @@ def _case_chances(size: int, low: Fraction, high: Fraction, bits: int) -> tuple[
     The weights, with q = exp(−rate), are π/(1−π)·d/c_a, s/(1−s), (1−d·t)/(1−t) and, for going beyond, d·s/(1−s),
     where s = q_a·q_b, t = q_b/q_a, d = t^size and c_a = (1−q_a)/(1+q_a): the joint law over (1−π)·c_b·c_a·q_a^size.
     """
-    work = bits + 96
+    work = _working(low, high, bits)
     pi, both, ratio = _stay(low, high, work), _exp(low + high, work), _exp(high - low, work)
-    a, one = _exp(low, work), Between(Fraction(1), Fraction(1))
-    # cross > 0 and fall ≥ 1 stand beside it in every sum, so d needs absolute precision only, however small it is
-    extra = work + 2 * int(low + high) + 16
-    decay = Between(*(Fraction(bound, 1 << extra) for bound in exp_bounds((high - low) * size, extra)))
-    beyond = both / both.complement() * decay
-    fall = (decay * ratio).complement() / ratio.complement()
+    a, decay, one = _exp(low, work), _exp((high - low) * size, work), Between(Fraction(1), Fraction(1))
     cross = both / both.complement()
+    fall, beyond = (decay * ratio).complement() / ratio.complement(), cross * decay
     stay = pi / pi.complement() * decay * (one + a) / a.complement()
     later = fall + beyond
     return tuple(
@@ -194,7 +202,7 @@ def _geometric(rate: Fraction, noise: Noise) -> int:
 
 def _truncated(rate: Fraction, last: int, noise: Noise) -> int:
     """An integer 0 ≤ k ≤ last with probability ∝ exp(−rate·k), by whichever rejection accepts often."""
-    if rate * last <= 1:
+    if rate * last <= 1 or rate < SLOWEST:
         while not noise.bernoulli_exp(rate * (draw := noise.below(last + 1))):
             pass
         return draw

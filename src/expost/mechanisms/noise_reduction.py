@@ -9,13 +9,13 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
+from expost.ledger import Fact
 from expost.mechanisms.gaussian import Measurement
 from expost.mechanisms.laplace_path import Kernel, Values
 from expost.noise import Integers, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours, keep_secret
-from expost.record import Fact
 from expost.release import Past
 from expost.sampling import limits
 from expost.statistic import Statistic
@@ -46,7 +46,7 @@ class NoiseReduction(Generic[D]):
         self._statistic, self._kernel = statistic, kernel
         self._levels = None if levels is None else tuple(positive(level, "level") for level in levels)
         if self._levels is not None and (not levels or any(low >= high for low, high in pairwise(self._levels))):
-            raise InvalidBound("the levels are not increasing; noise can only be reduced.")
+            raise InvalidValue("the levels are not increasing; noise can only be reduced.")
         for low, high in pairwise(self._levels or ()):
             _require_rise(low, high)
         self._level = Fraction(0)
@@ -56,9 +56,9 @@ class NoiseReduction(Generic[D]):
         self.bond = Bond("noise reduction")
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The statistic's."""
-        return self._statistic.relation
+        return self._statistic.neighbours
 
     @property
     def floating(self) -> bool:
@@ -88,7 +88,7 @@ class NoiseReduction(Generic[D]):
         limits.scale(self._statistic.l1 / target)
         _require_rise(self._level, target)
         if self._levels is not None and target != next((level for level in self._levels if level > self._level), None):
-            raise InvalidBound(f"ε = {up(target):g} is not the next level of the ladder; take its levels in turn.")
+            raise InvalidValue(f"ε = {up(target):g} is not the next level of the ladder; take its levels in turn.")
         return target
 
     def _on_demand(self, target: Fraction, noise: Noise) -> Values:
@@ -113,4 +113,4 @@ class NoiseReduction(Generic[D]):
 
 def _require_rise(low: Fraction, high: Fraction) -> None:
     if (high - low) * 2**64 < high:
-        raise InvalidBound("the level would rise by less than one part in 2**64; take a larger step.")
+        raise InvalidValue("the level would rise by less than one part in 2**64; take a larger step.")

@@ -33,7 +33,7 @@ class Bounded(Protocol):
         ...
 
     @property
-    def relation(self) -> str:
+    def neighbours(self) -> str:
         """The neighbour relation of the bound."""
         ...
 
@@ -46,7 +46,7 @@ class Bounded(Protocol):
 def coverage(facts: Bounded, *own: str) -> str:
     """The closing section of a report: what the job says of itself, then what no bound of ours covers."""
     told = [*((SEEDED,) if facts.seeded else ()), *own]
-    if facts.relation == "replace one record":
+    if facts.neighbours == "replace one record":
         told.append(COUNTED)
     if facts.on_public:
         told.append(CHECKED_ON)

@@ -2,32 +2,28 @@
 
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from importlib import metadata
-from typing import final
+from typing import Protocol, final
 
-from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Table
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
+from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
-from expost.record import Entry
-from expost.recorded import Record
-from expost.report.job import Job
-from expost.report.on_record import CheckOnRecord
+from expost.recorded import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
 from expost.step import Look
+from expost.text import Json
 
 PACKAGES = ("expost", "numpy", "scipy")
 ROUNDING = 1e-9
 """Relative difference up to which two statements of one sum agree."""
-MOST_SUMS = 10**5
-"""Equal steps that are added up one by one, as an odometer does; more would keep an auditor waiting."""
 
 
 @final
@@ -74,16 +70,82 @@ class PlannedStop:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One line of the bill: what read which part, what one such step cost, and how many there were.
+class Terms:
+    """The words that a kind of job has for its rungs."""
 
-    ``finished`` is false for a step that failed, which is billed in full.
+    rung: str
+    title: str
+    whole: str
+    onward: str
+    top: str
+    taken: str
+    finer: str
+
+
+class Job(Protocol):
+    """What a report says of one kind of job and of no other, made of plain values.
+
+    Implemented by TableJob, HeadJob, ModuleJob and SearchJob.
     """
 
-    entry: Entry
-    spent: Spent
-    count: int = 1
-    finished: bool = True
+    @property
+    def kind(self) -> str:
+        """What was made."""
+        ...
+
+    @property
+    def terms(self) -> Terms:
+        """How its rungs are called."""
+        ...
+
+    @property
+    def lines(self) -> Mapping[str, str]:
+        """What its lines of the bill are called, by the names of their mechanisms."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """What is predicted; empty where nobody said."""
+        ...
+
+    @property
+    def product(self) -> str:
+        """The result as the subject of a sentence, up to what it predicts."""
+        ...
+
+    @property
+    def unseen(self) -> str:
+        """The held-out records, and why they say something about the result."""
+        ...
+
+    @property
+    def first(self) -> str:
+        """What is paid besides the rungs and the checks."""
+        ...
+
+    def size(self, facts: "Facts") -> tuple[str, str, str]:
+        """How large the result is: a title, a number, a remark."""
+        ...
+
+    def name(self, place: int) -> str:
+        """The rung with this number, from 1, in a table."""
+        ...
+
+    def method(self, facts: "Facts") -> tuple[str, ...]:
+        """The procedure in plain words, step by step."""
+        ...
+
+    def exhibits(self) -> str:
+        """Charts of what was released, as a part of the page."""
+        ...
+
+    def appendix(self, facts: "Facts") -> str:
+        """What the page ends with."""
+        ...
+
+    def receipt(self) -> Mapping[str, Json]:
+        """What the receipt says of this job alone."""
+        ...
 
 
 @final
@@ -112,7 +174,7 @@ class Facts:
     spent: Spent
     pledge: Pledge | None
     reason: str
-    relation: str
+    neighbours: str
     because: str
     held: float | None
     rungs: tuple[Reading, ...]
@@ -218,51 +280,6 @@ class Facts:
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""
         return self.cap is None or epsilon <= self.cap
-
-
-def billed(record: Record) -> tuple[Item, ...]:
-    """Everything on record, steps that never finished in full."""
-    finished = (Item(entry, spent, count) for entry, spent, count in record.lines)
-    failed = (Item(hold.entry, hold.promise.as_spent(), finished=False) for hold in record.held)
-    return (*finished, *failed)
-
-
-def by_part(bill: Sequence[Item]) -> dict[str, Spent]:
-    """What was spent on each part by itself, by its label."""
-    parts: dict[str, Spent] = {}
-    for item in bill:
-        part = item.entry.part
-        parts[part] = reduce(Spent.__add__, _one_by_one(item), parts.get(part, NOTHING.as_spent()))
-    return parts
-
-
-def _one_by_one(item: Item) -> Sequence[Spent]:
-    """The equal steps of a line; a table is rounded with every sum, and must be as the odometer rounded it."""
-    if isinstance(item.spent.curve, Table) and item.count <= MOST_SUMS:
-        return [item.spent] * item.count
-    return [item.spent.times(item.count)]
-
-
-def bill_total(bill: Sequence[Item]) -> Spent:
-    """The bill as one: what read a body of records, plus the dearer of the two parts it was split into."""
-    return joined(by_part(bill))
-
-
-def joined(parts: Mapping[str, Spent]) -> Spent:
-    """What was spent on each part as one bill, by the labels of the parts.
-
-    Uses: parallel odometer.
-    """
-    paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
-
-    def subtotal(above: tuple[str, ...]) -> Spent:
-        depth = len(above)
-        sides = {path[: depth + 1] for path in paths if path[:depth] == above and len(path) > depth}
-        dearest = reduce(Spent.beside, map(subtotal, sorted(sides)), NOTHING.as_spent())
-        return paths.get(above, NOTHING.as_spent()) + dearest
-
-    roots = sorted({path[:1] for path in paths})
-    return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())
 
 
 def versions(*more: str) -> tuple[tuple[str, str], ...]:

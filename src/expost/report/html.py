@@ -6,9 +6,12 @@ from functools import partial
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Table
-from expost.record import Fact
-from expost.report import digits, svg, tuning, unasked, words
-from expost.report.facts import Facts, Item, bill_total, by_part
+from expost.bill import Item, bill_total, by_part
+from expost.ledger import Fact
+from expost.report import charts as svg
+from expost.report import digits, unasked, words
+from expost.report.charts import safe
+from expost.report.facts import Facts
 from expost.report.page import (
     banners,
     document,
@@ -23,23 +26,19 @@ from expost.report.page import (
     tiles,
 )
 from expost.report.reading import reading
-from expost.report.svg import safe
-from expost.report.tuning import TuningFacts
 
 
-def render(facts: Facts | TuningFacts) -> str:
+def render(facts: Facts) -> str:
     """The whole page."""
     return document(facts.title, _article(facts))
 
 
-def fragment(facts: Facts | TuningFacts) -> str:
+def fragment(facts: Facts) -> str:
     """The same as a part of another page, such as a notebook."""
     return part_of_a_page(_article(facts))
 
 
-def _article(facts: Facts | TuningFacts) -> str:
-    if isinstance(facts, TuningFacts):
-        return tuning.article(facts)
+def _article(facts: Facts) -> str:
     told = "".join(part(facts) for part in (_header, _ladder, _meaning, _bill))
     job = f"{facts.job.exhibits()}{_method(facts)}{facts.job.appendix(facts)}"
     return f'<article class="expost">{told}{job}</article>'
@@ -121,7 +120,7 @@ def _step(facts: Facts, place: int) -> tuple[str, tuple[str, ...]]:
 def _meaning(facts: Facts) -> str:
     if facts.epsilon == float("inf"):
         return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    return meaning_section(facts.epsilon, facts.delta, facts.relation, facts.probabilistic)
+    return meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.probabilistic)
 
 
 def _bill(facts: Facts) -> str:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from expost.report import digits, meaning
+from expost.report.charts import safe
 from expost.report.style import STYLE
-from expost.report.svg import safe
 
 SMALL = re.compile(r"\b\d+(\.\d+)?e-\d+\b")
 """A number with an exponent, whose hyphen a browser would break at."""
@@ -57,9 +57,9 @@ def tiles(figures: Iterable[tuple[str, str, str]]) -> str:
     return f'<dl class="figures">{"".join(each)}</dl>'
 
 
-def meaning_section(epsilon: float, delta: float, relation: str, pledged: float = math.inf) -> str:
+def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: float = math.inf) -> str:
     """What (ε, δ) means in odds; ``pledged`` is the bound on the privacy loss itself, where there is one."""
-    about = meaning.SUBJECTS[relation]
+    about = meaning.SUBJECTS[neighbours]
     loss, chance = meaning.reach(epsilon, delta, pledged)
     guesses = [row(digits.plain(each.prior), meaning.span(each)) for each in meaning.guesses(loss)]
     attacks = [row(digits.plain(each.alarms), digits.most(each.found)) for each in meaning.attacks(epsilon, delta)]

@@ -102,7 +102,7 @@ def last_checked(facts: Facts) -> str:
     """What is known of the candidate where nothing passed."""
     place, taken, terms = facts.judged, len(facts.rungs), facts.job.terms
     if place is None:
-        return f"No {terms.rung} was checked, so nothing is known of its {facts.measure}."
+        return f"No answer about any {terms.rung} is known, so nothing is known of its {facts.measure}."
     said = f"{terms.rung.capitalize()} {place}, the last that was checked, did not pass."
     if facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {terms.rung} {place}, the last that was checked, the noisy {_measure(facts)} was {answer(facts)}."
@@ -186,14 +186,14 @@ def part(label: str) -> str:
 
 def divided(facts: Facts) -> tuple[str, str]:
     """Who the bound compares, and how the records were divided."""
-    relation = f"Neighbours: {RELATIONS.get(facts.relation, facts.relation)}."
+    neighbours = f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}."
     if facts.divided:
         return (
-            relation,
+            neighbours,
             f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
         )
     why = ", because the check has records of its own" if facts.on_public else ""
-    return relation, f"All records were there to learn from; none was held out{why}."
+    return neighbours, f"All records were there to learn from; none was held out{why}."
 
 
 def tried(facts: Facts) -> str:

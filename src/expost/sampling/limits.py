@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real, exact, positive
 
 MAX_STD = 1 << 52
@@ -14,7 +14,7 @@ def variance(value: Real) -> Fraction:
     """A Gaussian variance: positive, and small enough for 64-bit integers."""
     fraction = positive(value, "variance")
     if fraction > MAX_STD**2:
-        raise InvalidBound(f"variance is about {_power(fraction)}; 64-bit noise allows at most 2**104.")
+        raise InvalidValue(f"variance is about {_power(fraction)}; 64-bit noise allows at most 2**104.")
     return fraction
 
 
@@ -22,7 +22,7 @@ def scale(value: Real) -> Fraction:
     """A Laplace scale: positive, and small enough for 64-bit integers."""
     fraction = positive(value, "scale")
     if 2 * fraction > MAX_STD:
-        raise InvalidBound(f"scale is about {_power(fraction)}; 64-bit noise allows at most 2**51.")
+        raise InvalidValue(f"scale is about {_power(fraction)}; 64-bit noise allows at most 2**51.")
     return fraction
 
 
@@ -30,14 +30,14 @@ def probability(value: Real) -> Fraction:
     """A probability, 0 and 1 included."""
     fraction = exact(value, "probability")
     if not 0 <= fraction <= 1:
-        raise InvalidBound(f"probability is {value}; it must lie in [0, 1].")
+        raise InvalidValue(f"probability is {value}; it must lie in [0, 1].")
     return fraction
 
 
 def bound(value: int) -> int:
     """The end of a range [0, bound) that is not empty."""
     if value < 1:
-        raise InvalidBound(f"bound is {value}; it must be at least 1.")
+        raise InvalidValue(f"bound is {value}; it must be at least 1.")
     return value
 
 
@@ -45,7 +45,7 @@ def size(shape: int | tuple[int, ...]) -> int:
     """How many values fill the shape."""
     sides = shape if isinstance(shape, tuple) else (shape,)
     if any(side < 0 for side in sides):
-        raise InvalidBound(f"shape is {shape}; no side may be below 0.")
+        raise InvalidValue(f"shape is {shape}; no side may be below 0.")
     return math.prod(sides)
 
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, SeededNoise
-from expost.tabular.junction import Junction
-from expost.tabular.model import Measured, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner
 from expost.tabular.table import Table
 
@@ -53,11 +53,11 @@ def require_apart(score: Callable[[Candidate, Table], Floats], candidate: Candid
     tried = (records, _batches(len(records))), (crowd, _halves(crowd))
     same = [_same(score, candidate, some, batches) for some, batches in tried]
     if None in same:
-        raise InvalidBound(
+        raise InvalidValue(
             "the score fails on made-up records; give one that takes any records of the schema, few or many."
         )
     if not all(same):
-        raise InvalidBound(
+        raise InvalidValue(
             "the score of a record changes with the records scored beside it or before it; give an estimator and a "
             "score that judge each record by itself."
         )

@@ -9,12 +9,12 @@ from typing import final
 
 from expost.errors import SchemaMismatch
 from expost.private import Neighbours
-from expost.tabular.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
-from expost.tabular.column import Column, Missing, number_in, ordinal
-from expost.tabular.declaration import toml
-from expost.tabular.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
-from expost.tabular.schema import declared, heading
-from expost.tabular.source import opened, quietly, revealed, text_cells
+from expost.tabular.schema.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.column import Column, Missing, number_in, ordinal
+from expost.tabular.schema.declaration import toml
+from expost.tabular.schema.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
+from expost.tabular.schema.schema import declared, heading
+from expost.tabular.source.reading import opened, quietly, revealed, text_cells
 
 BINS = 10
 MOST_TEXTS = 100

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
@@ -37,7 +37,7 @@ class Marginals:
 
     domain: Mapping[str, int]
     cliques: tuple[Clique, ...]
-    relation: Neighbours
+    neighbours: Neighbours
 
     def __post_init__(self) -> None:
         if not self.cliques:
@@ -49,7 +49,7 @@ class Marginals:
         if len(sets) < len(self.cliques) or any(len(set(clique)) < len(clique) for clique in self.cliques):
             raise SchemaMismatch("a marginal, or a column in one, is asked twice; ask each once.")
         if self.cells > MOST_CELLS:
-            raise InvalidBound(f"the marginals have {self.cells} cells; ask for fewer columns at a time: {MOST_CELLS}.")
+            raise InvalidValue(f"the marginals have {self.cells} cells; ask for fewer columns at a time: {MOST_CELLS}.")
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -64,8 +64,8 @@ class Marginals:
     @property
     def statistic(self) -> Statistic[Table]:
         """All counts, one marginal after the other, with their sensitivities."""
-        moved = Fraction(len(self.cliques) * (1 if self.relation is Neighbours.ADD_REMOVE else 2))
-        return Statistic(self._counts, (self.cells,), moved, moved, self.relation, "marginals")
+        moved = Fraction(len(self.cliques) * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2))
+        return Statistic(self._counts, (self.cells,), moved, moved, self.neighbours, "marginals")
 
     def apart(self, values: NDArray[S]) -> dict[Clique, NDArray[S]]:
         """The flat values as one array for each clique, with an axis for each of its columns."""

@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeAlias, final
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
-from expost.tabular.model import Model
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Model
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 Predictor: TypeAlias = Callable[[Table], Integers]
@@ -78,12 +78,12 @@ class Sklearn:
         try:
             copy.deepcopy(fitted)
         except Exception:  # noqa: BLE001  whatever it is, it would happen with private records open
-            raise InvalidBound(
+            raise InvalidValue(
                 f"the estimator {self.path} cannot be copied once it is fitted, so that it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
         if (_told(fitted, features) == FAILED).any():
-            raise InvalidBound(
+            raise InvalidValue(
                 f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
                 "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
             )
@@ -96,9 +96,9 @@ class Sklearn:
             # imported here because it takes a second, which only those who train need to wait
             classifies = hasattr(made, "get_params") and importlib.import_module("sklearn.base").is_classifier(made)
         except (ImportError, ValueError, AttributeError, TypeError):
-            raise InvalidBound(f"the estimator {self.path} cannot be made; give a classifier's path.") from None
+            raise InvalidValue(f"the estimator {self.path} cannot be made; give a classifier's path.") from None
         if not classifies:
-            raise InvalidBound(f"the estimator {self.path} is not a classifier; name one of scikit-learn's.")
+            raise InvalidValue(f"the estimator {self.path} is not a classifier; name one of scikit-learn's.")
         return made
 
 
@@ -122,7 +122,7 @@ class Conditional:
 def correct(target: str, tolerance: int = 0) -> Callable[[Candidate, Table], Floats]:
     """The score 1 for a record whose code is predicted, give or take ``tolerance`` codes, and 0 for another."""
     if tolerance < 0:
-        raise InvalidBound(f"tolerance is {tolerance}; it must not be below 0.")
+        raise InvalidValue(f"tolerance is {tolerance}; it must not be below 0.")
 
     def score(candidate: Candidate, records: Table) -> Floats:
         missed = np.abs(candidate.predict(records) - records.codes(target).astype(np.int64))

@@ -11,10 +11,10 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
 from expost.errors import SchemaMismatch
+from expost.ledger import Fact
 from expost.mechanisms.exponential import choose, pure_parameter
 from expost.noise import Floats, Integers, Noise
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.table import Table
@@ -40,7 +40,7 @@ class SpanningTree:
 
     alone: Mapping[str, Floats]
     edges: tuple[Edge, ...]
-    relation: Neighbours
+    neighbours: Neighbours
 
     @property
     def floating(self) -> bool:
@@ -62,7 +62,7 @@ class SpanningTree:
 
     def sample(self, data: Table, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
         """The edges in the order they were drawn."""
-        moved = 1 if self.relation is Neighbours.ADD_REMOVE else 2
+        moved = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
         rate = self.epsilon(budget) / (2 * moved)
         scores = {edge: self._score(data, edge) for edge in self.edges}
         component = {name: name for name in self.alone}
@@ -80,7 +80,7 @@ class SpanningTree:
 
     def _score(self, data: Table, edge: Edge) -> int:
         domain = {name: len(self.alone[name]) for name in edge}
-        counts: Integers = Marginals(domain, (edge,), self.relation).statistic.evaluate(data)
+        counts: Integers = Marginals(domain, (edge,), self.neighbours).statistic.evaluate(data)
         left, right = (np.maximum(self.alone[name], 0) for name in edge)
         total = max(1.0, (left.sum() + right.sum()) / 2)
         independent = np.outer(left, right) / max(1.0, left.sum() * right.sum()) * total

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
 from expost.noise import Noise
-from expost.tabular.column import Codes, Values, smallest
-from expost.tabular.schema import Schema
+from expost.tabular.schema.column import Codes, Values, smallest
+from expost.tabular.schema.schema import Schema
 
 
 class Kind(Enum):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, final
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Noise
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def search_public(
     for one. Sealed data cannot be read by any of the three; data that is private and not sealed must not be.
     """
     if trials < 1:
-        raise InvalidBound(f"trials is {trials}; try at least one setting.")
+        raise InvalidValue(f"trials is {trials}; try at least one setting.")
     study = _study(noise)
 
     def attempt() -> Found[S, T]:
@@ -49,7 +49,7 @@ def search_public(
         value = train(setting)
         found = Found(setting, value, float(score(value)))
         if math.isnan(found.score):
-            raise InvalidBound("the score of a setting is NaN; return a number, the higher the better.")
+            raise InvalidValue("the score of a setting is NaN; return a number, the higher the better.")
         study.tell(trial, found.score)
         return found
 
@@ -60,7 +60,7 @@ def _study(noise: Noise) -> "Study":
     try:
         import optuna  # noqa: PLC0415  optional, and slow to load
     except ImportError:
-        raise InvalidBound("a public search needs optuna; install expost[training].") from None
+        raise InvalidValue("a public search needs optuna; install expost[training].") from None
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)  # or it would print that a study was created
     try:

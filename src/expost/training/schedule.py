@@ -7,7 +7,7 @@ from typing import final
 
 from expost.accounting.claim import Budget, Promise, best_statement
 from expost.accounting.descent import Descent, chance
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.ladder import Rung, rungs_asked
 from expost.numerics import positive
 from expost.release import Past
@@ -41,15 +41,15 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.releases < 1:
-            raise InvalidBound(f"releases is {self.releases}; plan at least one.")
+            raise InvalidValue(f"releases is {self.releases}; plan at least one.")
         if self.first < 1 or (self.releases > 1 and self.between < 1):
-            raise InvalidBound("more releases than training steps are planned; train at least one step for each.")
+            raise InvalidValue("more releases than training steps are planned; train at least one step for each.")
 
     @classmethod
     def of_epochs(cls, first: int, between: int, releases: int, *, rate: Fraction) -> "Schedule":
         """The same in epochs, each of as many steps as bring a record once on average."""
         if first < 1 or (releases > 1 and between < 1):
-            raise InvalidBound("more releases than epochs are planned; train at least one epoch for each.")
+            raise InvalidValue("more releases than epochs are planned; train at least one epoch for each.")
         return cls(first * epoch(rate), between * epoch(rate), releases)
 
     @property
@@ -97,5 +97,5 @@ def release_order(promise: Promise, delta: float) -> Fraction:
     """
     order = best_statement(promise, delta)[1]
     if order is None:
-        raise InvalidBound("the promise is a Gaussian one or empty; an order is chosen for gradient steps only.")
+        raise InvalidValue("the promise is a Gaussian one or empty; an order is chosen for gradient steps only.")
     return Fraction(order)

@@ -7,8 +7,8 @@ from typing import ClassVar, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
+from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.record import Fact
 
 
 @final
@@ -19,7 +19,7 @@ class ModuleSteps:
     descent: Descent
     clip: Fraction
     records: int
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def promise(self, budget: Budget) -> Promise:

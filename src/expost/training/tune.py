@@ -11,12 +11,12 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, final
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ZERO, AdpEpsilon, Table
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import InvalidBound, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import Real, exact, probability, up
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Records
-from expost.record import Fact
 from expost.release import Past
 from expost.training.tuned import Contest, Selected, Tuned
 
@@ -34,7 +34,7 @@ UNREAD = Budget.of(1, alpha=2)
 class Configuration(Protocol[D_contra, T_co]):
     """One way to train and to score, with an (ε, δ) that is public and fixed beforehand.
 
-    What must hold: on two pairs of parts of which one part differs, by one record under ``relation``, the value and
+    What must hold: on two pairs of parts of which one part differs, by one record under ``neighbours``, the value and
     the score together are (ε, δ)-indistinguishable. Trained on one part and scored on the other, that is the larger
     of the two prices. ``run`` keeps nothing from one call to the next, leaves the parts as they are, and accepts
     every record. The cheapest run that passes is shown, be it by luck: let the score's noise be small beside what
@@ -47,7 +47,7 @@ class Configuration(Protocol[D_contra, T_co]):
         ...
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The neighbour relation of its ε and δ."""
         ...
 
@@ -98,12 +98,12 @@ class Selection(Generic[R, T]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "held", exact(self.held, "held"))
         if not 0 < self.held < 1:
-            raise InvalidBound(f"held is {float(self.held):g}; it must lie strictly between 0 and 1.")
+            raise InvalidValue(f"held is {float(self.held):g}; it must lie strictly between 0 and 1.")
         exact(self.at_least, "at_least")
         names = [each.name for each in self.configurations]
         if len(set(names)) < len(names):
-            raise InvalidBound("two configurations have the same name; give each its own, to tell which one was best.")
-        if len({each.relation for each in self.configurations}) > 1:
+            raise InvalidValue("two configurations have the same name; give each its own, to tell which one was best.")
+        if len({each.neighbours for each in self.configurations}) > 1:
             raise SchemaMismatch("the configurations are priced for different neighbours; a statement needs one kind.")
         _ = self.bill
 
@@ -116,12 +116,12 @@ class Selection(Generic[R, T]):
     def contest(self) -> Contest:
         """What is public about it, without what the configurations hold besides."""
         names = tuple(each.name for each in self.configurations)
-        return Contest(names, self.bill, self.at_least, self.held, self.relation.value)
+        return Contest(names, self.bill, self.at_least, self.held, self.neighbours.value)
 
     @property
-    def relation(self) -> Neighbours:
+    def neighbours(self) -> Neighbours:
         """The neighbour relation of all configurations."""
-        return self.configurations[0].relation
+        return self.configurations[0].neighbours
 
     @property
     def floating(self) -> bool:
@@ -184,7 +184,7 @@ def tune(
     A run passes whose score comes to ``at_least`` so much. The smallest ε among those that pass wins, and costs 2+η
     times itself however many runs there were; with none the largest ε is billed. ``delta`` is the most the δ of all
     runs may come to. The actual number of runs is secret, may be many times its mean, and must not be cut short. A
-    Journal as the odometer's recorder states the dearest configuration until it is known which one is shown.
+    Journal as the odometer's ledger states the dearest configuration until it is known which one is shown.
     ``on_announced`` is told, before a record is read, all that is fixed by then.
     """
     probability(delta, "delta")
@@ -194,7 +194,7 @@ def tune(
     selection = Selection(tuple(configurations), at_least, exact(held, "held"), runs)
     bill = selection.bill
     if bill.delta > delta:
-        raise InvalidBound(
+        raise InvalidValue(
             f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked; "
             f"give each a δ of at most {delta / runs.mean:.4g}."
         )
@@ -206,7 +206,7 @@ def tune(
     best, marks = release.value, (release.seeded, release.floating)
     name = None if best is None else contest.names[best.place]
     with suppress(OSError, LedgerConflict):  # what is on record by now states no less, and the run is paid for
-        odometer.spend(Selected(name, selection.relation), data, UNREAD, Past(), noise)
+        odometer.spend(Selected(name, selection.neighbours), data, UNREAD, Past(), noise)
     if best is None:
         return Tuned(None, None, None, contest, *marks)
     return Tuned(name, best.value, best.score, contest, *marks)
@@ -229,5 +229,5 @@ def draw_runs(law: TruncatedNegativeBinomial, noise: Noise) -> int:
 def _statement(configuration: Configuration[R, T]) -> Statement:
     try:
         return Statement(AdpEpsilon(configuration.epsilon), configuration.delta)
-    except InvalidBound as refused:
-        raise InvalidBound(f"configuration {configuration.name}: {refused}") from None
+    except InvalidValue as refused:
+        raise InvalidValue(f"configuration {configuration.name}: {refused}") from None

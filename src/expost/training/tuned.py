@@ -9,9 +9,9 @@ from typing import ClassVar, Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.release import Past
 
 T_co = TypeVar("T_co", covariant=True)
@@ -26,7 +26,7 @@ class Contest:
     bill: SelectionBill
     at_least: float
     held: Fraction
-    relation: str
+    neighbours: str
 
     def stated(self, configuration: str | None) -> Statement:
         """What all runs cost together, if the one shown is of this configuration, or if none passed."""
@@ -42,7 +42,7 @@ class Selected:
     """
 
     configuration: str | None
-    relation: Neighbours
+    neighbours: Neighbours
     floating: ClassVar[bool] = False
 
     def promise(self, budget: Budget) -> Promise:

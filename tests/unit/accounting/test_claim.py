@@ -11,7 +11,7 @@ from expost.accounting import convert
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent, best_statement, best_tail
 from expost.accounting.curve import Curve, Table, highest
 from expost.accounting.gaussian import gaussian_delta
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real
 from tests.unit.examples import budget, line
 
@@ -28,18 +28,18 @@ def test_a_budget_in_zcdp_is_epsilon_over_alpha() -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf])
 def test_a_budget_has_a_positive_finite_epsilon(epsilon: Real) -> None:
-    with pytest.raises(InvalidBound, match="epsilon is"):
+    with pytest.raises(InvalidValue, match="epsilon is"):
         budget(epsilon)
 
 
 @pytest.mark.parametrize("alpha", [1, 0.5, -2, math.nan, math.inf])
 def test_a_budget_has_a_finite_order_above_one(alpha: Real) -> None:
-    with pytest.raises(InvalidBound, match="alpha is"):
+    with pytest.raises(InvalidValue, match="alpha is"):
         budget(1, alpha)
 
 
 def test_a_budget_made_by_hand_is_validated_too() -> None:
-    with pytest.raises(InvalidBound, match="epsilon is 0"):
+    with pytest.raises(InvalidValue, match="epsilon is 0"):
         Budget(Fraction(0), Fraction(2))
 
 
@@ -132,7 +132,7 @@ def test_a_profile_wider_than_the_best_order_is_not_used() -> None:
 @pytest.mark.parametrize("delta", [0, 1, -0.1, math.nan])
 @pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, 1), line(0, 1, 1), Table.of([2], [1])])
 def test_a_statement_needs_a_delta_between_zero_and_one(curve: Curve, delta: float) -> None:
-    with pytest.raises(InvalidBound, match="delta is"):
+    with pytest.raises(InvalidValue, match="delta is"):
         Promise(curve).approx(delta)
 
 
@@ -162,7 +162,7 @@ def test_the_numbers_of_a_budget_cannot_wrap_around(epsilon: Real) -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1.0, math.nan, np.float64("inf"), np.int64(0)])
 def test_a_plain_number_that_is_no_budget_is_refused(epsilon: Real) -> None:
-    with pytest.raises(InvalidBound, match="epsilon is"):
+    with pytest.raises(InvalidValue, match="epsilon is"):
         Budget(epsilon, 20)  # type: ignore[arg-type] # a caller without a type checker
 
 

@@ -23,7 +23,7 @@ from expost.accounting.convert import (
     union_over_orders,
 )
 from expost.accounting.pledge import Mixture
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real
 from tests.unit.examples import line, one_sentence
 
@@ -214,7 +214,7 @@ def test_a_bound_of_zero_is_a_bound() -> None:
 def test_rows_that_are_not_bounds_are_refused(
     orders: Sequence[float], bounds: Sequence[float], weights: Sequence[float], reason: str
 ) -> None:
-    with pytest.raises(InvalidBound, match=reason) as refused:
+    with pytest.raises(InvalidValue, match=reason) as refused:
         union_over_orders(orders, bounds, weights, DELTA)
 
     assert one_sentence(refused.value)

@@ -26,7 +26,7 @@ from expost.accounting.curve import (
     total,
 )
 from expost.accounting.pure import laplace_rdp
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import up
 from tests.unit.examples import line
 
@@ -278,12 +278,12 @@ def test_nothing_keeps_the_gaussian_of_the_other() -> None:
 
 
 def test_a_line_with_a_constant_is_no_gaussian() -> None:
-    with pytest.raises(InvalidBound, match="a Gaussian release has xi = 0"):
+    with pytest.raises(InvalidValue, match="a Gaussian release has xi = 0"):
         line(1, 1, 1)
 
 
 def test_a_profile_narrower_than_its_curve_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="at least as wide as its curve"):
+    with pytest.raises(InvalidValue, match="at least as wide as its curve"):
         line(0, 2, 1)
 
 
@@ -359,7 +359,7 @@ def test_a_table_may_not_change_with_the_numbers_it_was_made_from() -> None:
 def test_a_table_of_bad_numbers_is_refused_in_a_sentence(
     orders: list[float], values: list[float], message: str
 ) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         Table.of(orders, values)
 
     assert str(refused.value) == message
@@ -381,25 +381,25 @@ def test_a_profile_that_is_a_float_is_held_exactly() -> None:
 
 @pytest.mark.parametrize("profile", [math.nan, math.inf])
 def test_a_profile_that_is_no_number_is_refused(profile: float) -> None:
-    with pytest.raises(InvalidBound, match="gaussian is"):
+    with pytest.raises(InvalidValue, match="gaussian is"):
         Linear(Fraction(0), Fraction(1), profile)  # type: ignore[arg-type] # a caller without a type checker
 
 
 @pytest.mark.parametrize(("xi", "rho"), [(-1, 0), (0, -1)])
 def test_a_line_below_zero_is_refused(xi: int, rho: int) -> None:
-    with pytest.raises(InvalidBound, match="it must not be below 0"):
+    with pytest.raises(InvalidValue, match="it must not be below 0"):
         line(xi, rho)
 
 
 @pytest.mark.parametrize("curve", [line(0, 1), Table.of([2], [1])])
 def test_a_negative_number_of_steps_is_refused(curve: Curve) -> None:
-    with pytest.raises(InvalidBound, match="steps is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="steps is -1; it must not be below 0"):
         repeat(curve, -1)
 
 
 @pytest.mark.parametrize("curve", [line(0, 1), highest(line(2, 0), line(0, 1)), Table.of([2], [1])])
 def test_a_curve_has_no_value_at_order_one(curve: Curve) -> None:
-    with pytest.raises(InvalidBound, match="a Rényi order must be above 1"):
+    with pytest.raises(InvalidValue, match="a Rényi order must be above 1"):
         curve.at(1)
 
 

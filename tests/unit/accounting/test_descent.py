@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from expost.accounting.claim import Budget
 from expost.accounting.convert import cks_offset, lemma_7_offset
 from expost.accounting.curve import ORDERS
-from expost.accounting.descent import LATTICE_SLACK, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
+from expost.accounting.descent import LATTICE_SLACK, LEAST, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
 from expost.accounting.subsampled import subsampled_gaussian
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.numerics import Real
 from tests.unit.examples import one_sentence
 
@@ -69,14 +69,14 @@ def test_a_step_has_room_for_integer_noise() -> None:
     steepest = max((2 * alpha - 1) / (alpha - 1) for alpha in ORDERS)
 
     assert MOST_ENTRIES >= 10_000_000
-    assert steepest * MOST_ENTRIES * 8e-26 <= LATTICE_SLACK
+    assert steepest * MOST_ENTRIES * 8e-26 <= LATTICE_SLACK <= 1.1 * steepest * MOST_ENTRIES * 8e-26
     assert DESCENT.step.at(2) == subsampled_gaussian(2, 0.1, 4) + LATTICE_SLACK
 
 
 @pytest.mark.parametrize(("alpha", "epsilon"), [(8, 1e-9), (2000, 1e9)])
 def test_a_budget_that_pays_for_no_step_is_refused(alpha: float, epsilon: float) -> None:
     """The second order lies above all that are tabulated."""
-    with pytest.raises(InvalidBound, match="pays for no step") as refused:
+    with pytest.raises(InvalidValue, match="pays for no step") as refused:
         DESCENT.steps(Budget.of(epsilon, alpha=alpha))
 
     assert one_sentence(refused.value)
@@ -84,18 +84,33 @@ def test_a_budget_that_pays_for_no_step_is_refused(alpha: float, epsilon: float)
 
 @pytest.mark.parametrize("rate", [0, -1, 1.5, math.nan, math.inf])
 def test_a_rate_is_a_chance_above_zero(rate: Real) -> None:
-    with pytest.raises(InvalidBound, match="rate is") as refused:
+    with pytest.raises(InvalidValue, match="rate is") as refused:
         Descent(rate, Fraction(4))  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
 
 
-@pytest.mark.parametrize("noise", [0, -1, math.nan, LOUDEST + 1])
-def test_a_noise_multiplier_is_above_zero_and_leaves_a_signal(noise: Real) -> None:
-    with pytest.raises(InvalidBound, match="noise_multiplier is") as refused:
+@pytest.mark.parametrize("noise", [0, -1, math.nan, Fraction(1, 10**300), LEAST * Fraction(999, 1000), LOUDEST + 1])
+def test_a_noise_multiplier_has_a_price_and_leaves_a_signal(noise: Real) -> None:
+    with pytest.raises(InvalidValue, match="noise_multiplier is") as refused:
         Descent(Fraction(1, 10), noise)  # type: ignore[arg-type] # a caller without a type checker
 
     assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10**18), Fraction(1, 10), Fraction(1)])
+def test_the_least_noise_there_is_has_a_finite_price(rate: Fraction) -> None:
+    promise = Descent(rate, LEAST).promise(10**6)
+
+    assert all(math.isfinite(promise.at(alpha)) for alpha in ORDERS)
+
+
+def test_noise_of_a_million_clips_is_accepted_and_of_two_million_refused() -> None:
+    """Sums of so much exact noise are still whole numbers in floating point (tests/unit/training/test_gradient.py)."""
+    assert Descent(Fraction(1), Fraction(10**6)).step.at(2) > 0
+
+    with pytest.raises(InvalidValue, match=r"nothing is left above 1\.0\d+e\+06, use less"):
+        Descent(Fraction(1), Fraction(2 * 10**6))
 
 
 @pytest.mark.parametrize(("offset", "printed"), [(lemma_7_offset, 5.662096666), (cks_offset, 4.406831168)])
@@ -137,6 +152,16 @@ def test_a_generous_price_gets_the_least_noise_there_is() -> None:
     assert noise_multiplier(inverse(QUIETEST) + 1, inverse) == QUIETEST
 
 
+def test_a_price_beyond_all_meaning_gets_the_least_noise_and_no_more_than_a_lower_price() -> None:
+    """An ε of 150 is still bought exactly; one of 300 or more protects nobody and gets the least noise."""
+    stated = whole_batches(1, 1e-5)
+
+    found = {target: noise_multiplier(target, stated) for target in (150.0, 190.0, 300.0, 1e9)}
+
+    assert stated(found[150.0]) == pytest.approx(150, rel=1e-6)
+    assert found[150.0] > found[190.0] >= found[300.0] == found[1e9]
+
+
 def inverse(noise: Fraction) -> float:
     """An ε that is quick to state; noise that a descent refuses is never asked about."""
     assert noise <= LOUDEST
@@ -167,7 +192,7 @@ def test_a_price_that_is_met_exactly_is_met() -> None:
 
 
 def test_a_price_out_of_reach_at_any_noise_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="out of reach") as refused:
+    with pytest.raises(InvalidValue, match="out of reach") as refused:
         noise_multiplier(1e-9, whole_batches(1, 1e-5))
 
     assert one_sentence(refused.value)

@@ -10,7 +10,7 @@ from expost.accounting.curve import ORDERS, Table
 from expost.accounting.plan import plan
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.pure import randomized_response_rdp
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from tests.unit.examples import line
 
 DELTA = 1e-5
@@ -91,14 +91,20 @@ def test_no_other_pledge_would_average_less(stops: list[Promise]) -> None:
 
 
 def test_a_plan_without_stops_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="no stop is planned"):
+    with pytest.raises(InvalidValue, match="no stop is planned"):
         plan([], DELTA)
 
 
-def test_a_pledge_that_claims_nothing_somewhere_never_wins() -> None:
-    """At the order that suits a tiny Gaussian a table ends: one stop is stated as 0, the other as infinite."""
-    tiny = Promise(line(0, Fraction(1, 10**12)))
+@pytest.mark.parametrize("rho", [Fraction(1, 10**12), Fraction(1, 10**8)])
+def test_a_pledge_that_claims_nothing_somewhere_never_wins(rho: Fraction) -> None:
+    """At the order that suits a tiny Gaussian a table ends: one stop is stated as 0, the other as infinite.
 
-    chosen = plan([tiny, PURE], 1e-4).pledge
+    Planned stops state the second Gaussian above 0, at their share of δ.
+    """
+    tiny = Promise(line(0, rho))
+    assert not FixedOrder.tuned(tiny, 1e-4).epsilon(tiny) > 0
 
-    assert all(math.isfinite(chosen.epsilon(stop)) for stop in (tiny, PURE))
+    planned = plan([tiny, PURE], 1e-4)
+
+    assert all(math.isfinite(planned.pledge.epsilon(stop)) for stop in (tiny, PURE))
+    assert "half-normal mixture inf" in planned.reason

@@ -13,7 +13,7 @@ from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Curve, Table, highest
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge, Stop
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from tests.unit.examples import line, one_sentence
 
 DELTA = 1e-5
@@ -41,7 +41,7 @@ PLEDGES: list[Pledge] = [
     ],
 )
 def test_delta_lies_strictly_between_zero_and_one(pledge: Callable[[float], Pledge], delta: float) -> None:
-    with pytest.raises(InvalidBound, match=r"delta is .*strictly between 0 and 1"):
+    with pytest.raises(InvalidValue, match=r"delta is .*strictly between 0 and 1"):
         pledge(delta)
 
 
@@ -65,7 +65,7 @@ def test_delta_lies_strictly_between_zero_and_one(pledge: Callable[[float], Pled
     ],
 )
 def test_a_pledge_that_could_prove_nothing_is_refused_in_a_sentence(pledge: Callable[[], Pledge]) -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         pledge()
 
     assert one_sentence(refused.value)

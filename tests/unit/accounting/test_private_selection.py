@@ -14,7 +14,7 @@ from expost.accounting.private_selection import (
     Statement,
     TruncatedNegativeBinomial,
 )
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 
 ETAS = (-0.9, -0.5, 0.0, 0.5, 1.0)
 
@@ -25,13 +25,13 @@ def statement(epsilon: float, delta: float = 0.0) -> Statement:
 
 @pytest.mark.parametrize("epsilon", [-1e-9, math.nan, math.inf])
 def test_a_statement_needs_a_finite_epsilon_of_at_least_zero(epsilon: float) -> None:
-    with pytest.raises(InvalidBound, match="epsilon is"):
+    with pytest.raises(InvalidValue, match="epsilon is"):
         statement(epsilon)
 
 
 @pytest.mark.parametrize("delta", [-1e-9, -1.0, 1.0, 1.5, math.nan])
 def test_a_statement_needs_a_delta_of_at_least_zero_and_below_one(delta: float) -> None:
-    with pytest.raises(InvalidBound, match="delta is"):
+    with pytest.raises(InvalidValue, match="delta is"):
         statement(1.0, delta)
 
 
@@ -44,7 +44,7 @@ def test_two_statements_add_to_the_next_float_above(left: float, right: float) -
 
 
 def test_statements_that_leave_no_chance_do_not_add() -> None:
-    with pytest.raises(InvalidBound, match=r"delta is 1\.2"):
+    with pytest.raises(InvalidValue, match=r"delta is 1\.2"):
         statement(1.0, 0.6) + statement(1.0, 0.6)
 
 
@@ -70,7 +70,7 @@ def test_a_statement_adds_to_no_number() -> None:
     ],
 )
 def test_what_is_no_law_chance_or_choice_is_refused(refused: Callable[[], object], message: str) -> None:
-    with pytest.raises(InvalidBound, match=message):
+    with pytest.raises(InvalidValue, match=message):
         refused()
 
 
@@ -91,7 +91,7 @@ def test_a_geometric_law_is_found_for_hardly_more_than_one_run_and_for_very_many
 @pytest.mark.parametrize("eta", ETAS)
 @pytest.mark.parametrize("mean", [-1.0, 0.5, 1.0, math.inf, math.nan])
 def test_a_mean_that_no_law_has_is_refused(eta: float, mean: float) -> None:
-    with pytest.raises(InvalidBound, match="ask for more than 1, below"):
+    with pytest.raises(InvalidValue, match="ask for more than 1, below"):
         TruncatedNegativeBinomial.with_mean(mean, eta=eta)
 
 
@@ -101,7 +101,7 @@ def test_the_ends_of_the_means_that_are_found_are_refused_themselves(eta: float,
     mean, inside = (TruncatedNegativeBinomial(eta, math.exp(-at)).mean for at in (end, inwards * end))
 
     assert TruncatedNegativeBinomial.with_mean(inside, eta=eta).mean == pytest.approx(inside, rel=1e-12)
-    with pytest.raises(InvalidBound, match="ask for more than 1, below"):
+    with pytest.raises(InvalidValue, match="ask for more than 1, below"):
         TruncatedNegativeBinomial.with_mean(mean, eta=eta)
 
 

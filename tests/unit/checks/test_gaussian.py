@@ -11,11 +11,11 @@ from expost.accounting.gaussian import lattice_rho
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
+from expost.ledger import Fact
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
 from expost.private import Split
-from expost.record import Fact
 from expost.release import Past
 from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
@@ -129,7 +129,7 @@ def test_a_passed_question_is_billed_like_a_failed_one() -> None:
 
 @pytest.mark.parametrize("questions", [0, -1])
 def test_a_check_plans_at_least_one_question(questions: int) -> None:
-    with pytest.raises(InvalidBound, match="plan at least one"):
+    with pytest.raises(InvalidValue, match="plan at least one"):
         GaussianCheck(QUESTION, budget(1), questions, None)
 
 
@@ -178,7 +178,7 @@ def ask(odometer: Odometer, inquiry: Inquiry[Integers, int], parts: Split[Intege
 
 
 def test_a_check_speaks_for_the_relation_of_its_question() -> None:
-    assert GaussianCheck(QUESTION, budget(1), 1, None).relation is BalancedCheck(QUESTION, None).relation is ADD
+    assert GaussianCheck(QUESTION, budget(1), 1, None).neighbours is BalancedCheck(QUESTION, None).neighbours is ADD
 
 
 SURE = Confidence.of(0.95, looks=3)
@@ -224,5 +224,5 @@ def test_a_confidence_covers_every_planned_question(looks: int) -> None:
 
 
 def test_a_confidence_for_fewer_looks_than_questions_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="plan as many looks as questions"):
+    with pytest.raises(InvalidValue, match="plan as many looks as questions"):
         GaussianCheck(QUESTION, budget(1), 4, SURE)

@@ -11,7 +11,7 @@ import pytest
 
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import FINEST, CentredSum, PublicCount, accuracy_threshold, as_typed
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Floats, Integers, ScriptedNoise
 from expost.numerics import Real
 from expost.private import Neighbours
@@ -29,14 +29,14 @@ def own(candidate: int, held: Scores) -> Scores:
     return held
 
 
-def centred(threshold: Fraction, relation: Neighbours, resolution: int = 1) -> CentredSum[Scores, int]:
+def centred(threshold: Fraction, neighbours: Neighbours, resolution: int = 1) -> CentredSum[Scores, int]:
     """A centred sum of records that are scores."""
-    return CentredSum(own, threshold, relation, resolution)
+    return CentredSum(own, threshold, neighbours, resolution)
 
 
-def public(threshold: Fraction, relation: Neighbours, resolution: int = 1) -> PublicCount[Scores, int]:
+def public(threshold: Fraction, neighbours: Neighbours, resolution: int = 1) -> PublicCount[Scores, int]:
     """The same against a public count of 10 records."""
-    return PublicCount(own, threshold, 10, relation, resolution)
+    return PublicCount(own, threshold, 10, neighbours, resolution)
 
 
 def asked(question: Ask, data: list[float]) -> Integers:
@@ -48,24 +48,24 @@ CASES = list(product([centred, public], THRESHOLDS, [ADD, REPLACE], [(1, ZERO_OR
 Make = Callable[[Fraction, Neighbours, int], Ask]
 
 
-@pytest.mark.parametrize(("make", "threshold", "relation", "kind"), CASES)
+@pytest.mark.parametrize(("make", "threshold", "neighbours", "kind"), CASES)
 def test_no_neighbour_moves_the_value_further_than_claimed(
-    make: Make, threshold: Fraction, relation: Neighbours, kind: tuple[int, tuple[float, ...]]
+    make: Make, threshold: Fraction, neighbours: Neighbours, kind: tuple[int, tuple[float, ...]]
 ) -> None:
-    question = make(threshold, relation, kind[0])
+    question = make(threshold, neighbours, kind[0])
 
-    moved = largest(distances(lambda data: asked(question, data), kind[1], relation, most=2), l1)
+    moved = largest(distances(lambda data: asked(question, data), kind[1], neighbours, most=2), l1)
 
     assert moved <= question.sensitivity
 
 
-@pytest.mark.parametrize(("make", "threshold", "relation", "kind"), CASES)
+@pytest.mark.parametrize(("make", "threshold", "neighbours", "kind"), CASES)
 def test_some_neighbour_moves_the_value_further_than_any_smaller_claim(
-    make: Make, threshold: Fraction, relation: Neighbours, kind: tuple[int, tuple[float, ...]]
+    make: Make, threshold: Fraction, neighbours: Neighbours, kind: tuple[int, tuple[float, ...]]
 ) -> None:
-    question = make(threshold, relation, kind[0])
+    question = make(threshold, neighbours, kind[0])
 
-    moved = largest(distances(lambda data: asked(question, data), kind[1], relation, most=2), l1)
+    moved = largest(distances(lambda data: asked(question, data), kind[1], neighbours, most=2), l1)
 
     assert moved > question.sensitivity - 1
 
@@ -147,14 +147,14 @@ def test_a_centred_sum_is_not_monotone() -> None:
     assert not question.monotone
 
 
-@pytest.mark.parametrize(("relation", "monotone"), [(ADD, True), (REPLACE, False)])
-def test_a_public_count_is_monotone_for_added_records_only(relation: Neighbours, monotone: bool) -> None:
-    assert public(Fraction(1, 2), relation).monotone is monotone
+@pytest.mark.parametrize(("neighbours", "monotone"), [(ADD, True), (REPLACE, False)])
+def test_a_public_count_is_monotone_for_added_records_only(neighbours: Neighbours, monotone: bool) -> None:
+    assert public(Fraction(1, 2), neighbours).monotone is monotone
 
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.5, 1.5, math.nan, math.inf])
 def test_a_threshold_lies_strictly_between_zero_and_one(threshold: Real) -> None:
-    with pytest.raises(InvalidBound, match="threshold is"):
+    with pytest.raises(InvalidValue, match="threshold is"):
         CentredSum.accuracy(own, threshold, ADD)
 
 
@@ -162,12 +162,12 @@ def test_a_threshold_lies_strictly_between_zero_and_one(threshold: Real) -> None
     ("threshold", "resolution"), [(Fraction(1, 2), 0), (Fraction(1, 2), 2**24), (as_typed(1 / 3), 1)]
 )
 def test_a_grid_too_fine_or_empty_is_refused(threshold: Fraction, resolution: int) -> None:
-    with pytest.raises(InvalidBound, match="units per record; round it"):
+    with pytest.raises(InvalidValue, match="units per record; round it"):
         centred(threshold, ADD, resolution)
 
 
 def test_a_public_count_is_at_least_one() -> None:
-    with pytest.raises(InvalidBound, match="count is 0"):
+    with pytest.raises(InvalidValue, match="count is 0"):
         PublicCount(own, Fraction(1, 2), 0, ADD)
 
 
@@ -210,7 +210,7 @@ def test_an_accuracy_is_read_as_it_was_typed(asked: Real, share: Fraction) -> No
 
 @pytest.mark.parametrize("asked", [0, 1, -0.1, 1.5])
 def test_an_accuracy_that_no_share_of_records_reaches_is_refused(asked: Real) -> None:
-    with pytest.raises(InvalidBound, match="strictly between 0 and 1"):
+    with pytest.raises(InvalidValue, match="strictly between 0 and 1"):
         accuracy_threshold(asked)
 
 
@@ -225,7 +225,7 @@ def test_the_finest_units_are_allowed_and_no_finer() -> None:
     finest = 2**24
 
     assert CentredSum(own, Fraction(1, finest), ADD).unit == FINEST == finest
-    with pytest.raises(InvalidBound, match="units per record"):
+    with pytest.raises(InvalidValue, match="units per record"):
         CentredSum(own, Fraction(1, finest + 1), ADD)
 
 
@@ -237,7 +237,7 @@ def test_a_public_number_of_records_is_one_of_pythons_own_and_may_be_one() -> No
 
 
 def test_a_question_under_a_relation_in_words_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="neighbour relation"):
+    with pytest.raises(InvalidValue, match="neighbour relation"):
         CentredSum(own, Fraction(1, 2), "add or remove one record")  # type: ignore[arg-type] # as above
 
 

@@ -11,7 +11,7 @@ from expost.accounting.claim import NOTHING, Promise
 from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import InvalidBound, SpentCheck
+from expost.errors import InvalidValue, SpentCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.private import Neighbours
 from expost.step import Inquiry, Verdict
@@ -108,13 +108,13 @@ def test_the_noise_is_in_units_of_the_sensitivity() -> None:
     widest = Fraction(2**104, 9)
 
     assert answered(Inquiry(SparseVectorCheck(CENTRED, widest, Fraction(1), None)), ScriptedNoise([0, 0])).passed
-    with pytest.raises(InvalidBound, match="64-bit noise"):
+    with pytest.raises(InvalidValue, match="64-bit noise"):
         SparseVectorCheck(CENTRED, widest + 1, Fraction(1), None)
 
 
 @pytest.mark.parametrize(("variance", "scale"), [(0, 1), (1, 0), (-1, 1), (1, -1)])
 def test_noise_that_is_no_noise_is_refused(variance: int, scale: int) -> None:
-    with pytest.raises(InvalidBound, match="it must be above 0"):
+    with pytest.raises(InvalidValue, match="it must be above 0"):
         SparseVectorCheck(CENTRED, Fraction(variance), Fraction(scale), None)
 
 
@@ -141,12 +141,12 @@ def test_a_scale_too_wide_for_64_bits_is_refused_in_units_of_the_sensitivity() -
     widest = Fraction(2**51, 3)
 
     assert SparseVectorCheck(CENTRED, Fraction(1), widest, None).scale == widest
-    with pytest.raises(InvalidBound, match="64-bit noise"):
+    with pytest.raises(InvalidValue, match="64-bit noise"):
         SparseVectorCheck(CENTRED, Fraction(1), widest + 1, None)
 
 
 def test_a_confidence_that_no_guard_gives_is_refused_before_data_is_opened() -> None:
-    with pytest.raises(InvalidBound, match="ask for less confidence, or plan fewer looks"):
+    with pytest.raises(InvalidValue, match="ask for less confidence, or plan fewer looks"):
         SparseVectorCheck(CENTRED, Fraction(10), Fraction(8), Confidence(1 - Fraction(1, 10**17), 7))
 
 
@@ -184,8 +184,8 @@ def test_a_look_that_the_confidence_was_not_planned_for_is_refused() -> None:
         CONFIDENT.price(3, NONE, NONE)
 
 
-@pytest.mark.parametrize(("question", "relation"), [(COUNTED, ADD), (REPLACED, REPLACE)])
+@pytest.mark.parametrize(("question", "neighbours"), [(COUNTED, ADD), (REPLACED, REPLACE)])
 def test_a_check_speaks_for_the_relation_of_its_question(
-    question: Question[Integers, int], relation: Neighbours
+    question: Question[Integers, int], neighbours: Neighbours
 ) -> None:
-    assert SparseVectorCheck(question, Fraction(10), Fraction(8), None).relation is relation
+    assert SparseVectorCheck(question, Fraction(10), Fraction(8), None).neighbours is neighbours

@@ -7,8 +7,8 @@ import pytest
 
 from expost.datasets import adult
 from expost.private import Neighbours
-from expost.tabular.schema import Schema
-from expost.tabular.source import read_table
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source.reading import read_table
 from expost.tabular.table import Table
 
 PATH = Path(adult.__file__).with_name("adult.csv.gz")

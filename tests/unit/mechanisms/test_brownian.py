@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import NOTHING
-from expost.errors import InvalidBound, MechanismFailed, SchemaMismatch
+from expost.errors import InvalidValue, MechanismFailed, SchemaMismatch
 from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
@@ -164,12 +164,12 @@ def test_resuming_from_another_statistic_fails_the_step() -> None:
 
 @pytest.mark.parametrize("broken", [np.array([math.nan]), np.array([math.inf])])
 def test_an_estimate_is_finite(broken: Floats) -> None:
-    with pytest.raises(InvalidBound, match="not finite"):
+    with pytest.raises(InvalidValue, match="not finite"):
         Estimate(broken, Fraction(1))
 
 
 def test_an_estimate_has_some_precision() -> None:
-    with pytest.raises(InvalidBound, match="precision is 0"):
+    with pytest.raises(InvalidValue, match="precision is 0"):
         Estimate(np.zeros(1), Fraction(0))
 
 
@@ -178,7 +178,7 @@ def test_the_promise_is_that_of_the_increment() -> None:
 
 
 def test_an_estimate_with_one_value_that_is_not_finite_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="not finite"):
+    with pytest.raises(InvalidValue, match="not finite"):
         Estimate(np.array([0.0, math.nan]), Fraction(1))
 
 
@@ -194,9 +194,9 @@ def test_an_estimate_is_floating_if_its_measurements_are(
     assert released.floating is floating
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_the_relation_and_the_facts_are_those_of_the_measurement(relation: Neighbours) -> None:
-    measure = Gaussian(counts(relation=relation))
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_the_relation_and_the_facts_are_those_of_the_measurement(neighbours: Neighbours) -> None:
+    measure = Gaussian(counts(neighbours=neighbours))
 
-    assert Brownian(measure).relation is relation
+    assert Brownian(measure).neighbours is neighbours
     assert Brownian(measure).facts(budget(1)) == measure.facts(budget(1))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound, MechanismFailed
+from expost.errors import InvalidValue, MechanismFailed
 from expost.mechanisms.exponential import Exponential
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.release import Past
@@ -78,12 +78,12 @@ def test_scores_of_another_shape_or_type_fail_the_step(scores: Integers) -> None
 
 
 def test_there_must_be_something_to_choose() -> None:
-    with pytest.raises(InvalidBound, match="candidates is 0"):
+    with pytest.raises(InvalidValue, match="candidates is 0"):
         choice()
 
 
 def test_a_choice_needs_a_sensitivity() -> None:
-    with pytest.raises(InvalidBound, match="sensitivity is 0"):
+    with pytest.raises(InvalidValue, match="sensitivity is 0"):
         choice(1, 2, sensitivity=0)
 
 

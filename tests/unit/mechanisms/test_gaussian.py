@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.gaussian import lattice_rho
-from expost.errors import InvalidBound, MechanismFailed
+from expost.errors import InvalidValue, MechanismFailed
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.noise import Floats, Integers, ScriptedNoise
 from expost.release import Past
@@ -63,7 +63,7 @@ def test_noise_too_narrow_for_the_profile_keeps_the_curve_alone() -> None:
 
 
 def test_more_noise_than_64_bits_hold_is_refused_before_data_is_opened() -> None:
-    with pytest.raises(InvalidBound, match="64-bit noise"):
+    with pytest.raises(InvalidValue, match="64-bit noise"):
         rehearsal().spend(Gaussian(counts()), people(0), budget(Fraction(1, 2**120)), Past(), silence())
 
 
@@ -125,7 +125,7 @@ def test_a_real_statistic_that_breaks_its_word_fails_the_step(values: Floats) ->
 
 @pytest.mark.parametrize("l2", [0.0, -1.0, math.nan, math.inf])
 def test_a_real_statistic_needs_a_sensitivity(l2: float) -> None:
-    with pytest.raises(InvalidBound, match="l2 is"):
+    with pytest.raises(InvalidValue, match="l2 is"):
         FloatGaussian(halves, (1,), l2, ADD)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.pure import laplace_rdp, randomized_response_rdp
-from expost.errors import InvalidBound, MechanismFailed
+from expost.errors import InvalidValue, MechanismFailed
 from expost.mechanisms.laplace import FloatLaplace, Laplace
 from expost.noise import Floats, Integers, ScriptedNoise
 from expost.private import Neighbours
@@ -52,7 +52,7 @@ def test_the_promise_never_exceeds_the_pure_epsilon() -> None:
 
 
 def test_equal_steps_share_their_promise() -> None:
-    """One object, so that a recorder sees equal steps as equal."""
+    """One object, so that a ledger sees equal steps as equal."""
     assert Laplace(counts()).promise(budget(1)) == Laplace(counts()).promise(budget(1))
 
 
@@ -103,19 +103,19 @@ def test_a_real_statistic_that_breaks_its_word_fails_the_step(values: Floats) ->
 
 @pytest.mark.parametrize("l1", [0.0, -1.0, math.nan])
 def test_a_real_statistic_needs_a_sensitivity(l1: float) -> None:
-    with pytest.raises(InvalidBound, match="l1 is"):
+    with pytest.raises(InvalidValue, match="l1 is"):
         FloatLaplace(halves, (1,), l1, ADD)
 
 
 def test_a_budget_that_calls_for_noise_too_wide_is_refused_by_the_promise() -> None:
     """Before data is opened: the draw would refuse it too, but then it is too late."""
-    with pytest.raises(InvalidBound, match="64-bit noise"):
+    with pytest.raises(InvalidValue, match="64-bit noise"):
         Laplace(counts()).promise(budget(Fraction(1, 2**60)))
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_integer_noise_is_exact_and_for_the_relation_of_its_statistic(relation: Neighbours) -> None:
-    mechanism = Laplace(counts(relation=relation))
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_integer_noise_is_exact_and_for_the_relation_of_its_statistic(neighbours: Neighbours) -> None:
+    mechanism = Laplace(counts(neighbours=neighbours))
 
-    assert mechanism.relation is relation
+    assert mechanism.neighbours is neighbours
     assert not mechanism.floating

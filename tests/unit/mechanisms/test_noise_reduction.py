@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.mechanisms.gaussian import Measurement
 from expost.mechanisms.laplace_path import Exact, Float, Kernel, Values
 from expost.mechanisms.noise_reduction import NoiseReduction
@@ -21,7 +22,6 @@ from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNois
 from expost.numerics import Real, up
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
-from expost.record import Memory
 from expost.release import Past
 from expost.search import planned_stops
 from expost.statistic import Statistic
@@ -224,8 +224,8 @@ def test_threads_neither_lose_a_bill_nor_draw_a_level_twice(kernel: Kernel) -> N
 
 def test_threads_put_on_record_the_level_that_they_reach() -> None:
     """Both may be about to begin before either has: the second reaches the second level, and its record says so."""
-    memory, data, mechanism = Memory(), people(0), NoiseReduction(counts(), Meeting())
-    odometer = Odometer(recorder=memory)
+    memory, data, mechanism = MemoryLedger(), people(0), NoiseReduction(counts(), Meeting())
+    odometer = Odometer(ledger=memory)
 
     def spend(_: int) -> object:
         return odometer.spend(mechanism, data, budget(1), Past(), SystemNoise())
@@ -242,7 +242,7 @@ def test_a_level_of_a_fixed_ladder_goes_to_one_thread_and_the_other_pays_nothing
     def spend(_: int) -> bool:
         try:
             odometer.spend(mechanism, data, budget(1), Past(), SystemNoise())
-        except InvalidBound:
+        except InvalidValue:
             return False
         return True
 
@@ -312,26 +312,28 @@ def test_a_rise_too_small_to_be_drawn_is_refused_before_data_is_opened() -> None
     odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
     wire.opened = False
 
-    with pytest.raises(InvalidBound, match="less than one part in 2"):
+    with pytest.raises(InvalidValue, match="less than one part in 2"):
         odometer.spend(mechanism, data, budget(Fraction(1, 2**64)), Past(), SeededNoise(1))
 
     assert (wire.opened, odometer.spent.at(20)) == (False, 1.0)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_smallest_rise_is_drawn_and_billed(kernel: Kernel) -> None:
-    smallest = Fraction(1, 2**64 - 1)
+@pytest.mark.parametrize("first", [ONE, counts().l1 / 2**51])
+def test_the_smallest_rise_is_drawn_and_billed(kernel: Kernel, first: Fraction) -> None:
+    """From the lowest level that noise is drawn for, too."""
+    smallest = first / (2**64 - 1)
     odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), kernel)
-    odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
+    odometer.spend(mechanism, data, budget(first), Past(), SeededNoise(1))
 
     odometer.spend(mechanism, data, budget(smallest), Past(), SeededNoise(1))
 
-    assert odometer.spent.curve == line(1 + smallest, 0)
+    assert odometer.spent.curve == line(first + smallest, 0)
 
 
 def test_levels_too_close_to_be_drawn_are_refused_before_data_is_opened() -> None:
     """Once the first level is out it is too late to say that the ladder cannot be climbed."""
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         NoiseReduction(counts(), Exact(), (1, 1 + Fraction(1, 2**70)))
 
 
@@ -371,7 +373,7 @@ def test_plain_levels_are_read_exactly(levels: tuple[Real, ...]) -> None:
 def test_a_level_off_the_ladder_is_refused_before_data_is_opened(epsilon: Real) -> None:
     wire = Tripwire()
 
-    with pytest.raises(InvalidBound, match="is not the next level of the ladder"):
+    with pytest.raises(InvalidValue, match="is not the next level of the ladder"):
         rehearsal().spend(
             NoiseReduction(wire.counts(), Exact(), LADDER.levels), people(0), budget(epsilon), Past(), silence()
         )
@@ -383,13 +385,13 @@ def test_beyond_the_last_level_there_is_nothing() -> None:
     mechanism, odometer, data = NoiseReduction(counts(), Exact(), LADDER.levels), rehearsal(), people(0)
     climb(mechanism, data, SeededNoise(1), odometer)
 
-    with pytest.raises(InvalidBound, match="is not the next level"):
+    with pytest.raises(InvalidValue, match="is not the next level"):
         odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
 
 
 @pytest.mark.parametrize("levels", [(), (1, 1), (2, 1), (0, 1), (-1,), (float("nan"),)])
 def test_levels_that_do_not_increase_from_above_zero_are_refused(levels: tuple[Real, ...]) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         NoiseReduction(counts(), Exact(), levels)
 
 
@@ -413,14 +415,14 @@ def test_every_cell_of_a_table_keeps_its_place() -> None:
 
 @pytest.mark.parametrize("levels", [(2, 1), (1, 1), (1, 3, 2)])
 def test_levels_that_do_not_rise_are_refused_as_such(levels: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidBound, match="the levels are not increasing"):
+    with pytest.raises(InvalidValue, match="the levels are not increasing"):
         NoiseReduction(counts(), Exact(), levels)
 
 
 def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened() -> None:
     wire = Tripwire()
 
-    with pytest.raises(InvalidBound, match="64-bit noise"):
+    with pytest.raises(InvalidValue, match="64-bit noise"):
         rehearsal().spend(
             NoiseReduction(wire.counts(), Exact()), people(0), budget(Fraction(1, 2**60)), Past(), silence()
         )
@@ -428,6 +430,6 @@ def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened(
     assert not wire.opened
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
-def test_the_relation_is_that_of_the_statistic(relation: Neighbours) -> None:
-    assert NoiseReduction(counts(relation=relation), Exact()).relation is relation
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
+def test_the_relation_is_that_of_the_statistic(neighbours: Neighbours) -> None:
+    assert NoiseReduction(counts(neighbours=neighbours), Exact()).neighbours is neighbours

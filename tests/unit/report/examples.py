@@ -6,21 +6,21 @@ from functools import cache
 
 import numpy as np
 
+from expost.jobs.finetuning.report import HeadJob
+from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
+from expost.jobs.synthesis.report import TableJob, table_facts
 from expost.ladder import Ladder
+from expost.ledger import MemoryLedger
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
-from expost.record import Memory
 from expost.report.facts import Facts, Reading
-from expost.report.tables import TableJob, table_facts
-from expost.report.training import HeadJob
-from expost.runs import Finetuned, finetune
 from expost.step import Verdict
-from expost.tabular.schema import Schema
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
-from expost.tabular.synthesis import Synthesis, TableRecipe, plan_synthesis, synthesise
 from expost.tabular.table import Table
-from expost.training.gradient import Exact, Floating
+from expost.training.head.gradient import Exact, Floating
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
 LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)
@@ -66,15 +66,15 @@ def customers(form: Schema, records: int = 3000) -> Table:
 @cache
 def run(
     accuracy: Fraction = Fraction(8, 10), name: str = "region", value: str = "north", *, sure: bool = True
-) -> tuple[Synthesis, Memory]:
+) -> tuple[Synthesis, MemoryLedger]:
     """A finished rehearsal and its record; not ``sure``, with the paper's check."""
     form = schema(name, value)
     recipe = TableRecipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
     recipe = recipe if sure else replace(recipe, confidence=None)
-    chosen, noise, record = plan_synthesis(recipe), SeededNoise(11), Memory()
+    chosen, noise, ledger = plan_synthesis(recipe), SeededNoise(11), MemoryLedger()
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)
-    odometer = Odometer(pledge=chosen.pledge, recorder=record, rehearsal=True)
-    return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), record
+    odometer = Odometer(pledge=chosen.pledge, ledger=ledger, rehearsal=True)
+    return synthesise(parts, recipe, chosen, odometer=odometer, noise=noise), ledger
 
 
 def table(told: Facts) -> TableJob:

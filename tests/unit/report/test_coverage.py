@@ -55,7 +55,7 @@ def test_a_seeded_run_is_said_to_cover_nothing() -> None:
 
 
 def test_the_number_of_records_is_called_public_where_one_is_replaced_and_only_there() -> None:
-    assert "how many records there are" in coverage(replace(facts(), relation="replace one record"))
+    assert "how many records there are" in coverage(replace(facts(), neighbours="replace one record"))
     assert "how many records there are" not in coverage(facts())
 
 

@@ -10,17 +10,17 @@ import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import RdpEpsilon
+from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
+from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
+from expost.jobs.synthesis.report import field_of, table_facts
+from expost.ledger import Entry, MemoryLedger
 from expost.noise import Floats
-from expost.record import Entry, Memory
-from expost.report.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.report.facts import Item, bill_total
-from expost.report.tables import field_of, table_facts
 from expost.search import Ended
-from expost.tabular.column import Codes, Column, Missing
-from expost.tabular.listed import Categorical, Integer
 from expost.tabular.marginals import Clique
-from expost.tabular.schema import Schema
+from expost.tabular.schema.column import Codes, Column, Missing
+from expost.tabular.schema.listed import Categorical, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import line
 from tests.unit.report.examples import facts, run, schema, table
@@ -102,11 +102,11 @@ def test_of_two_parts_the_dearer_counts_and_what_reads_both_comes_on_top() -> No
 
 
 def test_a_step_that_failed_is_billed_in_full() -> None:
-    synthesis, record = run()
-    pledge, copy = synthesis.outcome.pledge, Memory()
+    synthesis, ledger = run()
+    pledge, copy = synthesis.outcome.pledge, MemoryLedger()
     assert pledge is not None
     copy.pledge(pledge)
-    copy.hold(record.lines[0][0], synthesis.plan.stops[0])
+    copy.hold(ledger.lines[0][0], synthesis.plan.stops[0])
 
     (item,) = table_facts(synthesis, copy, title="", because="").bill
 
@@ -115,7 +115,7 @@ def test_a_step_that_failed_is_billed_in_full() -> None:
 
 def test_the_record_of_another_run_is_refused() -> None:
     with pytest.raises(LedgerConflict, match="pledged otherwise"):
-        table_facts(run()[0], Memory(), title="", because="")
+        table_facts(run()[0], MemoryLedger(), title="", because="")
 
 
 def drawn(form: Schema, counts: tuple[int, int, int]) -> Table:

@@ -13,7 +13,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
 from expost.accounting.statement import stated_loss
-from expost.report import svg
+from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
 from expost.report.html import fragment, render
@@ -165,7 +165,7 @@ def test_where_no_bound_on_the_loss_was_pledged_the_table_is_at_what_the_stateme
 
 
 def test_where_a_record_is_replaced_the_page_does_not_speak_of_records_that_come_and_go() -> None:
-    page = said(render(replace(facts(), relation="replace one record")))
+    page = said(render(replace(facts(), neighbours="replace one record")))
 
     assert "A guess on what one record says" in page
     assert "is in the data or not" not in page

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.private import Neighbours
 from expost.report.digits import least, most, one_in, plain, price, small
 from expost.report.facts import Facts
@@ -76,7 +76,7 @@ def test_where_a_record_is_replaced_it_is_about_what_it_says() -> None:
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(-1, 1e-5), (math.inf, 1e-5), (math.nan, 1e-5), (1, 1), (1, -1e-5)])
 def test_what_is_no_bound_is_not_explained(epsilon: float, delta: float) -> None:
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         explain(epsilon, delta)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.sampling import limits
 
 SLIVER = Fraction(1, 10**30)
@@ -28,5 +28,5 @@ def test_the_last_value_allowed_is_returned_and_the_next_refused(
     limit: Callable[[Fraction | int], Fraction | int], allowed: Fraction | int, refused: Fraction | int
 ) -> None:
     assert limit(allowed) == allowed
-    with pytest.raises(InvalidBound):
+    with pytest.raises(InvalidValue):
         limit(refused)

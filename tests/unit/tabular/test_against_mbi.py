@@ -12,11 +12,11 @@ import pytest
 
 from expost.datasets import adult
 from expost.noise import Noise, SeededNoise
-from expost.tabular.junction import Clique, Junction
 from expost.tabular.marginals import Marginals
-from expost.tabular.model import Measured, export, fit
+from expost.tabular.model.graphical import Measured, export, fit
+from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.selection import queries
-from tests.unit.tabular.test_model import measure, truth
+from tests.unit.tabular.model.test_graphical import measure, truth
 
 MBI = """
 import json

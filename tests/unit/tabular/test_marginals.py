@@ -9,14 +9,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from expost.errors import InvalidBound, SchemaMismatch
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers, SeededNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular import marginals
-from expost.tabular.listed import Integer
 from expost.tabular.marginals import Marginals
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, distances, l1, l2_squared, largest, one_sentence
 
@@ -36,8 +36,8 @@ def many(count: int) -> list[Record]:
     return [RECORDS[int(share * len(RECORDS))] for share in SeededNoise(1).uniform(count).tolist()]
 
 
-def asked(relation: Neighbours = ADD, cliques: tuple[tuple[str, ...], ...] = CLIQUES) -> Marginals:
-    return Marginals(SCHEMA.domain, cliques, relation)
+def asked(neighbours: Neighbours = ADD, cliques: tuple[tuple[str, ...], ...] = CLIQUES) -> Marginals:
+    return Marginals(SCHEMA.domain, cliques, neighbours)
 
 
 def evaluated(statistic: Statistic[Table], records: Sequence[Record]) -> Integers:
@@ -48,26 +48,26 @@ def claimed(statistic: Statistic[Table], norm: Callable[[Integers], int]) -> Fra
     return statistic.l1 if norm is l1 else statistic.l2_squared
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_no_neighbour_moves_the_marginals_further_than_claimed(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = asked(relation).statistic
+    statistic = asked(neighbours).statistic
 
-    moved = largest(distances(partial(evaluated, statistic), RECORDS, relation, 2), norm)
+    moved = largest(distances(partial(evaluated, statistic), RECORDS, neighbours, 2), norm)
 
     assert moved <= claimed(statistic, norm)
 
 
-@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 @pytest.mark.parametrize("norm", [l1, l2_squared])
 def test_some_neighbour_moves_the_marginals_further_than_any_smaller_claim(
-    relation: Neighbours, norm: Callable[[Integers], int]
+    neighbours: Neighbours, norm: Callable[[Integers], int]
 ) -> None:
-    statistic = asked(relation).statistic
+    statistic = asked(neighbours).statistic
 
-    moved = largest(distances(partial(evaluated, statistic), RECORDS, relation, 2), norm)
+    moved = largest(distances(partial(evaluated, statistic), RECORDS, neighbours, 2), norm)
 
     assert moved > claimed(statistic, norm) - 1
 
@@ -80,11 +80,11 @@ def test_replacing_a_record_moves_further_than_the_claim_for_adding_one() -> Non
     assert moved > statistic.l2_squared
 
 
-@pytest.mark.parametrize(("relation", "moved"), [(ADD, 4), (REPLACE, 8)])
+@pytest.mark.parametrize(("neighbours", "moved"), [(ADD, 4), (REPLACE, 8)])
 def test_the_sensitivity_is_the_number_of_cliques_and_twice_that_for_replacing(
-    relation: Neighbours, moved: int
+    neighbours: Neighbours, moved: int
 ) -> None:
-    statistic = asked(relation).statistic
+    statistic = asked(neighbours).statistic
 
     assert statistic.l2_squared == statistic.l1 == moved
 
@@ -151,7 +151,7 @@ def test_marginals_that_are_none_are_refused_in_one_sentence(
 
 
 def test_marginals_too_large_to_count_are_refused_before_data_is_read() -> None:
-    with pytest.raises(InvalidBound) as refused:
+    with pytest.raises(InvalidValue) as refused:
         Marginals({"a": 2**16, "b": 2**16}, (("a", "b"),), ADD)
 
     assert one_sentence(refused.value)
@@ -161,7 +161,7 @@ def test_just_as_many_cells_are_counted_as_fit_half_a_gigabyte() -> None:
     most = 2**29 // np.dtype(np.int64).itemsize
 
     assert Marginals({"a": most}, (("a",),), ADD).cells == most
-    with pytest.raises(InvalidBound, match=f"have {most + 1} cells"):
+    with pytest.raises(InvalidValue, match=f"have {most + 1} cells"):
         Marginals({"a": most, "b": 1}, (("a",), ("b",)), ADD)
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, SeededNoise
-from expost.tabular.junction import Junction
-from expost.tabular.listed import Boolean, Integer
-from expost.tabular.model import Measured, Model, fit
-from expost.tabular.schema import Schema
+from expost.tabular.model.graphical import Measured, Model, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Learner, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
@@ -81,7 +81,7 @@ BAYES = Sklearn("sklearn.naive_bayes.CategoricalNB")
 def test_a_classifier_that_fails_on_a_code_no_synthetic_row_has_is_refused_before_a_record_is_seen() -> None:
     lacking = table(np.arange(60) % 2, np.arange(60) // 2 % 2)
 
-    with pytest.raises(InvalidBound) as refusal:
+    with pytest.raises(InvalidValue) as refusal:
         learnt(BAYES, lacking)
 
     assert one_sentence(refusal.value)
@@ -159,7 +159,7 @@ def test_a_seed_repeats_what_is_learnt() -> None:
     ],
 )
 def test_what_is_no_classifier_that_can_be_made_is_refused_beforehand(path: str) -> None:
-    with pytest.raises(InvalidBound) as refusal:
+    with pytest.raises(InvalidValue) as refusal:
         Sklearn(path)
 
     assert one_sentence(refusal.value)
@@ -187,7 +187,7 @@ def test_no_records_score_nothing() -> None:
 
 
 def test_a_tolerance_below_zero_is_refused() -> None:
-    with pytest.raises(InvalidBound) as refusal:
+    with pytest.raises(InvalidValue) as refusal:
         correct("a", tolerance=-1)
 
     assert one_sentence(refusal.value)

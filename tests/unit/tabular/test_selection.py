@@ -11,8 +11,8 @@ from expost.mechanisms.exponential import pure_parameter
 from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
-from expost.tabular.listed import Integer
-from expost.tabular.schema import Schema
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import LARGEST_CLIQUE, Edge, SpanningTree, affordable, queries, unpaired, why_unpaired
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, distances, l1, largest, one_sentence
@@ -25,11 +25,11 @@ MOVED = {ADD: 1, REPLACE: 2}
 SIX = tuple("abcdef")
 
 
-def form(*sizes: int, relation: Neighbours = ADD) -> Schema:
+def form(*sizes: int, neighbours: Neighbours = ADD) -> Schema:
     """Columns a, b, … of these sizes."""
     names = "abcdefghijklmnopqrstuvwxyz"
     columns = tuple(Integer(name, tuple(range(size))) for name, size in zip(names, sizes, strict=False))
-    return Schema(columns, True, relation)
+    return Schema(columns, True, neighbours)
 
 
 def table(records: list[Record]) -> Table:
@@ -38,31 +38,31 @@ def table(records: list[Record]) -> Table:
     return Table(form(2, 3), {"a": rows[:, 0], "b": rows[:, 1]})
 
 
-def score(records: list[Record], relation: Neighbours) -> Integers:
+def score(records: list[Record], neighbours: Neighbours) -> Integers:
     """The score of the only pair."""
-    return np.array([SpanningTree(ALONE, PAIR, relation)._score(table(records), PAIR[0])])
+    return np.array([SpanningTree(ALONE, PAIR, neighbours)._score(table(records), PAIR[0])])
 
 
-@pytest.mark.parametrize("relation", Neighbours)
-def test_one_record_moves_a_score_by_just_what_is_claimed(relation: Neighbours) -> None:
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_one_record_moves_a_score_by_just_what_is_claimed(neighbours: Neighbours) -> None:
     """Over all pairs of neighbours with at most four records; less than the claim would be violated."""
-    moved = largest(distances(lambda data: score(data, relation), RECORDS, relation), l1)
+    moved = largest(distances(lambda data: score(data, neighbours), RECORDS, neighbours), l1)
 
-    assert moved == MOVED[relation]
+    assert moved == MOVED[neighbours]
 
 
-@pytest.mark.parametrize("relation", Neighbours)
-def test_the_draw_is_scaled_by_what_one_record_moves(relation: Neighbours) -> None:
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_draw_is_scaled_by_what_one_record_moves(neighbours: Neighbours) -> None:
     """The chance to accept an edge is exp(−ε·(best − score)/(2Δ)): the exponent of the worse one is noted."""
     noise, three = Exponents([1, True]), form(2, 2, 2)
     data = Table(three, {"a": PLACES % 2, "b": PLACES % 2, "c": PLACES // 2 % 2})
-    tree = SpanningTree(even(three), (("a", "b"), ("b", "c")), relation)
+    tree = SpanningTree(even(three), (("a", "b"), ("b", "c")), neighbours)
     short = tree._score(data, ("a", "b")) - tree._score(data, ("b", "c"))
 
     tree.sample(data, budget(1), Past(), noise)
 
     assert short > 0
-    assert noise.seen[0] == tree.epsilon(budget(1)) * short / (2 * MOVED[relation])
+    assert noise.seen[0] == tree.epsilon(budget(1)) * short / (2 * MOVED[neighbours])
 
 
 PLACES = np.arange(8, dtype=np.uint8)

@@ -11,7 +11,7 @@ from torch.nn.functional import dropout, linear
 from torch.optim import SGD, Optimizer
 
 from expost.noise import Noise, SeededNoise
-from expost.training.module import Trainer
+from expost.training.torch.trainer import Trainer
 
 Pair = tuple[Tensor, Tensor]
 

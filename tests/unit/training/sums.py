@@ -3,8 +3,8 @@
 import numpy as np
 
 from expost.noise import Floats
-from expost.training.arrays import InNumpy
-from expost.training.gradient import Exact, Floating
+from expost.training.head.arrays import InNumpy
+from expost.training.head.gradient import Exact, Floating
 
 
 def summed(summation: Exact | Floating, prepared: Floats, errors: Floats, shares: Floats) -> Floats:

@@ -17,16 +17,16 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import Linear
 from expost.checks.public import PublicCheck
 from expost.errors import SpentCheck
+from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours
-from expost.record import Fact
 from expost.search import Ended, Line, Outcome, finish, search
 from expost.step import Price, Verdict
-from expost.training.callback import Callback
-from expost.training.module import Trainer
-from expost.training.records import Public
-from expost.training.run import TrainingRun
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.records import Public
+from expost.training.torch.run import TrainingRun
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import flat, held, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 4, "delta": 1e-5, "confidence": 0.9}
@@ -40,7 +40,7 @@ class Scripted:
 
     passing: int = NEVER
     refused: int = NEVER
-    relation: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     name: ClassVar[str] = "scripted check"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -123,7 +123,7 @@ def told(history: tuple[Line, ...]) -> list[tuple[object, ...]]:
 
 
 def billed(job: Trainer) -> list[tuple[object, ...]]:
-    return [(entry, spent.at(8), count) for entry, spent, count in job.record.lines]
+    return [(entry, spent.at(8), count) for entry, spent, count in job.ledger.lines]
 
 
 def cap_at(stop: int | None) -> float | None:

@@ -9,15 +9,18 @@ import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import LedgerConflict
+from expost.folders.journal import Journal
+from expost.jobs import audit as check
+from expost.jobs import save_module
+from expost.jobs.modules.report import module_commitment, of_training
 from expost.noise import SeededNoise
-from expost.report import check, module_commitment, of_training, receipt
-from expost.report.journal import Kept, read_journal
-from expost.runs import Journal, save_module
+from expost.receipts.journal import Kept, read_journal
+from expost.receipts.receipt import receipt
 from expost.search import Outcome
-from expost.training.callback import Callback
-from expost.training.course import Announced, Stage
-from expost.training.module import Trainer
-from expost.training.score import accuracy
+from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
+from expost.training.torch.course import Announced, Stage
+from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import held, network, sgd, train, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 2, "delta": 1e-5}
@@ -52,8 +55,8 @@ def test_the_journal_states_what_the_run_does(
     tmp_path: Path, train_by: Callable[[Trainer], Any], checkpoint: str | None
 ) -> None:
     others: dict[str, Any] = {} if checkpoint is None else {"checkpoint": tmp_path / checkpoint}
-    with Journal.at(tmp_path / "run.journal") as record:
-        job = trainer(recorder=record, **others)
+    with Journal.at(tmp_path / "run.journal") as ledger:
+        job = trainer(ledger=ledger, **others)
         found = train_by(job)
         save_module(job, found, tmp_path / "out")
 
@@ -67,7 +70,7 @@ def test_the_digest_of_a_run_is_known_before_a_record_is_read(train_by: Callable
     told: list[tuple[str, int]] = []
 
     def announced(found: Announced) -> None:
-        told.append((module_commitment(found).digest, len(job.record.lines) + len(job.record.held)))
+        told.append((module_commitment(found).digest, len(job.ledger.lines) + len(job.ledger.held)))
 
     job = trainer(on_announced=announced)
     outcome = train_by(job)
@@ -90,8 +93,8 @@ def test_an_epoch_is_in_the_journal_before_it_runs(tmp_path: Path, checkpoint: s
             return super().coins(*request)
 
     others: dict[str, Any] = {} if checkpoint is None else {"checkpoint": tmp_path / checkpoint}
-    with Journal.at(path) as record:
-        job = trainer(recorder=record, noise=Watched(3), **others)
+    with Journal.at(path) as ledger:
+        job = trainer(ledger=ledger, noise=Watched(3), **others)
         released(job)
 
     assert dict(seen) == dict.fromkeys(range(1, 5), False)
@@ -101,23 +104,23 @@ def test_a_resumed_run_tells_its_own_journal_what_was_spent_before(tmp_path: Pat
     stages = trainer(checkpoint=tmp_path / "run.pt").releases(**PLAN)
     first = next(stages)
     module = network()
-    with Journal.at(tmp_path / "second.journal") as record:
-        job = Trainer.resume(tmp_path / "run.pt", module, sgd(module), train(), recorder=record, noise=SeededNoise(4))
+    with Journal.at(tmp_path / "second.journal") as ledger:
+        job = Trainer.resume(tmp_path / "run.pt", module, sgd(module), train(), ledger=ledger, noise=SeededNoise(4))
         (last,) = job.releases(**PLAN)
 
     carried, *_ = kept(tmp_path / "second.journal").bill
     assert (carried.entry.what, carried.spent.at(8)) == ("Carried", first.release.spent.at(8))
     assert kept(tmp_path / "second.journal").epsilon == last.epsilon
-    assert job.record is record
+    assert job.ledger is ledger
 
 
 def test_a_journal_of_another_run_is_refused_before_anything_is_billed(tmp_path: Path) -> None:
-    with Journal.at(tmp_path / "run.journal") as record:
-        released(trainer(recorder=record))
+    with Journal.at(tmp_path / "run.journal") as ledger:
+        released(trainer(ledger=ledger))
         spent = kept(tmp_path / "run.journal").epsilon
 
         with pytest.raises(LedgerConflict, match="only once"):
-            released(trainer(recorder=record, checkpoint=tmp_path / "run.pt"))
+            released(trainer(ledger=ledger, checkpoint=tmp_path / "run.pt"))
 
     assert kept(tmp_path / "run.journal").epsilon == spent
     assert not (tmp_path / "run.pt").exists()
@@ -125,8 +128,8 @@ def test_a_journal_of_another_run_is_refused_before_anything_is_billed(tmp_path:
 
 def test_many_epochs_are_told_once(tmp_path: Path) -> None:
     """Each has a table of costs, of thousands of characters; an auditor reads no file of many million."""
-    with Journal.at(tmp_path / "run.journal") as record:
-        stages = trainer(recorder=record, batch=600).releases(every="60 epochs", releases=1, delta=1e-5)
+    with Journal.at(tmp_path / "run.journal") as ledger:
+        stages = trainer(ledger=ledger, batch=600).releases(every="60 epochs", releases=1, delta=1e-5)
         (stage,) = stages
 
     assert (tmp_path / "run.journal").stat().st_size < 3 * 10**4

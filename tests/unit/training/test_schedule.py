@@ -10,7 +10,7 @@ from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.convert import cks_offset
 from expost.accounting.curve import ORDERS
 from expost.accounting.descent import Descent
-from expost.errors import InvalidBound
+from expost.errors import InvalidValue
 from expost.release import Past
 from expost.training.schedule import Epsilon, Releases, Schedule, epoch, release_order
 from tests.unit.examples import line, one_sentence, released
@@ -73,7 +73,7 @@ def test_the_best_order_states_the_least(steps: int) -> None:
 
 @pytest.mark.parametrize("promise", [NOTHING, Promise(line(0, 1, 1))])
 def test_a_promise_without_an_order_is_refused(promise: Promise) -> None:
-    with pytest.raises(InvalidBound, match="for gradient steps only") as refused:
+    with pytest.raises(InvalidValue, match="for gradient steps only") as refused:
         release_order(promise, 1e-5)
 
     assert one_sentence(refused.value)
@@ -81,7 +81,7 @@ def test_a_promise_without_an_order_is_refused(promise: Promise) -> None:
 
 @pytest.mark.parametrize("epochs", [(0, 10, 2), (10, 0, 2), (0, 0, 1), (-5, 10, 2)])
 def test_more_releases_than_epochs_are_refused(epochs: tuple[int, int, int]) -> None:
-    with pytest.raises(InvalidBound, match="more releases than epochs") as refused:
+    with pytest.raises(InvalidValue, match="more releases than epochs") as refused:
         Schedule.of_epochs(*epochs, rate=Fraction(1, 10))
 
     assert one_sentence(refused.value)
@@ -89,7 +89,7 @@ def test_more_releases_than_epochs_are_refused(epochs: tuple[int, int, int]) -> 
 
 @pytest.mark.parametrize("steps", [(0, 10, 2), (10, 0, 2), (10, -1, 2)])
 def test_more_releases_than_steps_are_refused(steps: tuple[int, int, int]) -> None:
-    with pytest.raises(InvalidBound, match="more releases than training steps") as refused:
+    with pytest.raises(InvalidValue, match="more releases than training steps") as refused:
         Schedule(*steps)
 
     assert one_sentence(refused.value)
@@ -97,7 +97,7 @@ def test_more_releases_than_steps_are_refused(steps: tuple[int, int, int]) -> No
 
 @pytest.mark.parametrize("releases", [0, -1])
 def test_no_release_is_refused(releases: int) -> None:
-    with pytest.raises(InvalidBound, match="plan at least one") as refused:
+    with pytest.raises(InvalidValue, match="plan at least one") as refused:
         Schedule(10, 10, releases)
 
     assert one_sentence(refused.value)
@@ -109,7 +109,7 @@ def test_one_release_needs_no_distance_to_the_next() -> None:
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
 def test_epochs_at_a_rate_that_is_none_are_refused(rate: Fraction) -> None:
-    with pytest.raises(InvalidBound, match="rate is") as refused:
+    with pytest.raises(InvalidValue, match="rate is") as refused:
         Schedule.of_epochs(1, 1, 2, rate=rate)
 
     assert one_sentence(refused.value)
@@ -117,7 +117,7 @@ def test_epochs_at_a_rate_that_is_none_are_refused(rate: Fraction) -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
 def test_an_epsilon_to_start_from_is_above_zero(value: float) -> None:
-    with pytest.raises(InvalidBound, match="epsilon is") as refused:
+    with pytest.raises(InvalidValue, match="epsilon is") as refused:
         Epsilon(value)
 
     assert one_sentence(refused.value)

@@ -14,17 +14,17 @@ from torch.optim import SGD
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
 from expost.errors import LedgerConflict, SchemaMismatch
+from expost.jobs import audit as audited
+from expost.jobs import save_module
+from expost.jobs.modules.report import of_training
 from expost.noise import SeededNoise
-from expost.report import check as audited
-from expost.report import of_training, written
-from expost.runs import save_module
+from expost.receipts.receipt import receipt, receipt_text
 from expost.search import Ended, Outcome
-from expost.training.clipping import Ghost, PerRecord
-from expost.training.inputs import outputs_of, transform
-from expost.training.module import CROSS_ENTROPY, Trainer
-from expost.training.records import Examples, Public
-from expost.training.score import accuracy
-from expost.training.scores import (
+from expost.training.head.score import accuracy
+from expost.training.torch.clipping import Ghost, PerRecord
+from expost.training.torch.inputs import outputs_of, transform
+from expost.training.torch.records import Examples, Public
+from expost.training.torch.scores import (
     Accuracy,
     BalancedAccuracy,
     MultiLabel,
@@ -34,6 +34,7 @@ from expost.training.scores import (
     Score,
     Within,
 )
+from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.examples import one_sentence
 
 PLAN: dict[str, Any] = {"every": "6 epochs", "releases": 2, "delta": 1e-5}
@@ -256,7 +257,7 @@ def test_a_receipt_with_another_grid_than_that_of_its_score_is_found_out() -> No
     task = TASKS["multi-label"]
     made = job(task)
     outcome = made.until(accuracy(task.goal), on=task.records(2000, 2), score=task.score, **PLAN)
-    found = json.loads(written(of_training(made, outcome)))
+    found = json.loads(receipt_text(receipt(of_training(made, outcome))))
     found["training"]["resolution"] = 1
 
     assert not audited(found).matches
@@ -292,8 +293,8 @@ def test_accuracy_is_refused_where_it_would_judge_by_chance_and_the_cause_is_sho
         trainer.until(accuracy(0.9), on=task.records(50, 2), **PLAN)
 
     assert one_sentence(said.value)
-    assert not trainer.record.held
-    assert not trainer.record.lines
+    assert not trainer.ledger.held
+    assert not trainer.ledger.lines
 
 
 @dataclass(frozen=True)
@@ -312,7 +313,7 @@ def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> No
 
     with pytest.raises(SchemaMismatch, match="changes with the records beside it"):
         trainer.until(accuracy(0.9), on=two_inputs(50, 2), score=Mixing(), **PLAN)
-    assert not trainer.record.held
+    assert not trainer.ledger.held
 
 
 def test_a_score_of_ones_own_that_fails_is_refused_with_its_cause() -> None:
@@ -370,7 +371,7 @@ def test_records_that_no_module_can_read_are_refused_by_their_structure(items: l
         trainer.releases(**PLAN)
 
     assert one_sentence(said.value)
-    assert not trainer.record.held
+    assert not trainer.ledger.held
 
 
 WHOLE = TensorDataset(*rare(300, 1))

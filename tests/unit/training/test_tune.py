@@ -19,20 +19,20 @@ from expost.accounting.private_selection import SelectionBill, Statement, Trunca
 from expost.errors import (
     BudgetExceeded,
     ExpostError,
-    InvalidBound,
+    InvalidValue,
     LedgerConflict,
     MechanismFailed,
     NotPrivate,
     SchemaMismatch,
 )
+from expost.folders.journal import Journal
+from expost.ledger import MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Filter, Odometer
 from expost.private import Neighbours, Private
-from expost.record import Memory
+from expost.receipts.journal import read_journal
 from expost.release import Past
-from expost.report.journal import read_journal
-from expost.runs.journal import Journal
 from expost.training.public_search import Found, search_public
 from expost.training.tune import UNREAD, Configuration, Selection, draw_runs, tune
 from expost.training.tuned import Contest, Tuned
@@ -52,7 +52,7 @@ class Commonest:
     name: str
     epsilon: float
     delta: float = 0.0
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     floating: bool = False
 
     def run(self, train: Integers, held: Integers, noise: Noise) -> tuple[int, float]:
@@ -71,7 +71,7 @@ class Scored:
     name: str = "scored"
     epsilon: float = 1.0
     delta: float = 0.0
-    relation: Neighbours = ADD
+    neighbours: Neighbours = ADD
     floating: bool = False
     seen: list[tuple[Integers, Integers]] = field(default_factory=list)
 
@@ -253,8 +253,8 @@ PLAN = [Unopened("plan", 1.0)]
         (lambda: tuned([Unopened("gift", 1.0, 1.0)]), "configuration gift: delta is 1"),
         (lambda: tuned([Unopened("loose", 1.0, 1e-7)]), r"come to 2e-06 .* at most 5e-08"),
         (lambda: tuned([*PLAN, *PLAN]), "the same name"),
-        (lambda: tuned([*PLAN, Unopened("other", 1.0, relation=REPLACE)]), "different neighbours"),
-        (lambda: tuned([Unopened("other", 1.0, relation=REPLACE)]), "neighbours"),
+        (lambda: tuned([*PLAN, Unopened("other", 1.0, neighbours=REPLACE)]), "different neighbours"),
+        (lambda: tuned([Unopened("other", 1.0, neighbours=REPLACE)]), "neighbours"),
         (lambda: TruncatedNegativeBinomial(0.0, 0.0), "gamma is 0"),
         (lambda: TruncatedNegativeBinomial(0.0, 1.0), "gamma is 1"),
         (lambda: TruncatedNegativeBinomial(0.0, 0.5).met(1.5), "chance is 1.5"),
@@ -265,7 +265,7 @@ def test_a_bad_plan_is_refused_by_one_sentence_before_data_is_opened(refused: Ca
     with pytest.raises(ExpostError, match=words) as refusal:
         refused()
 
-    assert isinstance(refusal.value, InvalidBound | SchemaMismatch)
+    assert isinstance(refusal.value, InvalidValue | SchemaMismatch)
     assert one_sentence(refusal.value)
 
 
@@ -298,11 +298,11 @@ def test_floating_noise_of_any_configuration_is_marked(floating: bool) -> None:
 
 
 def test_the_record_holds_what_the_statement_needs() -> None:
-    recorder = Memory()
+    ledger = MemoryLedger()
 
-    tuned([Commonest("only", 1.5, 1e-9)], odometer=Odometer(recorder=recorder, rehearsal=True), mean_runs=4, eta=0.5)
+    tuned([Commonest("only", 1.5, 1e-9)], odometer=Odometer(ledger=ledger, rehearsal=True), mean_runs=4, eta=0.5)
 
-    (entry, _, _), (shown, spent, _) = recorder.lines
+    (entry, _, _), (shown, spent, _) = ledger.lines
     law = TruncatedNegativeBinomial.with_mean(4, eta=0.5)
     assert entry.facts == {
         "configurations": '[["only", 1.5, 1e-09]]',
@@ -315,19 +315,19 @@ def test_the_record_holds_what_the_statement_needs() -> None:
 
 
 def test_that_no_run_passed_is_on_record_too() -> None:
-    recorder = Memory()
+    ledger = MemoryLedger()
 
-    tuned([Commonest("only", 1.5)], odometer=Odometer(recorder=recorder, rehearsal=True), accuracy=1.5)
+    tuned([Commonest("only", 1.5)], odometer=Odometer(ledger=ledger, rehearsal=True), accuracy=1.5)
 
-    assert [(entry.what, "configuration" in entry.facts) for entry, _, _ in recorder.lines][1:] == [("Selected", False)]
+    assert [(entry.what, "configuration" in entry.facts) for entry, _, _ in ledger.lines][1:] == [("Selected", False)]
 
 
 @pytest.mark.parametrize("passing", [0.8, 1.5])
 def test_the_journal_states_the_dearest_until_it_is_known_which_one_is_shown(tmp_path: Path, passing: float) -> None:
     path = tmp_path / "tune.journal"
     configurations = [Commonest("dear", 2.0), Commonest("cheap; as it is", 0.5, 1e-9)]
-    with Journal.at(path) as record:
-        result = tuned(configurations, odometer=Odometer(recorder=record, rehearsal=True), accuracy=passing)
+    with Journal.at(path) as ledger:
+        result = tuned(configurations, odometer=Odometer(ledger=ledger, rehearsal=True), accuracy=passing)
     text = path.read_text(encoding="utf-8")
     dearest = result.contest.stated(None)
     lines = text.splitlines(keepends=True)
@@ -342,8 +342,8 @@ def test_the_journal_states_the_dearest_until_it_is_known_which_one_is_shown(tmp
 def test_what_is_spent_beside_a_tuning_leaves_no_statement(tmp_path: Path) -> None:
     """No Rényi bound covers a tuning, and its odometer claims nothing any more."""
     path = tmp_path / "tune.journal"
-    with Journal.at(path) as record:
-        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record, rehearsal=True)
+    with Journal.at(path) as ledger:
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), ledger=ledger, rehearsal=True)
         tuned([Commonest("only", 1.5)], odometer=odometer)
         odometer.spend(Gaussian(counts(CELLS)), TWOS, budget(1), Past(), SeededNoise(3))
 
@@ -363,9 +363,9 @@ def test_a_tuning_is_not_lost_when_what_is_shown_cannot_be_written(
             raise OSError(28, "No space left on device")
         return write(file, data)
 
-    with Journal.at(path) as record:
+    with Journal.at(path) as ledger:
         monkeypatch.setattr(os, "write", full_after_the_hold)
-        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record, rehearsal=True)
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), ledger=ledger, rehearsal=True)
         result = tuned([Commonest("dear", 2.0), Commonest("cheap", 0.5)], odometer=odometer)
 
     assert result.configuration == "cheap"
@@ -385,8 +385,8 @@ def test_a_tuning_is_not_lost_when_what_is_shown_cannot_be_written(
 )
 def test_a_journal_of_a_tuning_that_was_changed_is_refused(tmp_path: Path, changed: str, into: str) -> None:
     path = tmp_path / "tune.journal"
-    with Journal.at(path) as record:
-        tuned([Commonest("only", 1.5)], odometer=Odometer(recorder=record, rehearsal=True))
+    with Journal.at(path) as ledger:
+        tuned([Commonest("only", 1.5)], odometer=Odometer(ledger=ledger, rehearsal=True))
     text = path.read_text(encoding="utf-8")
 
     assert changed in text
@@ -397,8 +397,8 @@ def test_a_journal_of_a_tuning_that_was_changed_is_refused(tmp_path: Path, chang
 def test_a_mechanism_of_the_same_name_is_stated_by_its_pledge(tmp_path: Path) -> None:
     named = type("Selection", (Says,), {})
     path = tmp_path / "run.journal"
-    with Journal.at(path) as record:
-        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), recorder=record)
+    with Journal.at(path) as ledger:
+        odometer = Odometer(pledge=FixedOrder(Fraction(20), 1e-5), ledger=ledger)
         odometer.spend(named(1), TWOS, budget(1), Past(), SystemNoise())
 
     assert read_journal(path.read_text(encoding="utf-8")).epsilon == odometer.epsilon < math.inf
@@ -406,7 +406,7 @@ def test_a_mechanism_of_the_same_name_is_stated_by_its_pledge(tmp_path: Path) ->
 
 def test_what_is_fixed_is_announced_before_a_record_is_read() -> None:
     told: list[tuple[Contest, int]] = []
-    recorder, watched = Memory(), Scored([1.0])
+    ledger, watched = MemoryLedger(), Scored([1.0])
 
     result = tune(
         TWOS,
@@ -415,8 +415,8 @@ def test_what_is_fixed_is_announced_before_a_record_is_read() -> None:
         delta=1e-6,
         mean_runs=2,
         noise=SeededNoise(3),
-        odometer=Odometer(recorder=recorder, rehearsal=True),
-        on_announced=lambda contest: told.append((contest, len(watched.seen) + len(recorder.held))),
+        odometer=Odometer(ledger=ledger, rehearsal=True),
+        on_announced=lambda contest: told.append((contest, len(watched.seen) + len(ledger.held))),
     )
 
     assert told == [(result.contest, 0)]
@@ -458,7 +458,7 @@ def test_a_sum_of_statements_is_rounded_up() -> None:
 def test_statements_whose_delta_reaches_one_are_not_added() -> None:
     half = Statement(AdpEpsilon(1.0), 0.5)
 
-    with pytest.raises(InvalidBound, match="delta is 1"):
+    with pytest.raises(InvalidValue, match="delta is 1"):
         half + half
 
 
@@ -514,19 +514,19 @@ def test_a_public_search_prints_nothing_and_leaves_the_logging_as_it_was(capfd: 
 
 
 def test_a_public_search_needs_a_trial() -> None:
-    with pytest.raises(InvalidBound, match="trials is 0"):
+    with pytest.raises(InvalidValue, match="trials is 0"):
         found(trials=0)
 
 
 def test_a_public_score_that_is_no_number_is_refused() -> None:
-    with pytest.raises(InvalidBound, match="NaN"):
+    with pytest.raises(InvalidValue, match="NaN"):
         search_public(lambda rate: rate, lambda rate: math.nan, lambda trial: 1.0, noise=SeededNoise(1))
 
 
 def test_without_optuna_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
 
-    with pytest.raises(InvalidBound, match=r"install expost\[training\]") as refusal:
+    with pytest.raises(InvalidValue, match=r"install expost\[training\]") as refusal:
         found()
 
     assert one_sentence(refusal.value)

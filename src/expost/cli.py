@@ -1,0 +1,63 @@
+"""The command line: the commands of the jobs, and those that any receipt or statement can be given to."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from expost.errors import InvalidValue
+from expost.jobs import JOBS
+from expost.jobs import audit as audited
+from expost.receipts.journal import is_journal, read_journal
+from expost.receipts.untrusted import receipt_in, text_from
+from expost.report.meaning import explain
+from expost.tabular.schema.schema import RELATIONS
+from expost.terminal.ending import NOT_REACHED, Program, plainly
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.version_option(package_name="expost")
+def main() -> None:
+    """Accuracy-first differential privacy: say how accurate, pay only for that."""
+
+
+@main.group(name="plan")
+def plans() -> None:
+    """Show what every rung would cost and how noisy it would be, before any data is touched."""
+
+
+for job in JOBS:
+    job.add_to(main, plans)
+
+
+@main.command(name="audit")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--pledge", "pledged", default=None, metavar="DIGEST",
+              help="The SHA-256 that the run showed before it read any data.")  # fmt: skip
+@plainly
+def audit_receipt(path: Path, pledged: str | None) -> None:
+    """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
+    text = text_from(path)
+    if is_journal(text):
+        if pledged is not None:
+            raise InvalidValue("a journal holds no digest of what was pledged; give --pledge with a receipt.")
+        click.echo(str(read_journal(text)))
+        return
+    result = audited(receipt_in(text, path), pledged=pledged)
+    click.echo(str(result))
+    sys.exit(0 if result.matches else NOT_REACHED)
+
+
+@main.command(name="explain")
+@click.option("--epsilon", type=float, required=True, help="The ε of the statement.")
+@click.option("--delta", type=float, required=True, help="The δ of the statement.")
+@click.option(
+    "--neighbours",
+    type=click.Choice(list(RELATIONS)),
+    default="add-remove",
+    help="What the statement compares: a record more or less, or another record.",
+)
+@plainly
+def explain_statement(epsilon: float, delta: float, neighbours: str) -> None:
+    """Say what an (ε, δ) statement means, in odds."""
+    click.echo(explain(epsilon, delta, RELATIONS[neighbours]))

@@ -1,0 +1,60 @@
+"""Jobs: one folder each, with its recipe, its run, its report and its commands.
+
+Beside the two that have commands there are folders for what others run: modules that a Trainer made, searches of the
+caller's own, and tunings.
+"""
+
+from expost.jobs.finetuning import FINETUNING
+from expost.jobs.finetuning.configuration import HeadConfiguration
+from expost.jobs.finetuning.recipe import HeadRecipe, balanced, calibrated
+from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.jobs.modules import MODULES
+from expost.jobs.modules.report import module_commitment, of_training
+from expost.jobs.modules.save import save_module
+from expost.jobs.searches.report import of_search, search_commitment
+from expost.jobs.searches.save import save_search
+from expost.jobs.synthesis import SYNTHESIS
+from expost.jobs.synthesis.public import public_check
+from expost.jobs.synthesis.run import Synthesized, synthesize
+from expost.jobs.tunings import TUNINGS
+from expost.jobs.tunings.report import of_tuning, tuning_digest
+from expost.jobs.tunings.save import save_tuned
+from expost.receipts.audit import Audit, check
+from expost.text import Json
+
+JOBS = (SYNTHESIS, FINETUNING, MODULES, TUNINGS)
+"""A new job is a folder, and a line here."""
+
+__all__ = [
+    "JOBS",
+    "Audit",
+    "Finetuned",
+    "HeadConfiguration",
+    "HeadRecipe",
+    "Synthesized",
+    "audit",
+    "balanced",
+    "calibrated",
+    "finetune",
+    "module_commitment",
+    "of_search",
+    "of_training",
+    "of_tuning",
+    "public_check",
+    "save_module",
+    "save_search",
+    "save_tuned",
+    "search_commitment",
+    "synthesize",
+    "tuning_digest",
+]
+
+
+def audit(receipt: Json, *, pledged: str | None = None) -> Audit:
+    """Work out a receipt of any job from its own settings and answers, and say where it states otherwise.
+
+    ``pledged`` is the digest that was shown before the run.
+    """
+    procedures = {made: rebuild for job in JOBS for made, rebuild in job.procedures.items()}
+    formats = {name: recompute for job in JOBS for name, recompute in job.formats.items()}
+    return check(receipt, procedures, formats, pledged=pledged)

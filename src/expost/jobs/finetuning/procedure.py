@@ -1,0 +1,21 @@
+"""A head's training put together again from the settings of its receipt, without its data."""
+
+from expost.accounting.descent import Descent
+from expost.receipts.notation import fraction, table, whole
+from expost.receipts.procedures import Procedure
+from expost.receipts.testimony import Testimony
+from expost.training.head.gradient import Exact, Floating
+from expost.training.head.mechanism import Head
+
+RESOLUTIONS = {"accuracy": 1}
+"""Steps to 1 of a record's score: it is right or wrong."""
+
+
+def rebuild_training(told: Testimony) -> Procedure:
+    """Gradient steps at one rate and noise."""
+    settings = table(told.found["training"])
+    descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
+    width, classes = whole(settings["features"]), whole(settings["classes"])
+    summation = Floating() if told.floating else Exact()
+    head = Head(width=width, classes=classes, descent=descent, summation=summation)
+    return Procedure((), head, Head.__name__, RESOLUTIONS[told.asked.measure])

@@ -1,0 +1,96 @@
+"""Labelled records on their way to be read: checked and scaled, and nothing of them in what goes wrong."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from expost.accounting.descent import MOST_ENTRIES
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
+from expost.storage import is_array, shares_memory
+from expost.training.head.labelled import Labelled, read_npz
+from expost.training.head.score import unit
+
+T = TypeVar("T")
+
+SAME = "the public records are those to train on, or some of them; check on others, or hold out a share, as by 0.5."
+
+Source: TypeAlias = ArrayLike | str | Path
+"""Features, or the path of an ``.npz`` file that holds them and their labels."""
+
+
+@final
+class Hidden:
+    """Records that show nothing of themselves, read when all else is settled."""
+
+    __slots__ = ("_features", "_labels")
+
+    def __init__(self, features: Source, labels: ArrayLike | None = None) -> None:
+        self._features, self._labels = features, labels
+
+    def __repr__(self) -> str:
+        return "labelled records"
+
+    def require_both(self) -> None:
+        """Refuse features without labels, and labels beside a file that holds them."""
+        if isinstance(self._features, str | Path):
+            if self._labels is not None:
+                raise InvalidValue("the file holds the labels; leave them out, or give features and labels as arrays.")
+        elif self._labels is None:
+            raise InvalidValue("there are no labels; give them beside the features, or name an .npz file with both.")
+
+    def require_apart(self, public: "Hidden") -> None:
+        """Refuse public records that are the private ones or a view of them; files are told apart once read."""
+        mine, others = self._features, public._features
+        if mine is others or (is_array(mine) and is_array(others) and shares_memory(mine, others)):
+            raise SchemaMismatch(SAME)
+
+    def read(self, classes: int | None) -> tuple[Labelled, int]:
+        """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found."""
+        self.require_both()
+        return _quietly(lambda: self._scaled(classes))
+
+    def _scaled(self, classes: int | None) -> tuple[Labelled, int]:
+        features, labels = self._arrays()
+        number = _counted(labels) if classes is None else classes
+        records = Labelled.of(features, labels, classes=number)
+        if not len(records):
+            raise SchemaMismatch("there are no records; give some to train on.")
+        if number * (records.width + 1) > MOST_ENTRIES:
+            raise SchemaMismatch(
+                "the head would be too large; number the classes 0, 1, 2 and so on, or use fewer features."
+            )
+        return Labelled(unit(records.features), records.labels), number
+
+    def _arrays(self) -> tuple[ArrayLike, ArrayLike]:
+        if isinstance(self._features, str | Path):
+            return read_npz(Path(self._features))
+        assert self._labels is not None  # both were required
+        return self._features, self._labels
+
+
+def _counted(labels: ArrayLike) -> int:
+    """The largest label and 1."""
+    try:
+        found = np.asarray(labels)
+    except (TypeError, ValueError):
+        raise SchemaMismatch("the labels are not an array; give a class number per record.") from None
+    if not np.issubdtype(found.dtype, np.integer) or (found.size and found.min() < 0):
+        raise SchemaMismatch("a label is not a class number; number the classes 0, 1, 2 and so on.")
+    return int(found.max()) + 1 if found.size else 2
+
+
+def _quietly(run: Callable[[], T]) -> T:
+    """What ``run`` returns; a refusal or an interrupt is raised anew, without the frames that hold records."""
+    failure: BaseException
+    try:
+        return run()
+    except ExpostError as refused:
+        failure = type(refused)(str(refused))
+    except KeyboardInterrupt:
+        failure = KeyboardInterrupt("interrupted while the records were read.")
+    except Exception:  # noqa: BLE001  whatever it is, what it says may tell how many records there are
+        failure = SchemaMismatch("the records could not be read; check the arrays, and that they fit into memory.")
+    raise failure

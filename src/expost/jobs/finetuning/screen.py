@@ -1,0 +1,54 @@
+"""What fine-tuning shows in the terminal: a release a line, and the plan of the releases."""
+
+from rich.console import Console
+from rich.table import Table
+
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.numerics import up
+from expost.report.digits import margin, price, small
+from expost.report.facts import Reading
+from expost.terminal.live import VERDICTS, paragraph
+from expost.terminal.looks import look_cells, look_heads, look_words
+from expost.terminal.steady import spelled
+from expost.training.schedule import epoch
+
+
+def columns(*, shares: bool) -> tuple[str, ...]:
+    """The heads; the number of records must be public for the margin to be told as an accuracy."""
+    return "release", "steps", "ε so far", "noisy accuracy" if shares else "noisy margin", "verdict"
+
+
+def release_cells(recipe: HeadRecipe, steps: int, rung: Reading) -> tuple[str, str, str, str]:
+    """A release that is done: its steps, its price, its noisy margin and its verdict."""
+    verdict, answer = rung.line.verdict, "—"
+    width = 1.0 if recipe.assurance is None else recipe.assurance.width
+    if rung.accuracy is not None and rung.error is not None:
+        answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
+    elif verdict is not None and verdict.margin is not None and verdict.std is not None:
+        answer = f"{margin(verdict.margin, width * verdict.std)} records"
+    return f"{steps:,}", price(rung.epsilon), answer, VERDICTS[rung.passed]
+
+
+def training_plan(recipe: HeadRecipe) -> None:
+    """What every release would cost, and how noisy training and check would be: all known without the data."""
+    console, steps = Console(highlight=False), epoch(recipe.rate)
+    console.print(
+        f"A record joins a step by chance {recipe.rate}; an epoch is {steps:,} step{'s' if steps > 1 else ''}.\n"
+        f"Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times the clipping norm to the sum of "
+        "gradients.\n",
+        markup=False,
+        soft_wrap=True,
+    )
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    held = None if recipe.records is None else float(recipe.records * recipe.validation)
+    for name in ["release", "steps", f"ε at\nδ = {small(recipe.delta)}", *look_heads(held)]:
+        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
+    plan, target = plan_training(recipe), recipe.target.threshold
+    rows = zip(recipe.schedule.steps, plan.epsilons, recipe.looks(), strict=True)
+    for place, (taken, epsilon, look) in enumerate(rows, 1):
+        asked = look_cells(look, target, held, public=not recipe.held)
+        table.add_row(str(place), f"{taken:,}", price(epsilon), *asked)
+    console.print(table)
+    console.print()
+    explained = look_words(target, recipe.assurance, share=recipe.held, records=recipe.records, rung="release")
+    paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")

@@ -1,0 +1,7 @@
+"""Torch modules that a Trainer made: their report, their receipt and their folder."""
+
+from expost.jobs.kind import JobKind
+from expost.jobs.modules.procedure import rebuild_module
+from expost.jobs.modules.report import ModuleJob
+
+MODULES = JobKind({ModuleJob.kind: rebuild_module})

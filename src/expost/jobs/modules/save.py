@@ -1,0 +1,39 @@
+"""A trained torch module as a folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from expost.folders.delivery import deliver
+from expost.jobs.modules.report import of_training
+from expost.receipts.receipt import receipt, receipt_text
+from expost.report.html import render
+
+if TYPE_CHECKING:
+    from expost.training.torch.course import Found
+    from expost.training.torch.trainer import Trainer
+
+
+def save_module(
+    trainer: "Trainer",
+    found: "Found",
+    folder: Path,
+    *,
+    title: str = "Module",
+    overwrite: bool = False,
+) -> None:
+    """Write the module's weights, the report and the receipt into a new folder, all or nothing.
+
+    ``found`` is what the trainer's ``until`` or a callback came to, or the last stage of ``releases``. ``model.pt``
+    holds the tensors of the module's state by their names, for ``torch.load(..., weights_only=True)``.
+    """
+    from expost.training.torch.archive import save_weights  # noqa: PLC0415  whoever has a trainer has torch
+
+    facts = of_training(trainer, found, title=title)
+    module = found.release.value
+    deliver(
+        folder,
+        lambda fresh: save_weights(module, fresh / "model.pt"),
+        receipt=receipt_text(receipt(facts)),
+        report=render(facts),
+        overwrite=overwrite,
+    )

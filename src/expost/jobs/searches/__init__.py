@@ -1,0 +1,1 @@
+"""Searches of the caller's own: their report, their receipt and their folder."""

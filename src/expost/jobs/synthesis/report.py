@@ -1,0 +1,269 @@
+"""Synthetic tables: what a report says of them, and of no other job."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from expost.accounting.claim import Budget
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.plan import Plan
+from expost.bill import billed
+from expost.errors import LedgerConflict
+from expost.jobs.synthesis.comparison import alone, joint
+from expost.jobs.synthesis.recipe import Synthesis, TableRecipe
+from expost.receipts.commitment import Commitment
+from expost.receipts.notation import budget_out
+from expost.recorded import CheckOnRecord, ReadableLedger
+from expost.report import charts as svg
+from expost.report import words
+from expost.report.charts import Comparison, safe
+from expost.report.coverage import coverage, looks
+from expost.report.facts import Facts, PlannedStop, Reading, Terms, versions
+from expost.report.page import html_table, prose, row, section
+from expost.tabular.marginals import Clique
+from expost.tabular.schema.column import Column, Missing
+from expost.tabular.schema.schema import Schema
+from expost.tabular.selection import why_unpaired
+from expost.text import Json
+
+COMPARED = (
+    "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
+    "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
+    "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
+)
+COVERS = (
+    "Covered: choosing what to measure, every noisy count{looks} and the decision to stop. The synthetic table and all "
+    "noisy counts that were released on the way may be seen by anybody."
+)
+PUBLIC = (
+    "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
+    "the {measure} asked for and every other setting. Whoever chose one of them by looking at these records has told "
+    "something that is not on the bill."
+)
+TRIED = (
+    "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
+    "made-up records had to score the same alone, together, in another order and again."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of the schema, in words."""
+
+    name: str
+    kind: str
+    size: int
+    labels: tuple[str, ...]
+    missing: str
+
+    @property
+    def domain(self) -> str:
+        """Its values, the middle left out where there are many."""
+        return ", ".join(self.labels if len(self.labels) <= 6 else (*self.labels[:4], "…", self.labels[-1]))
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableJob:
+    """A synthetic table beside what was released of the real one."""
+
+    target: str
+    unpaired: str
+    rows: int
+    alone: tuple[Comparison, ...]
+    worst: Comparison | None
+    schema: tuple[Field, ...]
+    reviewed: bool
+    schema_digest: str
+    selection: Budget
+    measured: tuple[Clique, ...]
+    kind: ClassVar[str] = "Synthetic data"
+    unseen: ClassVar[str] = "held-out records that were not used to make them"
+    first: ClassVar[str] = "choosing what to measure"
+    lines: ClassVar[Mapping[str, str]] = {
+        "Gaussian": "noisy counts of each column",
+        "SpanningTree": "which pairs of columns to count",
+        "Brownian": "noisy counts of the pairs, refined",
+    }
+    terms: ClassVar[Terms] = Terms(
+        rung="rung",
+        title="The ladder",
+        whole="the ladder",
+        onward="climbing",
+        top="to the top",
+        taken="climbed",
+        finer="finer",
+    )
+
+    @property
+    def product(self) -> str:
+        """The rows."""
+        return f"A classifier trained on the {self.rows:,} synthetic rows"
+
+    def size(self, facts: Facts) -> tuple[str, str, str]:
+        """Rows and columns."""
+        return "synthetic rows", f"{self.rows:,}", f"{len(self.schema)} columns"
+
+    def name(self, place: int) -> str:
+        """Its number."""
+        return str(place)
+
+    def method(self, facts: Facts) -> tuple[str, ...]:
+        """Select, count, fit, draw, learn, try."""
+        return (
+            *words.divided(facts),
+            "Each column was counted with noise, and pairs of columns that belong together were chosen at random, "
+            "stronger pairs being likelier. Both are on the bill.",
+            *([self.unpaired] if self.unpaired else []),
+            f"On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
+            f"model was fitted to the noisy counts, a table drawn from it, and {self.target} learnt from that table.",
+            words.tried(facts),
+            "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed without "
+            "further cost.",
+        )
+
+    def exhibits(self) -> str:
+        """Released counts beside the synthetic table."""
+        marks = '<i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval'
+        worst: tuple[str, ...] = ()
+        if self.worst is not None:
+            worst = ("<h3>The pair farthest beyond its noise</h3>", _charts([self.worst], "charts one"))
+        note = f'<p class="note">{safe(COMPARED)}</p>'
+        title = "Released counts beside the synthetic table"
+        return section(title, note, f'<p class="key note">{marks}</p>', _charts(self.alone, "charts"), *worst)
+
+    def appendix(self, facts: Facts) -> str:
+        """The schema, and what the bound is about."""
+        rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
+        reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
+        told = ", ".join(f"{name} {version}" for name, version in facts.versions)
+        schema = section(
+            "The schema",
+            f"<p>{reviewed} Everything in it is public.</p>",
+            html_table(("column", "kind", "values", "domain", "where a value is missing"), rows),
+            f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
+        )
+        told_of = (COVERS.format(looks=looks(facts)), *((TRIED,) if facts.divided else ()))
+        public = PUBLIC.format(target=self.target, measure=facts.measure)
+        return f"{coverage(facts, *told_of, public)}{schema}"
+
+    def receipt(self) -> Mapping[str, Json]:
+        """The rows, which schema they follow, what each step of the selection might spend, and what was measured."""
+        columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
+        return {
+            "rows": self.rows,
+            "schema": {"sha256": self.schema_digest, "columns": columns, "sizes": sizes},
+            "selection": budget_out(self.selection),
+            "measured": [list(clique) for clique in self.measured],
+        }
+
+
+def table_facts(
+    synthesis: Synthesis, ledger: ReadableLedger, *, title: str, because: str, cap: AdpEpsilon | None = None
+) -> Facts:
+    """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
+    recipe, outcome = synthesis.recipe, synthesis.outcome
+    if ledger.pledged is not outcome.pledge:
+        raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
+    return Facts(
+        title=title,
+        job=_job(synthesis),
+        measure=measure(recipe),
+        asked=recipe.accuracy,
+        confidence=recipe.assurance if recipe.held else None,
+        looks=recipe.looks(),
+        ended=outcome.ended,
+        cap=cap,
+        seeded=outcome.release.seeded,
+        floating=outcome.release.floating,
+        epsilon=outcome.epsilon,
+        delta=recipe.delta,
+        spent=outcome.release.spent,
+        pledge=outcome.pledge,
+        reason=synthesis.plan.reason,
+        neighbours=recipe.schema.neighbours.value,
+        because=because,
+        held=synthesis.held,
+        rungs=tuple(
+            Reading.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
+        ),
+        stops=table_stops(recipe, synthesis.plan),
+        bill=billed(ledger),
+        versions=versions(),
+        check=CheckOnRecord.of(recipe.judge()),
+    )
+
+
+def table_stops(recipe: TableRecipe, plan: Plan) -> tuple[PlannedStop, ...]:
+    """What stopping at each rung costs, and what the rung spends."""
+    rungs = zip(plan.stops, recipe.rungs.rungs, strict=True)
+    return tuple(PlannedStop(stop, plan.pledge.epsilon(stop), rung) for stop, rung in rungs)
+
+
+def measure(recipe: TableRecipe) -> str:
+    """What the check measures: a score of the caller's own is not an accuracy."""
+    return "accuracy" if recipe.score is None else "mean score"
+
+
+def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None) -> Commitment:
+    """What a run fixes before it reads the table."""
+    return Commitment(
+        kind=TableJob.kind,
+        target=recipe.target,
+        measure=measure(recipe),
+        asked=recipe.accuracy,
+        confidence=recipe.assurance if recipe.held else None,
+        check=CheckOnRecord.of(recipe.judge()),
+        neighbours=recipe.schema.neighbours.value,
+        cap=cap,
+        pledge=plan.pledge,
+        reason=plan.reason,
+        stops=table_stops(recipe, plan),
+        looks=recipe.looks(),
+    )
+
+
+def _job(synthesis: Synthesis) -> TableJob:
+    schema, synthetic = synthesis.recipe.schema, synthesis.outcome.release.value.table
+    pairs = [joint(synthesis.measured, synthesis.std, synthetic, each) for each in synthesis.measured if len(each) > 1]
+    return TableJob(
+        target=synthesis.recipe.target,
+        unpaired=why_unpaired(schema.domain, synthesis.recipe.target),
+        rows=len(synthetic),
+        alone=tuple(alone(synthesis.measured, synthesis.std, synthetic, name) for name in schema.names),
+        worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
+        schema=tuple(map(field_of, schema.columns)),
+        reviewed=schema.reviewed,
+        schema_digest=schema_digest(schema),
+        selection=synthesis.recipe.half,
+        measured=tuple(synthesis.measured),
+    )
+
+
+def schema_digest(schema: Schema) -> str:
+    """The SHA-256 of the schema's canonical text."""
+    return hashlib.sha256(schema.dumps().encode()).hexdigest()
+
+
+def field_of(column: Column) -> Field:
+    """The column in words."""
+    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, _missing(column))
+
+
+def _missing(column: Column) -> str:
+    """What becomes of a missing value; a fallback is named, whether declared or by rule."""
+    if column.missing is not Missing.FALLBACK:
+        return str(column.missing.value)
+    return f"counted as {column.labels[int(column.encode([None])[0])]}"
+
+
+def _charts(comparisons: Iterable[Comparison], name: str) -> str:
+    return f'<div class="{name}">{"".join(map(_compared, comparisons))}</div>'
+
+
+def _compared(comparison: Comparison) -> str:
+    told = f"distance {100 * comparison.distance:.2g} %, by noise alone {100 * comparison.noise:.2g} %"
+    name = safe(" × ".join(comparison.columns))
+    return f'<div><h3>{name}</h3>{svg.bars(comparison)}<p class="note">{prose(told)}</p></div>'

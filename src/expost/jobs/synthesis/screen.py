@@ -1,0 +1,57 @@
+"""What a synthetic table shows in the terminal: one line per rung, and the plan of the ladder."""
+
+from rich.console import Console
+from rich.table import Table
+
+from expost.accounting.plan import Plan
+from expost.jobs.synthesis.recipe import TableRecipe
+from expost.report.digits import price, small
+from expost.search import Line
+from expost.tabular.model.footprint import Footprint, in_words
+from expost.tabular.selection import queries, why_unpaired
+from expost.terminal.live import VERDICTS, paragraph
+from expost.terminal.looks import look_cells, look_heads, look_words
+from expost.terminal.steady import spelled
+
+COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
+
+
+def rung_cells(recipe: TableRecipe, line: Line, held: float) -> tuple[str, str, str]:
+    """A rung that is done: its price, its noisy accuracy and its verdict."""
+    verdict, accuracy = line.verdict, "—"
+    if verdict is not None and verdict.margin is not None and verdict.std is not None:
+        share = float(recipe.accuracy) + verdict.margin / held
+        width = 1.0 if recipe.assurance is None else recipe.assurance.width
+        accuracy = f"{share:.3f} ± {width * verdict.std / held:.3f}"
+    passed = None if verdict is None else verdict.passed
+    return price(line.epsilon), accuracy, VERDICTS[passed]
+
+
+def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
+    """What every rung would cost, and how noisy counts and check would be: all known without the data."""
+    console, domain = Console(highlight=False), recipe.schema.domain
+    star = queries(domain, recipe.target, ())
+    pairs = len(star) + max(0, len(domain) - 2)
+    reach = recipe.marginals(star).statistic.l2_squared * pairs / len(star)
+    needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
+    console.print(
+        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {needed.cells:,} cells.\n"
+        f"Fitting it takes at most {in_words(needed.bytes)} of memory.\n"
+        f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
+    )  # fmt: skip
+    if alone:
+        paragraph(console, alone)
+        console.print()
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
+    held = None if recipe.records is None else float(recipe.records * recipe.validation)
+    for name in [*heads, "noise of\na count", *look_heads(held)]:
+        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
+    for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
+        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
+        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
+        table.add_row(str(index), *cells, *look_cells(look, recipe.accuracy, held, public=not recipe.held))
+    console.print(table)
+    console.print()
+    explained = look_words(recipe.accuracy, recipe.assurance, share=recipe.held, records=recipe.records, rung="rung")
+    paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")

@@ -1,0 +1,227 @@
+"""Curves, pledges and lines of a bill as JSON and back: fractions as texts, infinity as null, nothing rounded.
+
+What is read back may have been written by anybody, so that each size is bounded before anything is computed from it.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.curve import Curve, Highest, Linear, Table
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.bill import Item
+from expost.errors import SchemaMismatch
+from expost.ledger import Entry, Fact
+from expost.text import Json
+
+MOST_DIGITS = 1000
+"""Digits of a numerator or a denominator: the square of any float has fewer, and sums are rounded far below this."""
+FRACTION = re.compile(rf"-?[0-9]{{1,{MOST_DIGITS}}}(/[0-9]{{1,{MOST_DIGITS}}})?")
+"""How Python writes a fraction; exponents, which a few characters make huge, are not among it."""
+MOST_COUNT = 10**7
+"""Equal steps on one line: more than any run of ours takes."""
+MOST_ORDERS = 1000
+"""Orders of one table; ours have fewer than two hundred."""
+MOST_MIXED = 32
+"""Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
+MOST_PLANNED = 200
+"""Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
+MOST_LINES = 8
+"""Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
+
+
+def finite(value: float) -> float | None:
+    """A number for JSON, which knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def curve_out(curve: Curve) -> dict[str, Json]:
+    """A curve: its lines, or its table."""
+    if isinstance(curve, Table):
+        return {"orders": list(curve.orders), "values": [finite(value) for value in curve.values.tolist()]}
+    return {"lines": [_line_out(line) for line in curve.lines]}
+
+
+def curve_in(found: Json) -> Curve:
+    """The curve of such a text."""
+    fields = table(found)
+    if "orders" in fields:
+        return _table_in(items(fields["orders"]), items(fields["values"]))
+    lines = items(fields["lines"])
+    if not 1 <= len(lines) <= MOST_LINES:
+        raise SchemaMismatch(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
+    found_lines = tuple(map(_line_in, tables(lines)))
+    return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
+
+
+def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Table:
+    """As ``Table.of`` would have it, without the exact fractions that make thousands of orders slow."""
+    if not len(orders) == len(values) <= MOST_ORDERS:
+        raise SchemaMismatch(f"a table of the receipt has more than {MOST_ORDERS} orders, or not a value for each.")
+    alphas, bounds = tuple(map(number, orders)), np.array(list(map(number, values)), dtype=np.float64)
+    if not alphas or not alphas[0] > 1 or not math.isfinite(alphas[-1]) or not np.all(bounds >= 0):
+        raise SchemaMismatch("a table of the receipt has an order up to 1 or a negative value; it was changed.")
+    if not all(low < high for low, high in pairwise(alphas)):
+        raise SchemaMismatch("the orders of a table of the receipt do not increase; it was changed.")
+    return Table(alphas, bounds)
+
+
+def budget_out(budget: Budget) -> dict[str, Json]:
+    """A budget: ε at its order."""
+    return {"epsilon": str(budget.epsilon), "alpha": str(budget.alpha)}
+
+
+def budget_in(found: Json) -> Budget:
+    """The budget of such a text."""
+    fields = table(found)
+    return Budget(fraction(fields["epsilon"]), fraction(fields["alpha"]))
+
+
+def pledge_out(pledge: Pledge) -> dict[str, Json]:
+    """A pledge and all that it was made of."""
+    match pledge:
+        case FixedOrder():
+            return {"kind": "fixed order", "alpha": str(pledge.alpha), "delta": pledge.delta}
+        case Mixture():
+            orders, weights = list(pledge.orders), list(pledge.weights)
+            return {"kind": "mixture of orders", "orders": orders, "weights": weights, "delta": pledge.delta}
+        case HalfNormal():
+            return {"kind": "half-normal mixture", "v": pledge.v, "delta": pledge.delta}
+        case PlannedStops():
+            stops = [curve_out(promise.curve) for promise in pledge.promises]
+            return {"kind": "planned stops", "stops": stops, "delta": pledge.delta}
+    raise SchemaMismatch(f"a receipt cannot hold a pledge of kind {type(pledge).__name__}; use one of expost's.")
+
+
+def pledge_in(found: Json) -> Pledge:
+    """The pledge of such a text."""
+    fields = table(found)
+    delta = number(fields["delta"])
+    match fields["kind"]:
+        case "fixed order":
+            return FixedOrder(fraction(fields["alpha"]), delta)
+        case "mixture of orders":
+            orders, weights = (tuple(map(number, items(fields[name]))) for name in ("orders", "weights"))
+            if len(orders) > MOST_MIXED:
+                raise SchemaMismatch(f"the receipt mixes more than {MOST_MIXED} orders; it was changed.")
+            return Mixture(orders, weights, delta)
+        case "half-normal mixture":
+            return HalfNormal(number(fields["v"]), delta)
+        case "planned stops":
+            stops = items(fields["stops"])
+            if len(stops) > MOST_PLANNED:
+                raise SchemaMismatch(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
+            return PlannedStops(tuple(Promise(curve_in(each)) for each in stops), delta)
+    raise SchemaMismatch("the receipt names a pledge that expost does not know; read it with the version it names.")
+
+
+def item_out(item: Item) -> dict[str, Json]:
+    """One line of the bill."""
+    entry = item.entry
+    return {
+        "what": entry.what,
+        "part": entry.part,
+        "neighbours": entry.neighbours,
+        "seeded": entry.seeded,
+        "floating": entry.floating,
+        "facts": dict(entry.facts),
+        "curve": curve_out(item.spent.curve),
+        "count": item.count,
+        "finished": item.finished,
+    }
+
+
+def item_in(found: Json) -> Item:
+    """The line of such a text."""
+    fields = table(found)
+    what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
+    seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))
+    entry = Entry(what, part, neighbours, seeded, floating, facts_in(fields["facts"]))
+    return Item(entry, Spent(curve_in(fields["curve"])), whole(fields["count"]), finished)
+
+
+def facts_in(found: Json) -> dict[str, Fact]:
+    """The facts of a step, refused unless each is a text, a whole number or a truth value."""
+    facts: dict[str, Fact] = {}
+    for name, value in table(found).items():
+        if not isinstance(value, str | int):
+            raise SchemaMismatch("a fact of the receipt is neither a text nor a whole number; it was changed.")
+        facts[name] = value
+    return facts
+
+
+def table(found: Json) -> Mapping[str, Json]:
+    """The value, refused unless it is a table."""
+    if not isinstance(found, Mapping):
+        raise SchemaMismatch("the receipt has something else where a table belongs; it was changed or cut short.")
+    return found
+
+
+def items(found: Json) -> Sequence[Json]:
+    """The value, refused unless it is a list."""
+    if isinstance(found, str) or not isinstance(found, Sequence):
+        raise SchemaMismatch("the receipt has something else where a list belongs; it was changed or cut short.")
+    return found
+
+
+def tables(found: Json) -> list[Mapping[str, Json]]:
+    """The value, refused unless it is a list of tables."""
+    return [table(each) for each in items(found)]
+
+
+def text(found: Json) -> str:
+    """The value, refused unless it is a text."""
+    if not isinstance(found, str):
+        raise SchemaMismatch("the receipt has something else where a text belongs; it was changed or cut short.")
+    return found
+
+
+def truth(found: Json) -> bool:
+    """The value, refused unless it is true or false."""
+    if not isinstance(found, bool):
+        raise SchemaMismatch("the receipt has something else where true or false belongs; it was changed.")
+    return found
+
+
+def number(found: Json) -> float:
+    """The value as a float, null as infinity; refused if it is anything else."""
+    if found is None:
+        return math.inf
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise SchemaMismatch("the receipt has something else where a number belongs; it was changed or cut short.")
+    if math.isnan(found):
+        raise SchemaMismatch("the receipt has something that is not a number where one belongs; it was changed.")
+    return float(found)
+
+
+def whole(found: Json) -> int:
+    """The value, refused unless it counts something."""
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST_COUNT:
+        raise SchemaMismatch(f"the receipt has something else where a count from 1 to {MOST_COUNT} belongs.")
+    return found
+
+
+def fraction(found: Json) -> Fraction:
+    """The exact number that a text spells."""
+    spelled = text(found)
+    if not FRACTION.fullmatch(spelled):
+        raise SchemaMismatch(f"the receipt has something else where a fraction of {MOST_DIGITS} digits belongs.")
+    try:
+        return Fraction(spelled)
+    except ZeroDivisionError:
+        raise SchemaMismatch("the receipt has something else where a fraction belongs; it was changed.") from None
+
+
+def _line_out(line: Linear) -> dict[str, Json]:
+    profile = None if line.gaussian is None else str(line.gaussian)
+    return {"xi": str(line.xi), "rho": str(line.rho), "gaussian": profile}
+
+
+def _line_in(fields: Mapping[str, Json]) -> Linear:
+    profile = None if fields["gaussian"] is None else fraction(fields["gaussian"])
+    return Linear(fraction(fields["xi"]), fraction(fields["rho"]), profile)

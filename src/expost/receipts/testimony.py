@@ -1,0 +1,163 @@
+"""What a receipt says, taken apart into values of ours: nothing is believed here, but everything has its type."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar, final
+
+from expost.accounting.claim import Budget, Spent
+from expost.accounting.curve import Curve
+from expost.bill import Item
+from expost.checks.confidence import Confidence
+from expost.errors import SchemaMismatch
+from expost.ladder import Rung
+from expost.private import Neighbours
+from expost.receipts.bounds import require_modest
+from expost.receipts.notation import (
+    budget_in,
+    curve_in,
+    facts_in,
+    fraction,
+    item_in,
+    items,
+    number,
+    table,
+    tables,
+    text,
+    truth,
+    whole,
+)
+from expost.recorded import CheckOnRecord
+from expost.search import Ended
+from expost.step import Verdict
+from expost.text import Json
+
+T = TypeVar("T")
+
+MOST_ENTRIES = 1000
+"""Lines of a bill, and columns of a schema: pairs of columns are listed, and each line is added up."""
+MOST_STOPS = 100
+"""Planned stops: stating a table of costs takes ten milliseconds for each, and δ is divided by their number."""
+SUREST = 1 - Fraction(1, 10**12)
+"""The largest confidence whose guard is computed: nearer to 1 the tails of the noise end below the floats."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StopClaimed:
+    """A planned stop: what it costs, the rung that leads there if it is told, and the least margin that passes."""
+
+    curve: Curve
+    epsilon: float
+    rung: Rung | None
+    guard: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A rung that was taken: its budget and how often it was spent, the total after it, and what the check said."""
+
+    budget: Budget
+    times: int
+    spent: Spent
+    epsilon: float
+    verdict: Verdict | None
+    accuracy: float | None
+    error: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of a candidate, and of whom; without a threshold the caller's own rule decided, or nothing did."""
+
+    target: str
+    measure: str
+    threshold: Fraction | None
+    confidence: Confidence | None
+    check: CheckOnRecord | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """A receipt without its statement and its pledge; ``found`` is all of it, for what only one job has."""
+
+    found: Mapping[str, Json]
+    made: str
+    neighbours: Neighbours
+    seeded: bool
+    floating: bool
+    asked: Asked
+    cap: float | None
+    stops: tuple[StopClaimed, ...]
+    ended: Ended
+    reached: bool
+    held: float | None
+    history: tuple[Taken, ...]
+    bill: tuple[Item, ...]
+
+    @classmethod
+    def of(cls, found: Mapping[str, Json]) -> "Testimony":
+        """The testimony of a receipt; refused if a part of it is missing, malformed or too large."""
+        ended = table(found["ended"])
+        return cls(
+            found=found,
+            made=text(found["made"]),
+            neighbours=Neighbours(text(found["neighbours"])),
+            seeded=truth(found["seeded"]),
+            floating=truth(found["floating"]),
+            asked=_asked(table(found["asked"])),
+            cap=_maybe(number, found["cap"]),
+            stops=tuple(map(_stop, tables(bounded(table(found["plan"])["stops"], MOST_STOPS, least=0)))),
+            ended=Ended[text(ended["how"]).upper()],
+            reached=truth(ended["reached"]),
+            held=_maybe(number, found["held"]),
+            history=tuple(map(_taken, tables(bounded(found["history"], MOST_STOPS)))),
+            bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
+        )
+
+
+def bounded(found: Json, most: int, *, least: int = 1) -> Sequence[Json]:
+    """The value, refused unless it is a list with as many entries as there may be, by default at least one."""
+    listed = items(found)
+    if not least <= len(listed) <= most:
+        raise SchemaMismatch(f"a list of the receipt does not have between {least} and {most} entries; it was changed.")
+    return listed
+
+
+def _asked(fields: Mapping[str, Json]) -> Asked:
+    level, looks, check = (fields[name] for name in ("confidence", "looks", "check"))
+    confidence = None if level is None else Confidence(fraction(level), whole(looks))
+    if (confidence is None and looks is not None) or (confidence is not None and confidence.level > SUREST):
+        raise SchemaMismatch("the receipt has looks without a confidence, or one that nobody can ask for.")
+    named = None if check is None else CheckOnRecord(text(table(check)["name"]), facts_in(table(check)["facts"]))
+    threshold = _maybe(fraction, fields["threshold"])
+    return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)
+
+
+def _stop(fields: Mapping[str, Json]) -> StopClaimed:
+    rung = None if fields["rung"] is None else _rung(table(fields["rung"]))
+    return StopClaimed(curve_in(fields["curve"]), number(fields["epsilon"]), rung, _maybe(number, fields["guard"]))
+
+
+def _rung(fields: Mapping[str, Json]) -> Rung:
+    return Rung(budget_in(fields), truth(fields["asked"]), whole(fields["times"]))
+
+
+def _taken(fields: Mapping[str, Json]) -> Taken:
+    passed = _maybe(truth, fields["passed"])
+    margin, std, guard, accuracy, error = (
+        _maybe(number, fields[name]) for name in ("margin", "std", "guard", "accuracy", "error")
+    )
+    if passed is None and (margin, std, guard) != (None, None, None):
+        raise SchemaMismatch("a rung of the receipt has an answer and no verdict; it was changed.")
+    verdict = None if passed is None else Verdict(passed, margin, std, guard)
+    spent = Spent(curve_in(fields["curve"]))
+    budget, times = budget_in(fields["budget"]), whole(fields["times"])
+    return Taken(budget, times, spent, number(fields["epsilon"]), verdict, accuracy, error)
+
+
+def _maybe(read: Callable[[Json], T], found: Json) -> T | None:
+    return None if found is None else read(found)

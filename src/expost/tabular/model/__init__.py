@@ -1,0 +1,1 @@
+"""The graphical model: fitted to noisy marginals, and drawn from."""

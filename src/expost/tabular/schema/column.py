@@ -1,0 +1,157 @@
+"""Columns with a public, declared domain: any cell in, a code from 0 to size − 1 out, and never an error.
+
+A cell is canonical text, or None where a value is missing. The code of a cell depends on that cell alone: this is
+what lets one record move a statistic by no more than it claims.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from enum import Enum
+from functools import cache
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import InvalidValue
+from expost.noise import Integers, Noise
+
+Cells: TypeAlias = Sequence[str | None]
+Codes: TypeAlias = NDArray[np.unsignedinteger]
+Values: TypeAlias = NDArray[np.generic]
+Setting: TypeAlias = str | bool | Sequence[object]
+
+LARGEST_DOMAIN = 2**16
+"""More codes than this in one column is a mistake in the schema, not a domain."""
+
+EXACT = 2.0**53
+"""Whole numbers below this are floats, exactly."""
+
+MISSING_LABEL = "(missing)"
+
+
+class Missing(Enum):
+    """What a missing cell, or one that is not a value of the column's kind, becomes.
+
+    Dropping a record for its own content keeps add/remove neighbours neighbours. Where one record replaces another
+    it makes the number of kept records private.
+    """
+
+    CATEGORY = "a category of its own, the last code"
+    DROP = "the record is dropped"
+    FALLBACK = "the column's fallback, by rule the first code"
+
+
+class Column(Protocol):
+    """One column of a schema: a finite public domain and the rule that sends every cell into it.
+
+    What must hold: ``encode`` never fails and looks at each cell alone; ``encode(decode(codes))`` is ``codes``.
+    Implemented by Categorical, Boolean, Integer, IntegerBins, Numeric and Dates.
+    """
+
+    @property
+    def name(self) -> str:
+        """The column's name in the table."""
+        ...
+
+    @property
+    def missing(self) -> Missing:
+        """What a missing cell becomes."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many codes there are."""
+        ...
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One text for each code, for reports."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, Setting]:
+        """What a schema file says of the column, besides its name and missing values."""
+        ...
+
+    def encode(self, cells: Cells) -> Codes:
+        """The codes, as the smallest unsigned integers; ``size`` marks a record to drop."""
+        ...
+
+    def decode(self, codes: Codes, noise: Noise) -> Values:
+        """A value for each code: a label, or a uniform draw from a bin; None for a missing one."""
+        ...
+
+
+def number_in(cell: str) -> int | float | None:
+    """The number a text spells, exactly where it is whole and large; None where it spells none."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    if -EXACT < value < EXACT:
+        return value
+    try:
+        return int(cell)
+    except ValueError:
+        return None if math.isnan(value) else value
+
+
+def ordinal(cell: str) -> int | None:
+    """The day a text names in ISO form, with or without a time; None where it names none.
+
+    A time with a zone is taken in UTC, as it is where a table holds it as a time and not as text.
+    """
+    try:
+        day = date.fromisoformat(cell[:10])
+    except ValueError:
+        return None
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(cell)
+        day = day if moment.tzinfo is None else moment.astimezone(UTC).date()
+    return day.toordinal()
+
+
+def smallest(count: int) -> np.dtype[np.unsignedinteger]:
+    """The smallest unsigned integers that hold the codes 0 … count − 1."""
+    return np.dtype(np.uint8 if count <= 2**8 else np.uint16 if count <= 2**16 else np.uint32)
+
+
+def coded(cells: Cells, rule: Callable[[str], int | None], count: int, missing: Missing, fallback: int = 0) -> Codes:
+    """The code of each cell by a rule that says None for what is not a value; ``count`` codes are for values."""
+    absent = fallback if missing is Missing.FALLBACK else count
+
+    @cache
+    def code(cell: str | None) -> int:
+        found = None if cell is None else rule(cell)
+        return absent if found is None else found
+
+    codes: Codes = np.fromiter(map(code, cells), smallest(max(count, absent + 1)), len(cells))
+    return codes
+
+
+def value_codes(codes: Codes, count: int) -> Integers:
+    """The codes of values, with the missing code as the last of them so that a lookup does not fail."""
+    return np.minimum(codes, count - 1).astype(np.int64)
+
+
+def with_missing(values: Values, codes: Codes, count: int, missing: Missing) -> Values:
+    """The values, with None for the missing code where the column has one."""
+    if missing is not Missing.CATEGORY:
+        return values
+    whole = values.astype(np.object_)
+    whole[codes == count] = None
+    return whole
+
+
+def with_missing_label(labels: tuple[str, ...], missing: Missing) -> tuple[str, ...]:
+    """The labels, and one for the missing category where there is one."""
+    return (*labels, MISSING_LABEL) if missing is Missing.CATEGORY else labels
+
+
+def check_domain(name: str, count: int) -> None:
+    """Refuse a domain with nothing in it, or too much."""
+    if not 1 <= count <= LARGEST_DOMAIN:
+        raise InvalidValue(f"column {name} has {count} values; a domain has 1 to {LARGEST_DOMAIN}: list or bin them.")

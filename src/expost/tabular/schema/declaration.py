@@ -1,0 +1,160 @@
+"""How a column is declared in a schema file: TOML in, one clear sentence for each mistake, TOML out."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
+from typing import TypeVar, final
+
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.tabular.schema.binned import Closed, DateEdge, Dates, IntegerBins, Numeric
+from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
+from expost.tabular.schema.listed import Boolean, Categorical, Integer
+
+T = TypeVar("T")
+
+
+@final
+class Fields:
+    """The settings of one TOML table, each taken once; what nobody took is refused as a slip of the pen."""
+
+    def __init__(self, table: object, where: str) -> None:
+        if not isinstance(table, dict):
+            raise SchemaMismatch(f"{where} is not a table of settings; write it under [[column]].")
+        self._left: dict[str, object] = dict(table)
+        self.where = where
+
+    def take(self, key: str, kind: type[T]) -> T:
+        """The setting, refused unless it is there and of this kind."""
+        found = self.optional(key, kind)
+        if found is None:
+            raise SchemaMismatch(f"{self.where} does not say {key}; add it.")
+        return found
+
+    def optional(self, key: str, kind: type[T]) -> T | None:
+        """The setting, or None where it is not there."""
+        value = self._left.pop(key, None)
+        if value is not None and type(value) is not kind:
+            raise SchemaMismatch(f"{key} of {self.where} is not a {kind.__name__}; correct it.")
+        return value if isinstance(value, kind) else None
+
+    def has(self, key: str) -> bool:
+        """Whether the setting is there."""
+        return key in self._left
+
+    def choice(self, key: str, words: Mapping[str, T]) -> T:
+        """What the word means, refused unless it is one of these."""
+        word = self.take(key, str)
+        if word not in words:
+            raise SchemaMismatch(f"{key} of {self.where} is {word}; it is one of {', '.join(words)}.")
+        return words[word]
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts; numbers and truth values are taken as they are spelled in a table."""
+        values = self.take(key, list)
+        if not all(isinstance(value, str | int | float) for value in values):
+            raise SchemaMismatch(f"{key} of {self.where} is not a list of texts; put each in quotes.")
+        return tuple(value if isinstance(value, str) else str(value).lower() for value in values)
+
+    def whole(self, key: str) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        values = self.take(key, list)
+        if not all(type(value) is int for value in values):
+            raise InvalidValue(f"{key} of {self.where} is not a list of whole numbers; correct it.")
+        return tuple(values)
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        """A list of numbers, which may be infinite."""
+        values = self.take(key, list)
+        if not all(type(value) in (int, float) for value in values):
+            raise InvalidValue(f"{key} of {self.where} is not a list of numbers; correct it.")
+        return tuple(values)
+
+    def dates(self, key: str) -> tuple[DateEdge, ...]:
+        """A list of dates, as dates or texts, which may start or end with an infinity."""
+        try:
+            return tuple(map(_day, self.take(key, list)))
+        except ValueError:
+            raise InvalidValue(f"{key} of {self.where} is not a list of dates such as 2024-01-31.") from None
+
+    def missing(self) -> Missing:
+        """What a missing value becomes: true for a category of its own, "drop", or false for the fallback."""
+        value = self._left.pop("missing", False)
+        if type(value) is bool:
+            return Missing.CATEGORY if value else Missing.FALLBACK
+        if value == "drop":
+            return Missing.DROP
+        raise SchemaMismatch(f'missing of {self.where} is none of true, false and "drop"; choose one.')
+
+    def finish(self) -> None:
+        """Refuse whatever is left."""
+        if self._left:
+            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which means nothing there; remove it.")
+
+
+def column(table: object) -> Column:
+    """The column that a table of the schema file declares."""
+    fields = Fields(table, "a column of the schema")
+    name = fields.take("name", str)
+    fields.where = f"column {name}"
+    found = fields.choice("kind", KINDS)(name, fields)
+    fields.finish()
+    return found
+
+
+def toml(value: object) -> str:
+    """A value as TOML: texts in quotes, lists in brackets."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Iterable):
+        return f"[{', '.join(map(toml, value))}]"
+    return value.isoformat() if isinstance(value, date) else repr(value)
+
+
+def _day(value: object) -> DateEdge:
+    if isinstance(value, float) and math.isinf(value):
+        return value
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
+    return date.fromisoformat(value if isinstance(value, str) else "")
+
+
+def _categorical(name: str, fields: Fields) -> Column:
+    other, fallback = fields.optional("other", str), fields.optional("fallback", str)
+    return Categorical(name, fields.texts("values"), other, fallback, fields.missing())
+
+
+def _boolean(name: str, fields: Fields) -> Column:
+    return Boolean(name, fields.missing())
+
+
+def _numeric(name: str, fields: Fields) -> Column:
+    edges = tuple(map(float, fields.numbers("edges")))
+    return Numeric(name, edges, fields.choice("closed", CLOSED), fields.missing())
+
+
+def _integer(name: str, fields: Fields) -> Column:
+    if fields.has("edges"):
+        return IntegerBins(name, fields.numbers("edges"), fields.choice("closed", CLOSED), fields.missing())
+    if fields.has("values"):
+        return Integer(name, fields.whole("values"), fields.missing())
+    ends = fields.whole("range")
+    if len(ends) != 2 or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
+        raise InvalidValue(f"range of column {name} is not [first, last] with up to {LARGEST_DOMAIN} numbers; bin it.")
+    return Integer(name, tuple(range(ends[0], ends[1] + 1)), fields.missing())
+
+
+def _date(name: str, fields: Fields) -> Column:
+    return Dates(name, fields.dates("edges"), fields.choice("closed", CLOSED), fields.missing())
+
+
+CLOSED = {closed.value: closed for closed in Closed}
+KINDS: dict[str, Callable[[str, Fields], Column]] = {
+    "categorical": _categorical,
+    "numeric": _numeric,
+    "integer": _integer,
+    "boolean": _boolean,
+    "date": _date,
+}

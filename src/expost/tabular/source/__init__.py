@@ -1,0 +1,1 @@
+"""Sources of tables: files, queries and frames, read under a schema."""

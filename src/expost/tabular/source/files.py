@@ -1,0 +1,102 @@
+"""Rows out of files, queries and relations.
+
+DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import final
+
+import duckdb
+from duckdb import DuckDBPyRelation
+
+from expost.errors import SchemaMismatch
+from expost.tabular.source.delimited import Delimited
+from expost.tabular.source.engine import confined, connection, literal
+
+CHUNK = 2**16
+"""Rows handed over at a time."""
+
+CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+QUERY = "duckdb:"
+ZONED = "WITH TIME ZONE"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Rows:
+    """A relation of DuckDB."""
+
+    neighbours: DuckDBPyRelation
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.neighbours.columns)
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
+        """The values of these columns, a chunk of rows at a time, all from one run."""
+        kinds = dict(zip(self.names, map(str, self.neighbours.types), strict=True))
+        rows = self.neighbours.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
+        while chunk := list(islice(rows, CHUNK)):
+            yield [*zip(*chunk, strict=True)]
+
+
+def from_query(sql: str) -> Rows:
+    """The rows that one SELECT selects from the Parquet files that it names; it can do nothing else."""
+    statements = duckdb.connect(":memory:").extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise SchemaMismatch("the DuckDB query is not one SELECT; write a single one after duckdb: instead.")
+    return Rows(confined(named_files(sql)).sql(sql))
+
+
+def named_files(sql: str) -> tuple[Path, ...]:
+    """The Parquet files that a query names; another file is refused, because DuckDB guesses how it is written."""
+    named = [path for path in map(Path, _quoted(sql)) if _is_file(path)]
+    guessed = [path.name for path in named if not path.name.lower().endswith(PARQUET_SUFFIXES)]
+    if guessed:
+        raise SchemaMismatch(
+            f"the DuckDB query names {guessed[0]}, which is not a Parquet file: DuckDB would guess from its records "
+            "how to read it; name Parquet files only."
+        )
+    return tuple(named)
+
+
+def from_file(path: Path) -> Rows | Delimited:
+    """The rows of a CSV or Parquet file, told apart by its name."""
+    if not path.is_file():
+        raise SchemaMismatch(f"there is no file {path}; check its name.")
+    if path.name.lower().endswith(PARQUET_SUFFIXES):
+        return Rows(connection().read_parquet(literal(path)))
+    if path.name.lower().endswith(CSV_SUFFIXES):
+        return Delimited.of(path)
+    raise SchemaMismatch(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
+
+
+def _plain(name: str, kind: str) -> duckdb.Expression:
+    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone."""
+    column = duckdb.ColumnExpression(name)
+    if kind == f"TIMESTAMP {ZONED}":
+        return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
+    return column.cast("VARCHAR").alias(name) if ZONED in kind else column
+
+
+def _quoted(sql: str) -> Iterator[str]:
+    """The texts and names in quotes of a query."""
+    letters = sql.encode()
+    places = [start for start, _ in duckdb.tokenize(sql)]
+    for start, end in pairwise([*places, len(letters)]):
+        word = letters[start:end].decode().strip()
+        if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"":
+            yield word[1:-1].replace(2 * word[0], word[0])
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; a text that cannot be the name of one is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

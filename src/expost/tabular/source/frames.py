@@ -1,0 +1,120 @@
+"""Frames through narwhals: pandas, polars and pyarrow in, and synthetic tables back as what came in."""
+
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import Any, final
+
+import duckdb
+import narwhals as nw
+from duckdb import DuckDBPyRelation
+
+from expost.errors import SchemaMismatch
+from expost.tabular.schema.column import Values
+from expost.tabular.source.engine import connection
+from expost.tabular.source.files import CHUNK
+from expost.tabular.table import Kind
+
+
+class Format(Enum):
+    """How a table is written to a file."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Frame:
+    """A frame of any library that narwhals knows; lazy ones are collected."""
+
+    frame: nw.DataFrame[Any]
+
+    @classmethod
+    def of(cls, native: object) -> "Frame":
+        """The frame behind a native one."""
+        try:
+            known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
+        except TypeError:
+            raise SchemaMismatch(
+                f"a {type(native).__name__} is not a table; give a file, a DuckDB query, or a pandas, polars or Arrow "
+                "frame."
+            ) from None
+        return cls(known.collect() if isinstance(known, nw.LazyFrame) else known)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.frame.columns)
+
+    @property
+    def kind(self) -> Kind:
+        """The library it belongs to; arrow for those that have no kind here."""
+        word = str(self.frame.implementation)
+        return Kind(word) if word in {kind.value for kind in Kind} else Kind.PYARROW
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
+        """The values of these columns, a chunk of rows at a time."""
+        for start in range(0, len(self.frame), CHUNK):
+            part = self.frame[start : start + CHUNK]
+            yield [part.get_column(name).to_list() for name in names]
+
+
+def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
+    """The columns as a frame of this kind."""
+    if kind is Kind.DUCKDB:
+        return _relation(columns)
+    lists = {name: values.tolist() for name, values in columns.items()}
+    if kind is Kind.PANDAS:
+        return _pandas(lists)
+    return nw.from_dict(lists, backend=kind.value).to_native()
+
+
+def write_table(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
+    """Write columns, or a frame of any kind, to a file; its name says the format unless it is given."""
+    place = Path(path)
+    chosen = _format(place) if format is None else format
+    if not place.parent.is_dir():
+        raise SchemaMismatch(f"there is no folder {place.parent} to write {place.name} in; create it first.")
+    native = _relation(table) if isinstance(table, Mapping) else table
+    if isinstance(native, DuckDBPyRelation):
+        write_native = native.write_csv if chosen is Format.CSV else native.write_parquet
+        try:
+            write_native(str(place))
+        except duckdb.IOException as failure:  # the disk is full or gone; DuckDB has no errors of the system's kind
+            raise OSError(errno.EIO, f"DuckDB could not write {place.name}") from failure
+    elif chosen is Format.CSV:
+        Frame.of(native).frame.write_csv(place)
+    else:
+        Frame.of(native).frame.write_parquet(place)
+
+
+def _format(path: Path) -> Format:
+    for chosen in Format:
+        if path.suffix.lower() == f".{chosen.value}":
+            return chosen
+    raise SchemaMismatch(f"{path.name} ends in neither .csv nor .parquet; rename it or give a format.")
+
+
+def _relation(columns: Mapping[str, Values]) -> DuckDBPyRelation:
+    home = connection()
+    home.register("columns", dict(columns))
+    neighbours: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
+    return neighbours
+
+
+def _pandas(lists: Mapping[str, list[object]]) -> Any:
+    """Whole numbers stay whole and truth values true next to missing ones, and dates are pandas' own."""
+    pd = import_module("pandas")  # only whoever came with a pandas frame needs it
+
+    def series(values: list[object]) -> Any:
+        kinds = {type(value) for value in values if value is not None}
+        if None in values and kinds in ({int}, {bool}):
+            return pd.array(values, dtype="Int64" if kinds == {int} else "boolean")
+        return pd.to_datetime(values) if kinds == {date} else values
+
+    return pd.DataFrame({name: series(values) for name, values in lists.items()})

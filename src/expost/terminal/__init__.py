@@ -1,0 +1,1 @@
+"""The terminal: what a command takes and shows, and how it ends."""

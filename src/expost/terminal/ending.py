@@ -1,0 +1,158 @@
+"""How a command ends: refusals in one sentence, a run with its bill on the disk before anything is shown of it."""
+
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import click
+
+from expost.bill import spent_so_far
+from expost.errors import ExpostError, MechanismFailed
+from expost.folders.claim import Claim
+from expost.folders.journal import Journal
+from expost.noise import Noise, SeededNoise, SystemNoise
+from expost.report.digits import price
+from expost.report.facts import Facts
+from expost.terminal.live import Screen
+from expost.terminal.options import Command
+from expost.terminal.signals import Signals
+from expost.terminal.steady import is_lost, steady_streams
+from expost.text import printable
+
+REACHED, NOT_SHOWN, REFUSED, NOT_REACHED, FAILED, BY_SIGNAL = 0, 1, 2, 3, 4, 128
+"""The exit statuses; that of a signal is added to its number."""
+
+
+class Finished(Protocol):
+    """A run that came to an end. Implemented by Synthesized and Finetuned."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is told of it."""
+        ...
+
+    @property
+    def passed(self) -> bool:
+        """Whether the target was reached."""
+        ...
+
+
+R = TypeVar("R", bound=Finished)
+
+
+class Program(click.Group):
+    """Commands whose output may go to a pipe that is closed, a disk that is full, or a terminal without Greek."""
+
+    def main(self, *words: Any, **settings: Any) -> Any:
+        """Run a command."""
+        with steady_streams():
+            return super().main(*words, **settings)
+
+
+def stop(sentence: str, status: int) -> NoReturn:
+    """End without a release."""
+    say(sentence)
+    sys.exit(status)
+
+
+def say(sentence: str) -> None:
+    """A sentence on the error stream, below what the interrupt key left; nothing in a path can draw on a terminal."""
+    below = "\n" if sentence.startswith("\n") else ""
+    click.echo(f"{below}{printable(sentence.removeprefix(below))}", err=True)
+
+
+def plainly(command: Command) -> Command:
+    """Refusals in one sentence on the error stream, with their own exit status."""
+
+    @wraps(command)
+    def run(**settings: Any) -> None:
+        try:
+            command(**settings)
+        except ExpostError as refusal:
+            stop(f"expost: {refusal}", REFUSED)
+        except KeyboardInterrupt:
+            stop("\nexpost: interrupted.", BY_SIGNAL + signal.SIGINT)
+        if is_lost(sys.stdout):
+            sys.exit(NOT_SHOWN)
+
+    return run
+
+
+def release(
+    run: Callable[[Noise, Journal], R],
+    save: Callable[[R, Path | Claim], None],
+    claim: Claim,
+    screen: Screen,
+    settings: Mapping[str, Any],
+) -> NoReturn:
+    """Run the job with a live table, write its files, and say how it ended and what was spent, whatever happens."""
+    noise: Noise = SystemNoise() if settings["seed"] is None else SeededNoise(settings["seed"])
+    with Signals() as signals:
+        try:
+            with claim, screen:
+                done = run(noise, claim.journal)
+                with signals.waiting():
+                    missed = _keep(save, done, claim)
+                    claim.give_up()  # while signals wait: one that came later would leave the journal behind
+        except BaseException as failure:  # whatever it is, what was spent is said
+            signals.ignore()
+            _say_spent(failure, claim, signals)
+            raise
+        signals.ignore()
+        screen.end(done.facts, claim.where)
+        if missed is not None:
+            stop(f"expost: {claim.place.typed} could not be written ({missed}){_spent(claim)}.", FAILED)
+        sys.exit(REACHED if done.passed else NOT_REACHED)
+
+
+def _keep(save: Callable[[R, Path | Claim], None], done: R, claim: Claim) -> str | None:
+    """Write a release to its folder or, because it is paid for, anywhere else; why, if it is not in its folder."""
+    try:
+        save(done, claim)
+    except (OSError, ExpostError) as failure:
+        spare = Path(tempfile.mkdtemp(prefix="expost-"))
+        try:
+            save(done, spare / claim.place.folder.name)
+        except BaseException:
+            spare.rmdir()
+            raise
+        claim.delivered = spare / claim.place.folder.name
+        return _reason(failure)
+    return None
+
+
+def _say_spent(failure: BaseException, claim: Claim, signals: Signals) -> None:
+    """End by a signal, a refusal or a lack of disk or memory in one sentence; anything else keeps its traceback."""
+    if signals.number is not None:
+        stop(f"\nexpost: {signals.word}{_spent(claim)}.", BY_SIGNAL + signals.number)
+    match failure:
+        case MechanismFailed():  # which says itself what is spent
+            stop(f"expost: {failure}{'' if claim.left is None else f' The journal {claim.left} says so too.'}", REFUSED)
+        case ExpostError():
+            paid = spent_so_far(claim.ledger)
+            stop(f"expost: {failure}{f' ε = {price(paid)} is spent{_recorded(claim)}.' if paid else ''}", REFUSED)
+        case OSError():
+            stop(f"expost: a file could not be written ({_reason(failure)}){_spent(claim)}.", FAILED)
+        case MemoryError():
+            stop(f"expost: memory ran out{_spent(claim)}.", FAILED)
+        case KeyboardInterrupt():  # raised by other means than a signal
+            stop(f"\nexpost: interrupted{_spent(claim)}.", BY_SIGNAL + signal.SIGINT)
+    say(f"expost: the run failed{_spent(claim)}.")
+
+
+def _spent(claim: Claim) -> str:
+    """What there is of a run that has ended, what it cost, and where that is written down."""
+    written = "nothing was written" if claim.delivered is None else f"the release is in {claim.where}"
+    return f"; {written}, and ε = {price(spent_so_far(claim.ledger))} is spent{_recorded(claim)}"
+
+
+def _recorded(claim: Claim) -> str:
+    return "" if claim.left is None else f", as {claim.left} says"
+
+
+def _reason(failure: BaseException) -> str:
+    return str(getattr(failure, "strerror", None) or failure).rstrip(".")

@@ -1,0 +1,115 @@
+"""What commands share: options, and a file to take them from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from expost.checks.confidence import confidence_level
+from expost.errors import InvalidValue
+from expost.folders.claim import Claim
+from expost.text import bounded_text, number_typed, printable, toml_in
+
+Command = Callable[..., None]
+Option = Callable[[Command], Command]
+MOST_BYTES = 2**20
+"""Of a file of options, which has a line for each."""
+CONFIG = f"{__name__}.config"
+"""Where a context keeps the file of options."""
+
+
+def confidence_typed(text: str) -> Fraction | None:
+    """A confidence as a person types it: a probability, or `none` for the paper's check."""
+    try:
+        return None if text == "none" else confidence_level(number_typed(text))
+    except (ValueError, ZeroDivisionError):
+        raise InvalidValue(
+            f"confidence is {text}; write a probability from 0.5 up to but not including 1, or none."
+        ) from None
+
+
+CHECKING: list[Option] = [
+    click.option("--confidence", default="0.95", metavar="LEVEL|none",
+                 help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
+                 "paper's check, which promises nothing."),
+    click.option("--records", type=click.IntRange(min=1), default=None,
+                 help="About how many records there are, if that is public: margins are then shown as accuracies, and "
+                 "looks that would be too noisy are left out."),
+]  # fmt: skip
+
+RELEASING: list[Option] = [
+    click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),
+    click.option("--overwrite", is_flag=True, help="Replace the release in the output folder; its receipt is kept."),
+    click.option("--seed", type=int, default=None, help="Repeat the same noise; everything is then NOT PRIVATE."),
+    click.option("--json", "as_json", is_flag=True, help="Print the receipt instead of words."),
+]
+
+
+def options(*groups: Sequence[Option]) -> Option:
+    """All options of the groups on one command."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed([each for group in groups for each in group]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def config(family: Sequence[str]) -> Option:
+    """The option to name a TOML file that serves the commands of a family: what only the others know is left alone."""
+
+    def configured(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+        """Take the options of the file as defaults, so that the command line still wins."""
+        if value is None:
+            return
+        try:
+            settings = toml_in(bounded_text(value, MOST_BYTES))
+        except (OSError, ValueError):  # not TOML, or a number too long or lists too deep to be read
+            raise _wrong(f"{value} is not a readable TOML file of at most {MOST_BYTES:,} bytes.") from None
+        context.meta[CONFIG] = value
+        everyone = {word for name in family for word in _words(_named(context, name))}
+        for name, setting in settings.items():
+            if name not in everyone:
+                raise _wrong(f"{value} sets {name}, which is not an option of {' or '.join(family)}.")
+            if isinstance(setting, str) and "\0" in setting:
+                raise _wrong(
+                    f"{value} sets {name} to a text with a null character, which no option takes; leave it out."
+                )
+        known = _words(context.command)
+        context.default_map = {known[name]: setting for name, setting in settings.items() if name in known}
+
+    return click.option(
+        "--config",
+        type=click.Path(path_type=Path),
+        callback=configured,
+        is_eager=True,
+        expose_value=False,
+        help="A TOML file with any of these options.",
+    )
+
+
+def _wrong(sentence: str) -> click.BadParameter:
+    """What is wrong with a file of options; nothing in it or in its name can draw on a terminal."""
+    return click.BadParameter(printable(sentence))
+
+
+def _named(context: click.Context, name: str) -> click.Command:
+    command = context.find_root().command
+    for word in name.split():
+        assert isinstance(command, click.Group)  # a family names commands that there are
+        command = command.commands[word]
+    return command
+
+
+def _words(command: click.Command) -> dict[str, str]:
+    """The options of a command as they are typed, and what they are called inside."""
+    return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
+
+
+def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> Claim:
+    """A claim on the output folder, apart from what the command reads."""
+    chosen = click.get_current_context().meta.get(CONFIG)
+    return Claim(out, overwrite=settings["overwrite"], apart=(*reads, *([] if chosen is None else [chosen])))

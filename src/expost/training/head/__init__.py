@@ -1,0 +1,1 @@
+"""Heads: linear classifiers trained in NumPy, with exact integer noise."""

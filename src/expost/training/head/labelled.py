@@ -1,0 +1,88 @@
+"""Labelled records: features and the class of each, checked before any of them is used."""
+
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from expost.errors import InvalidValue, SchemaMismatch
+from expost.noise import Integers
+
+Features: TypeAlias = NDArray[np.float32]
+
+UNREADABLE = (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What a file that is damaged, or of another kind, makes NumPy raise."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Labelled:
+    """Features, one row per record, and labels 0 … classes − 1; ``of`` checks them."""
+
+    features: Features
+    labels: Integers
+
+    @classmethod
+    def of(cls, features: ArrayLike, labels: ArrayLike, *, classes: int) -> "Labelled":
+        """Arrays as records, refused by one sentence that shows none of their values."""
+        try:
+            with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is refused
+                rows, targets = np.asarray(features, np.float32), np.asarray(labels)
+        except (TypeError, ValueError, OverflowError):
+            raise SchemaMismatch("the features are not an array of numbers; give a row per record.") from None
+        if rows.ndim != 2 or targets.shape != rows.shape[:1]:
+            raise SchemaMismatch("features and labels do not match; give a row of features and a label per record.")
+        if classes < 2:
+            raise InvalidValue("there is only one class; a classifier needs at least two.")
+        whole = np.issubdtype(targets.dtype, np.integer)
+        if not whole or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
+            raise SchemaMismatch(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
+        if not np.isfinite(rows).all():
+            raise SchemaMismatch("a feature is NaN or infinite; fill or drop such records first.")
+        return cls(rows, targets.astype(np.int64))
+
+    @property
+    def width(self) -> int:
+        """Features a record."""
+        return int(self.features.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, mask: NDArray[np.bool_], /) -> "Labelled":
+        return Labelled(self.features[mask], self.labels[mask])
+
+    def __repr__(self) -> str:
+        return "Labelled records"
+
+    def same_records(self, other: "Labelled") -> bool:
+        """Whether both hold the same records, at least one, in any order."""
+        if self.features.shape != other.features.shape or not len(self):
+            return False
+        return np.array_equal(self._sorted(), other._sorted())
+
+    def _sorted(self) -> NDArray[np.void]:
+        """Each record as its bytes, in the order of those."""
+        whole = np.ascontiguousarray(np.column_stack([self.features, self.labels.astype(np.float32)]))
+        return np.sort(whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel())
+
+
+def read_npz(
+    path: Path, names: Sequence[str] = ("features", "labels")
+) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+    """Features and labels as an ``.npz`` file holds them."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in names if name in stored}
+    except UNREADABLE:
+        raise SchemaMismatch(f"{path} is not a readable .npz file; save it with numpy.savez.") from None
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise SchemaMismatch(f"{path} holds no array named {missing[0]}; save features and labels under those names.")
+    features, labels = (arrays[name] for name in names)
+    return features, labels

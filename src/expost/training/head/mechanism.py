@@ -1,0 +1,183 @@
+"""A linear head in closed form: softmax regression on fixed features by noisy gradient descent."""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from expost.accounting.claim import Budget, Promise
+from expost.accounting.descent import MOST_ENTRIES, Descent
+from expost.errors import InvalidValue
+from expost.ledger import Fact
+from expost.noise import Noise
+from expost.norms import row_norms
+from expost.numerics import positive
+from expost.private import Neighbours
+from expost.release import Past
+from expost.training.head.arrays import Array, Arrays, InNumpy
+from expost.training.head.gradient import Exact, Summation
+from expost.training.head.labelled import Labelled
+from expost.training.head.optimizer import Adam, Optimizer
+
+Told: TypeAlias = Callable[[int, int], None]
+Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]
+
+BLOCK = 16
+"""Steps whose noise and coins are drawn together: draws cost less in bulk."""
+SMALLEST_CLIP = 1e-6
+"""Below this, and above its inverse, squares would leave the single precision that lengths are taken in."""
+LARGEST = 2.0**40
+"""Features are cut here, so that a record's norm stays finite in single precision."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """Weights after some steps, one row per class and the bias last, and the optimiser's memory: all released."""
+
+    weights: NDArray[np.float64]
+    moments: tuple[NDArray[np.float64], ...]
+    steps: int
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Head:
+    """Noisy gradient steps on softmax regression, from zero weights; a budget buys as many as it pays for.
+
+    Each step a record joins by its own coin, its gradient is clipped to norm ``clip``, noise goes on the sum, and the
+    public expected ``batch`` divides it: never the number of records that joined. The learning rate is multiplied by
+    ``drop`` once ``drop_after`` steps are taken. ``told`` hears the steps taken and to be taken.
+
+    Implements: noisy gradient descent.
+    Uses: Poisson-subsampled Gaussian; sampled sums with integer noise.
+    """
+
+    width: int
+    classes: int
+    descent: Descent
+    clip: float = 1.0
+    batch: float = 64.0
+    optimizer: Optimizer = field(default_factory=Adam)
+    summation: Summation = field(default_factory=Exact)
+    arrays: Arrays = field(default_factory=InNumpy)
+    drop: float = 0.1
+    drop_after: int | None = None
+    told: Told | None = None
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        if not SMALLEST_CLIP <= self.clip <= 1 / SMALLEST_CLIP:
+            raise InvalidValue(f"clip is {self.clip:g}; choose it between {SMALLEST_CLIP:g} and {1 / SMALLEST_CLIP:g}.")
+        positive(self.batch, "batch")
+        if self.classes * (self.width + 1) > MOST_ENTRIES:
+            raise InvalidValue(f"a head of {self.classes} classes and {self.width} features is too large; use fewer.")
+
+    @property
+    def floating(self) -> bool:
+        """Whether the noise is drawn in floating point."""
+        return self.summation.floating
+
+    def promise(self, budget: Budget) -> Promise:
+        """What the steps cost that the budget pays for."""
+        return self.descent.promise(self.descent.steps(budget))
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """Steps, rate and noise: enough to recompute the cost."""
+        return {
+            "steps": self.descent.steps(budget),
+            "rate": str(self.descent.rate),
+            "noise multiplier": str(self.descent.noise_multiplier),
+            "noise": "floating-point Gaussian" if self.floating else "exact discrete Gaussian",
+        }
+
+    def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
+        """Go on from the last release for as many steps as the budget pays for."""
+        steps = self.descent.steps(budget)
+        # Products this small gain nothing from several threads, which wait for each other on busy cores. A warning
+        # about an overflow would tell of a record.
+        with _threads().limit(limits=1), np.errstate(all="ignore"):
+            run, taken = _Run(self, data, past.steps[-1].value if past.steps else None), 0
+            for coins, draws in self._ahead(steps, len(data), noise):
+                run.take(coins, draws)
+                taken += len(coins)
+                if self.told is not None:
+                    self.told(taken, steps)
+            return run.trained()
+
+    def _ahead(self, steps: int, records: int, noise: Noise) -> Iterator[Block]:
+        """Coins and noise of all steps, a block at a time; another thread draws the next block meanwhile."""
+
+        def draw(count: int) -> Block:
+            coins = noise.coins(self.descent.rate, count * records).reshape(count, records)
+            shape = (count, self.classes, self.width + 1)
+            return coins, self.summation.noise(self.descent.noise_multiplier, shape, noise)
+
+        counts = [min(BLOCK, steps - start) for start in range(0, steps, BLOCK)]
+        with ThreadPoolExecutor(1) as other:
+            drawn = other.submit(draw, counts[0])
+            for count in counts[1:]:
+                block, drawn = drawn.result(), other.submit(draw, count)
+                yield block
+            yield drawn.result()
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """The libraries that compute in threads, looked for once: looking takes longer than a few steps."""
+    return ThreadpoolController()
+
+
+@final
+class _Run:
+    """The arrays of one stretch of training."""
+
+    def __init__(self, head: Head, data: Labelled, before: Trained | None) -> None:
+        self._head, self._xp = head, head.arrays.functions
+        kind = np.float32 if head.floating else np.float64
+        features = np.clip(data.features, -LARGEST, LARGEST).astype(kind)
+        rows = np.concatenate([features, np.ones((len(data), 1), kind)], axis=1)
+        truth = np.zeros((len(data), head.classes), kind)
+        truth[np.arange(len(data)), data.labels] = 1
+        norms = row_norms(rows).astype(kind)[:, None]
+        put = head.arrays.put
+        self._truth, self._norms, self._size = put(truth), put(norms.T), len(data)
+        self._rows = head.summation.prepare(put(rows), put(norms), self._xp)
+        self._shape = (head.classes, head.width + 1)
+        blank = [np.zeros(self._shape)] * (1 + head.optimizer.moments)
+        arrays = blank if before is None else [before.weights, *before.moments]
+        self._weights, *self._moments = (put(array.astype(np.float32)) for array in arrays)
+        self._steps = 0 if before is None else before.steps
+
+    def take(self, coins: NDArray[np.bool_], draws: NDArray[np.floating[Any]]) -> None:
+        """A step for each row of coins, with its noise."""
+        put = self._head.arrays.put
+        noise = put(draws)
+        for place, each in enumerate(coins):
+            self._move(put(np.flatnonzero(each)), noise[place])
+
+    def _move(self, joined: Array, noise: Array) -> None:
+        """One step: ``noise`` becomes the noisy sum, then the gradient."""
+        head, xp = self._head, self._xp
+        rows, norms, truth = self._rows, self._norms, self._truth
+        if len(joined) < self._size:
+            rows, norms, truth = rows[joined], norms[:, joined], truth[joined]
+        products = head.arrays.scores(head.summation.read(self._weights, xp), rows)
+        noise += head.arrays.weighted(head.summation.pulls(products, norms, truth.T, head.clip, xp), rows)
+        gradient = xp.asarray(noise * (head.clip / (head.summation.reach * head.batch)), dtype=xp.float32)
+        self._steps += 1
+        slow = head.drop_after is not None and self._steps > head.drop_after
+        rate = head.optimizer.learning_rate * (head.drop if slow else 1.0)
+        head.optimizer.move(self._weights, gradient, self._moments, rate=rate, step=self._steps, xp=xp)
+
+    def trained(self) -> Trained:
+        """What is released."""
+        weights, *moments = (
+            self._head.arrays.get(array).astype(np.float64) for array in (self._weights, *self._moments)
+        )
+        return Trained(weights, tuple(moments), self._steps)

@@ -1,0 +1,1 @@
+"""Torch modules: the only part of expost that imports torch and opacus."""

@@ -1,0 +1,216 @@
+"""A training run under its odometer: the rungs still to be climbed, and what earlier processes of the run have paid."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import final
+from weakref import WeakKeyDictionary
+
+from torch import nn
+
+from expost.accounting.claim import NOTHING
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import PlannedStops
+from expost.checks.public import PublicCheck
+from expost.errors import BudgetExceeded, LedgerConflict
+from expost.ladder import Rung
+from expost.ledger import Fact
+from expost.noise import Noise
+from expost.odometer import Odometer, PledgedFilter
+from expost.private import Split
+from expost.recorded import ReadableLedger
+from expost.release import Past, Release
+from expost.search import Ended, Line, Outcome, Search, planned_stops
+from expost.step import Verdict
+from expost.training.torch.checkpoint import Carried, Checkpoint
+from expost.training.torch.course import Course, Judge, Stage
+from expost.training.torch.records import Examples
+from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
+from expost.training.torch.weights import ModuleDescent, Weights, same_state
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingRun:
+    """A training run that is pledged; as a selector it hands out the rungs that are still to be climbed.
+
+    ``carried`` is what earlier processes released and paid for, if they did. Of these a release may be ``pending``: it
+    has all its steps, or all that its bill leaves it, and nobody has judged it. ``show`` puts on record that a release
+    is about to be shown, with the answer about it, and ``answered`` is that answer where earlier processes had it.
+    ``made`` are the modules that were released, with their weights.
+    """
+
+    descent: ModuleDescent
+    parts: Split[Examples]
+    judge: Judge
+    odometer: Odometer
+    pledge: PlannedStops
+    noise: Noise
+    remaining: Remaining
+    carried: Release[Weights] | None
+    answered: Verdict | None
+    show: Callable[[Verdict | None], None]
+    plan: Mapping[str, Fact]
+    made: WeakKeyDictionary[nn.Module, Weights] = field(default_factory=WeakKeyDictionary)
+
+    @property
+    def rungs(self) -> tuple[Rung, ...]:
+        """Those still to be climbed."""
+        return self.remaining.rungs
+
+    def __call__(self, past: Past[Weights], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        """The next release, from a module that nobody else has changed."""
+        self.require_untouched(past)
+        taken = len(verdicts) - (self.remaining.pending is not None)
+        return self.rungs[taken] if taken < len(self.rungs) else None
+
+    def require_untouched(self, past: Past[Weights]) -> None:
+        """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
+        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
+
+    def require_released(self, module: nn.Module) -> None:
+        """Refuse a module that is not one of this run, or not as it was released: a receipt is about no other."""
+        weights = self.made.get(module)
+        if weights is None:
+            raise LedgerConflict(
+                "this module is that of another trainer, or was made from a release; save what this trainer came to."
+            )
+        if not same_state(module, self.descent.built((weights,))):
+            raise LedgerConflict(
+                "the module was changed since it was released, and its receipt would be about other weights; save it "
+                "first, and change a copy."
+            )
+
+    def search(self, judge: Judge | None) -> Search[Examples, Weights, nn.Module]:
+        """The search on the remaining rungs; what earlier processes released and nobody has judged comes first.
+
+        Weights go on from the newest ones alone, which carry the bill of all.
+        """
+        return Search(
+            self.parts,
+            self.descent,
+            self,
+            self._built,
+            judge,
+            noise=self.noise,
+            odometer=self.odometer,
+            keep=lambda past, newest: Past(newest),
+            candidate=self._trained(),
+            pending=self.remaining.pending,
+        )
+
+    def climbed(self, line: Line) -> None:
+        """Put a rung on record, before anybody is told of it."""
+        self.show(line.verdict)
+
+    def told(self, outcome: Outcome[nn.Module]) -> Outcome[nn.Module]:
+        """The outcome; with the last rung that earlier processes have climbed where they left nothing to climb."""
+        if outcome.history or (line := self._last()) is None:
+            return outcome
+        passed = line.verdict is not None and line.verdict.passed
+        return Outcome(outcome.release, Ended.HALTED if passed else outcome.ended, (line,), outcome.ledger)
+
+    def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
+        """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
+        if not self.rungs and self.remaining.pending is None and (trained := self._trained()) is not None:
+            self.show(self.answered)
+            yield Stage(trained, () if (line := self._last()) is None else (line,))
+        running = self.search(None)
+        while not running.over:
+            try:
+                line = running.step()
+            except BudgetExceeded:  # before the first release of this process
+                return
+            if line is not None:
+                self.climbed(line)
+                yield Stage(running.outcome.release, running.outcome.history)
+            elif running.over:  # refused
+                return
+        finished()
+
+    def _built(self, releases: tuple[Weights, ...]) -> nn.Module:
+        module = self.descent.built(releases)
+        self.made[module] = releases[-1]
+        return module
+
+    def _last(self) -> Line | None:
+        """The last rung of all, as it stands on the bill of earlier processes; without a verdict if that was lost."""
+        rung = self.remaining.reached
+        if rung is None:
+            return None
+        return Line(rung.budget, self.odometer.spent, self.answered, self.odometer.epsilon, rung.times)
+
+    def _trained(self) -> Release[nn.Module] | None:
+        """The module of earlier processes, with their bill, if it is to be judged or no step remains; else None."""
+        if self.carried is None or (self.rungs and self.remaining.pending is None):
+            return None
+        return Past(self.carried).joint().map(self._built).at_least(self.odometer.spent)
+
+
+def begin(
+    course: Course,
+    parts: Split[Examples],
+    judge: Judge,
+    *,
+    ledger: ReadableLedger | Checkpoint,
+    max_epsilon: float | None,
+    noise: Noise,
+    ready: Callable[[], None],
+    goal: Mapping[str, Fact],
+) -> TrainingRun:
+    """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
+
+    ``ready`` is called, and may refuse, before anything is on record. ``goal`` is what the plan is to reach.
+    """
+    pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
+    first = pledge.table[0].epsilon
+    if max_epsilon is not None and max_epsilon < first:
+        raise BudgetExceeded(
+            f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
+        )
+    saved = ledger if isinstance(ledger, Checkpoint) else None
+    standing = Standing() if saved is None else saved.standing
+    left = remaining(course.releases.rungs, course.descent.descent, standing)
+    answered = None if saved is None else saved.verdict
+    if answered is not None and answered.passed:  # and the process was gone before it said so
+        left = Remaining(None, (), left.reached)
+    ready()
+    plan = course.facts(judge, goal)
+    if saved is not None:
+        saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
+        saved.begin(plan, course.releases.schedule.steps, ahead=bool(left.rungs))
+    cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
+    odometer = Odometer(pledge=pledge, cap=cap, ledger=ledger, rehearsal=noise.seeded)
+    return TrainingRun(
+        descent=course.descent,
+        parts=parts,
+        judge=continued(judge, standing.looks),
+        odometer=odometer,
+        pledge=pledge,
+        noise=noise,
+        remaining=left,
+        carried=None if saved is None else _carried(course, parts, saved, odometer, noise),
+        answered=answered,
+        show=_nothing if saved is None else saved.show,
+        plan=plan,
+    )
+
+
+def continued(judge: Judge, looks: int) -> Judge:
+    """The check after this number of questions; a public one does not count them."""
+    return judge if isinstance(judge, PublicCheck) or not looks else Continued(judge, looks)
+
+
+def _carried(
+    course: Course, parts: Split[Examples], saved: Checkpoint, odometer: Odometer, noise: Noise
+) -> Release[Weights] | None:
+    """What earlier processes spent, put on the odometer before all else, with the weights it has paid for."""
+    release: Release[Weights] | None = None
+    for part in (parts.train, parts.held):
+        if part is not None and (spent := saved.carried(part.part.label)) != NOTHING:
+            budget = course.releases.rungs[0].budget
+            release = odometer.spend(Carried(spent, saved.weights), part, budget, Past(), noise)
+    return release
+
+
+def _nothing(verdict: Verdict | None) -> None:
+    """What a run without a checkpoint puts on disk."""

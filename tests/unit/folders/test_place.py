@@ -1,0 +1,120 @@
+"""A path is resolved once, and what is not a release of ours is never replaced."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from expost.errors import ExpostError, SchemaMismatch
+from expost.folders.place import Place, is_release
+from tests.unit.examples import one_sentence
+
+RECEIPT = json.dumps({"format": "expost receipt 2"})
+
+
+def older_release(folder: Path) -> Path:
+    """A folder that looks like a release."""
+    folder.mkdir()
+    (folder / "receipt.json").write_text(RECEIPT, encoding="utf-8")
+    (folder / "synthetic.csv").write_text("old", encoding="utf-8")
+    return folder
+
+
+def refusal(folder: Path, *apart: Path) -> str:
+    """Why a folder is not to be made or replaced."""
+    with pytest.raises(ExpostError) as refused:
+        Place.of(folder).require_free(overwrite=True, apart=apart)
+    assert one_sentence(refused.value)
+    return str(refused.value)
+
+
+def test_a_way_over_a_folder_that_is_missing_leads_where_it_will_lead(tmp_path: Path) -> None:
+    assert Place.of(tmp_path / "missing/../keep").folder == tmp_path / "keep"
+
+
+def test_a_link_above_is_followed_and_one_in_the_place_itself_is_not(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+
+    assert Place.of(tmp_path / "link/out").folder == tmp_path / "real/out"
+    assert Place.of(tmp_path / "link").folder == tmp_path / "link"
+
+
+@pytest.mark.parametrize("place", ["file", "dangling", "link", "real", "missing/../real", "/", ".", ".."])
+def test_what_is_not_a_release_is_refused(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "real").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "link").symlink_to(older_release(tmp_path / "release"))
+    monkeypatch.chdir(tmp_path)
+
+    refusal(Path(place))
+
+
+def test_a_path_that_is_no_path_is_refused_in_one_sentence() -> None:
+    with pytest.raises(ExpostError) as refused:
+        Place.of(Path("a\0b"))
+
+    assert one_sentence(refused.value)
+
+
+def test_a_release_may_be_replaced_if_that_is_asked(tmp_path: Path) -> None:
+    place = Place.of(older_release(tmp_path / "out"))
+
+    place.require_free(overwrite=True)
+    with pytest.raises(SchemaMismatch):
+        place.require_free(overwrite=False)
+
+
+@pytest.mark.parametrize("stranger", ["notes.txt", ".git", "receipt-1.json", "earlier/receipt.json", "earlier/a/b"])
+def test_a_release_with_another_file_in_it_is_not_replaced(stranger: str, tmp_path: Path) -> None:
+    folder = older_release(tmp_path / "out")
+    (folder / stranger).parent.mkdir(parents=True, exist_ok=True)
+    (folder / stranger).touch()
+
+    assert "other files" in refusal(folder)
+
+
+@pytest.mark.parametrize("receipt", [None, "", "{", "[" * 10**5, "[]", "null", '{"format": "receipt 2"}'])
+def test_a_folder_without_a_receipt_of_ours_is_no_release(receipt: str | None, tmp_path: Path) -> None:
+    folder = older_release(tmp_path / "out")
+    assert is_release(folder)
+
+    (folder / "receipt.json").unlink()
+    if receipt is not None:
+        (folder / "receipt.json").write_text(receipt, encoding="utf-8")
+
+    assert not is_release(folder)
+
+
+def test_a_link_among_the_files_is_not_ours(tmp_path: Path) -> None:
+    folder = older_release(tmp_path / "out")
+    (tmp_path / "precious").touch()
+
+    (folder / "report.html").symlink_to(tmp_path / "precious")
+
+    assert not is_release(folder)
+
+
+@pytest.mark.parametrize("name", ["synthetic.csv", "receipt.json"])
+def test_a_release_that_is_read_is_not_replaced(name: str, tmp_path: Path) -> None:
+    folder = older_release(tmp_path / "out")
+    (tmp_path / "link.csv").symlink_to(folder / name)
+
+    assert "reads" in refusal(folder, folder / name)
+    assert "reads" in refusal(folder, tmp_path / "link.csv")
+
+
+def test_a_release_that_is_worked_in_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = older_release(tmp_path / "out")
+    monkeypatch.chdir(folder)
+
+    assert "runs in" in refusal(Path("../out"))
+    assert "runs in" in refusal(Path())
+
+
+def test_a_mount_point_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+
+    assert "mount point" in refusal(older_release(tmp_path / "out"))

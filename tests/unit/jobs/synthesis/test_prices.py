@@ -1,0 +1,65 @@
+"""Prices: the noise of a check is known beforehand, and is the noise that the run then reports."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from expost.accounting.claim import Budget
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.public import PublicCheck
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.jobs.synthesis.recipe import CheckMaker
+from tests.unit.jobs.synthesis.test_recipe import LADDER, RECIPE, done
+
+HARD = replace(RECIPE, accuracy=Fraction(99, 100))
+BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
+REVEALING: dict[str, CheckMaker] = {
+    "balanced": BalancedCheck,
+    "gaussian": lambda question, confidence: GaussianCheck(question, BUDGET, 3, confidence),
+}
+
+
+@pytest.mark.parametrize("maker", REVEALING.values(), ids=REVEALING)
+def test_the_noise_of_each_answer_is_known_beforehand(maker: CheckMaker) -> None:
+    recipe = replace(HARD, check=maker)
+
+    known = recipe.looks()
+
+    verdicts = [line.verdict for line in done(recipe).outcome.history]
+    pairs = list(zip(known, verdicts, strict=True))
+    assert all((look is None) == (verdict is None) for look, verdict in pairs)
+    for look, verdict in pairs:
+        if look is not None and verdict is not None:
+            assert verdict.std == pytest.approx(look.std, rel=1e-9)
+            assert verdict.guard == look.guard
+    assert None not in known
+
+
+def test_the_check_of_the_paper_is_not_asked_about_the_last_rung_and_has_no_guard() -> None:
+    recipe = replace(HARD, confidence=None)
+
+    first, second, last = recipe.looks()
+
+    assert last is None
+    assert done(recipe).outcome.history[-1].verdict is None
+    assert first is not None and second is not None
+    assert first.guard == second.guard == 0
+
+
+def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_question() -> None:
+    question = HARD.question()
+    check = SparseVectorCheck(question, Fraction(9), Fraction(2), None)
+
+    first, second, last = replace(HARD, check=lambda asked, confidence: check).looks()
+
+    assert first is not None
+    assert first == second == last
+    assert first.std == pytest.approx(math.sqrt(9 + 2 * 4) * question.sensitivity / question.unit)
+
+
+def test_a_public_check_adds_no_noise() -> None:
+    public = replace(HARD, check=lambda question, confidence: PublicCheck(lambda candidate: True))
+
+    assert public.looks() == (None, None, None)

@@ -1,0 +1,159 @@
+"""What a schema needs is known beforehand, covers whatever is selected, and is refused where it does not fit."""
+
+import tracemalloc
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from expost.errors import InvalidValue
+from expost.noise import SeededNoise
+from expost.tabular.model import footprint
+from expost.tabular.model.footprint import Footprint, in_words, memory, require_room
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.score import _every_code
+from expost.tabular.selection import Edge, affordable, queries
+from tests.unit.examples import ADD, one_sentence
+
+WIDE = {f"c{place}": 40 for place in range(20)} | {"target": 4}
+FEW = {"a": 150, "b": 120, "target": 3}
+LARGE = {"a": 2000, "b": 1500, "target": 20}
+HANDLE = ("k", "l", "m", "a", "b", "r", "s", "t")
+SKEWED = dict.fromkeys([*HANDLE, *(f"x{place}" for place in range(60))], 2) | {"a": 120, "b": 120, "target": 2}
+
+
+def path(domain: dict[str, int]) -> tuple[Edge, ...]:
+    """The columns one after the other, as far as that is affordable."""
+    return tuple(edge for edge in pairwise(list(domain)[:-1]) if edge in affordable(domain, "target"))
+
+
+def star(domain: dict[str, int]) -> tuple[Edge, ...]:
+    """The first column with all others."""
+    first = next(iter(domain))
+    return tuple(edge for edge in affordable(domain, "target") if edge[0] == first)
+
+
+def brush(domain: dict[str, int]) -> tuple[Edge, ...]:
+    """A path with the largest pair in its middle, to one end of which all others are tied: it becomes the root."""
+    return (*pairwise(HANDLE), *(("a", name) for name in domain if name.startswith("x")))
+
+
+def peak(domain: dict[str, int], tree: tuple[Edge, ...]) -> tuple[int, int]:
+    """Cells of the model of a selection, and the most bytes that were held while it was fitted and sampled."""
+    place = {name: index for index, name in enumerate(domain)}
+    cliques = [tuple(place[name] for name in clique) for clique in queries(domain, "target", tree)]
+    sizes, noise = list(domain.values()), SeededNoise(1)
+    measured = [
+        Measured(clique, 5 + noise.gaussian(1.0, tuple(sizes[column] for column in clique)), 1.0)
+        for clique in [*((column,) for column in range(len(domain))), *cliques]
+    ]
+    tracemalloc.start()
+    try:
+        junction = Junction.of(sizes, cliques)
+        fit(junction, measured, iterations=2).round(1000, noise)
+        return junction.cells, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+CASES = {
+    "a path": (WIDE, path(WIDE)),
+    "a star": (WIDE, star(WIDE)),
+    "one pair": (FEW, path(FEW)),
+    "no pair": (LARGE, path(LARGE)),
+    "a brush": (SKEWED, brush(SKEWED)),
+}
+
+
+@pytest.mark.parametrize(("domain", "tree"), CASES.values(), ids=CASES)
+def test_a_fit_takes_no_more_than_was_said(domain: dict[str, int], tree: tuple[Edge, ...]) -> None:
+    said = Footprint.of(domain, "target")
+
+    cells, bytes_held = peak(domain, tree)
+
+    assert cells <= said.cells
+    assert said.bytes / 3 < bytes_held <= said.bytes
+
+
+def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
+    many = Schema((*(Integer(f"c{place}", tuple(range(900))) for place in range(40)), Boolean("target")), True, ADD)
+
+    tracemalloc.start()
+    _every_code(many, "target")
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert footprint.TRIED * 40 * 40 * 900 / 3 < held <= footprint.TRIED * 40 * 40 * 900
+
+
+def test_a_bound_without_the_largest_clique_of_each_column_would_be_passed() -> None:
+    """What is said of the brush less its share for cliques that are joined to the largest one."""
+    said, largest = Footprint.of(SKEWED, "target"), 120 * 120 * 2
+
+    assert peak(SKEWED, brush(SKEWED))[1] > said.bytes - footprint.LINK * (len(SKEWED) + 3) * largest
+
+
+def test_the_counts_are_those_of_the_largest_selection() -> None:
+    pairs = {"a": 3, "b": 4, "c": 5, "target": 2}
+
+    said = Footprint.of(pairs, "target")
+
+    assert said.cells == (4 * 5 + 3 * 5) * 2
+    assert said.counts >= sum(pairs.values()) + (3 + 4 + 5) * 2 + 4 * 5 + 3 * 5
+
+
+def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = Footprint.of(WIDE, "target").bytes
+    monkeypatch.setattr(footprint, "memory", lambda: needed)
+    require_room(WIDE, "target")
+    monkeypatch.setattr(footprint, "memory", lambda: needed - 1)
+
+    with pytest.raises(InvalidValue, match="of memory, and there are") as refused:
+        require_room(WIDE, "target")
+
+    assert one_sentence(refused.value)
+
+
+def test_more_counts_than_can_be_measured_are_refused_whatever_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: None)
+    many = {f"c{place}": 700 for place in range(200)} | {"target": 2}
+
+    with pytest.raises(InvalidValue, match="counts") as refused:
+        require_room(many, "target")
+
+    assert one_sentence(refused.value)
+
+
+def test_the_memory_of_a_container_is_what_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "limit").write_text("123456\n", encoding="ascii")
+    (tmp_path / "unlimited").write_text("max\n", encoding="ascii")
+    monkeypatch.setattr(footprint, "LIMITS", (tmp_path / "limit",))
+    assert memory() == 123456
+    monkeypatch.setattr(footprint, "LIMITS", (tmp_path / "unlimited", tmp_path / "none"))
+
+    whole = memory()
+
+    assert whole is not None
+    assert whole > 123456
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(1, "0.1 MB"), (1_040_000, "1.1 MB"), (99_900_000, "100 MB"), (27_000_000_001, "28 GB"), (2 * 10**9, "2 GB")],
+)
+def test_bytes_are_told_in_words_and_rounded_up(size: int, words: str) -> None:
+    assert in_words(size) == words
+
+
+def test_bytes_of_a_table_are_counted_by_this_test() -> None:
+    """The instrument sees what NumPy holds."""
+    tracemalloc.start()
+    kept = np.zeros(10**6)
+    seen = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert seen >= kept.nbytes

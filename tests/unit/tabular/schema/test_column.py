@@ -1,0 +1,236 @@
+"""Columns: every kind goes round, every cell has a code, and no cell changes another's."""
+
+import math
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
+from expost.noise import ScriptedNoise, SeededNoise
+from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.column import Codes, Column, Missing
+from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.source.reading import canonical_text
+from tests.unit.examples import one_sentence
+
+INF = math.inf
+LEFT, RIGHT = Closed.LEFT, Closed.RIGHT
+DAYS = (date(2020, 1, 1), date(2020, 2, 1), date(2021, 1, 1))
+
+
+def kinds(missing: Missing) -> list[Column]:
+    """A column of each kind and shape."""
+    return [
+        Categorical("c", ("a", "b", "c"), missing=missing),
+        Categorical("c", ("a", "b"), other="rest", missing=missing),
+        Categorical("c", ("a", "b"), fallback="b", missing=missing),
+        Categorical("c", tuple(f"v{place}" for place in range(300)), missing=missing),
+        Boolean("b", missing),
+        Integer("i", (1, 2, 5, 100), missing),
+        Integer("i", tuple(range(-3, 4)), missing),
+        IntegerBins("n", (0, 10, 11, 90, INF), LEFT, missing),
+        IntegerBins("n", (-INF, 0, INF), RIGHT, missing),
+        IntegerBins("n", (-(2**53), 0, 2**53), RIGHT, missing),
+        Numeric("x", (0.0, 0.1, 1e-300 + 0.2, 7.5), LEFT, missing),
+        Numeric("x", (-INF, -1e300, 1e300, INF), RIGHT, missing),
+        Numeric("x", (1.0, math.nextafter(1.0, 2.0), 2.0), LEFT, missing),
+        Numeric("x", (-INF, 1e17, INF), RIGHT, missing),
+        Dates("d", DAYS, LEFT, missing),
+        Dates("d", (-INF, *DAYS, INF), RIGHT, missing),
+    ]
+
+
+KINDS = [column for missing in Missing for column in kinds(missing)]
+NAMES = [f"{type(column).__name__}-{place}" for place, column in enumerate(KINDS)]
+each_kind = pytest.mark.parametrize("column", KINDS, ids=NAMES)
+
+
+def all_codes(column: Column, times: int = 50) -> Codes:
+    """Every code of the column, several times."""
+    return np.tile(np.arange(column.size, dtype=np.uint16), times)
+
+
+def cells(values: Sequence[object]) -> list[str | None]:
+    """The values as a table would hold them."""
+    return [canonical_text(value) for value in values]
+
+
+def codes(column: Column, *given: str | None) -> list[int]:
+    return [int(code) for code in column.encode(given)]
+
+
+@each_kind
+def test_every_code_decodes_to_a_value_of_that_code(column: Column) -> None:
+    before = all_codes(column)
+
+    after = column.encode(cells(column.decode(before, SeededNoise(1)).tolist()))
+
+    assert after.tolist() == before.tolist()
+
+
+@each_kind
+@pytest.mark.parametrize("draw", [2.0**-53, 1 - 2.0**-53])
+def test_the_most_extreme_draws_stay_in_their_bin(column: Column, draw: float) -> None:
+    before = all_codes(column, 1)
+
+    after = column.encode(cells(column.decode(before, ScriptedNoise([draw] * len(before))).tolist()))
+
+    assert after.tolist() == before.tolist()
+
+
+@each_kind
+def test_a_column_has_a_label_for_each_code(column: Column) -> None:
+    assert len(set(column.labels)) == column.size
+
+
+@each_kind
+@given(
+    given=st.lists(
+        st.none() | st.text(max_size=12) | st.floats().map(canonical_text) | st.dates().map(canonical_text), max_size=8
+    )
+)
+@settings(max_examples=20)
+def test_any_cell_has_a_code_that_depends_on_it_alone(column: Column, given: list[str | None]) -> None:
+    together = codes(column, *given)
+
+    assert together == [codes(column, cell)[0] for cell in given]
+    assert all(code <= column.size - (column.missing is not Missing.DROP) for code in together)
+
+
+@each_kind
+def test_a_missing_cell_is_the_last_category_or_marked_or_a_known_value(column: Column) -> None:
+    (code,) = codes(column, None)
+
+    expected = {Missing.CATEGORY: column.size - 1, Missing.DROP: column.size}
+    assert code == expected.get(column.missing, code)
+    assert column.missing is not Missing.FALLBACK or code < column.size
+
+
+@pytest.mark.parametrize(("size", "kind"), [(256, np.uint8), (257, np.uint16)])
+def test_codes_are_the_smallest_unsigned_integers(size: int, kind: type[np.unsignedinteger]) -> None:
+    column = Categorical("c", tuple(map(str, range(size))))
+
+    assert column.encode(["0"]).dtype == kind
+
+
+def test_an_unknown_text_is_the_first_value_unless_a_fallback_is_declared() -> None:
+    assert codes(Categorical("c", ("a", "b")), "z") == [0]
+    assert codes(Categorical("c", ("a", "b"), fallback="b"), "z") == [1]
+
+
+def test_an_unknown_text_goes_to_other_where_there_is_one() -> None:
+    assert codes(Categorical("c", ("a", "b"), other="rest"), "z") == [2]
+
+
+def test_a_left_closed_bin_starts_with_its_edge() -> None:
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "0", "9.99", "10", "19") == [0, 0, 1, 1]
+
+
+def test_a_right_closed_bin_ends_with_its_edge() -> None:
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), RIGHT), "0.1", "10", "10.1", "20") == [0, 0, 1, 1]
+
+
+def test_a_number_outside_all_bins_goes_to_the_nearest() -> None:
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "-5", "20", "1e999", "-inf") == [0, 1, 1, 0]
+
+
+def test_an_integer_outside_the_list_goes_to_the_nearest_and_to_the_lower_of_two() -> None:
+    assert codes(Integer("i", (0, 10, 20)), "-7", "4", "5", "6", "9.5", "99") == [0, 0, 0, 1, 1, 2]
+
+
+def test_a_whole_number_beyond_the_floats_is_compared_exactly() -> None:
+    assert codes(IntegerBins("i", (0, 2**53, INF), LEFT), str(2**53 - 1), str(10**400)) == [0, 1]
+
+
+def test_a_day_goes_by_its_date_whatever_the_time() -> None:
+    assert codes(Dates("d", DAYS, LEFT), "2020-01-31T23:59:59", "2020-02-01 00:00:00", "1999-01-01") == [0, 1, 0]
+
+
+@pytest.mark.parametrize("column", [Boolean("b", Missing.CATEGORY), Numeric("x", (0.0, 1.0), LEFT, Missing.CATEGORY)])
+def test_what_is_no_value_of_the_kind_counts_as_missing(column: Column) -> None:
+    assert codes(column, "n/a", "maybe") == [column.size - 1] * 2
+
+
+def test_truth_values_are_read_in_their_usual_spellings() -> None:
+    assert codes(Boolean("b"), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
+
+
+def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
+    spelled = ("1.0", "0.0", "1e0", "-0", "2.0", "0.5", "nan", "inf")
+
+    assert codes(Boolean("b", Missing.CATEGORY), *spelled) == [1, 0, 1, 0, 2, 2, 2, 2]
+
+
+def test_a_time_with_a_zone_is_taken_in_utc() -> None:
+    times = ("2020-02-01T00:30:00+02:00", "2020-02-01 00:30:00+00", "2020-01-31T23:30:00-01:00", "2020-02-01T00:00:00Z")
+
+    assert codes(Dates("d", DAYS, LEFT), *times) == [0, 1, 1, 1]
+
+
+def test_a_time_with_a_zone_at_the_end_of_the_calendar_is_its_own_day() -> None:
+    assert codes(Dates("d", DAYS, LEFT), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00") == [0, 1]
+
+
+def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() -> None:
+    column = IntegerBins("age", (10, 20), RIGHT)
+
+    drawn = column.decode(np.zeros(1000, dtype=np.uint8), SeededNoise(1))
+
+    assert drawn.dtype == np.int64
+    assert set(drawn.tolist()) == set(range(11, 21))
+
+
+def test_an_open_bin_is_decoded_as_wide_as_its_neighbour() -> None:
+    column = IntegerBins("hours", (0, 80, 90, INF), LEFT)
+
+    drawn = column.decode(np.full(1000, 2, dtype=np.uint8), SeededNoise(1))
+
+    assert set(drawn.tolist()) == set(range(90, 100))
+
+
+def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
+    column = IntegerBins("gain", (-INF, 0, INF), RIGHT)
+
+    drawn = column.decode(np.array([0, 1, 1], dtype=np.uint8), SeededNoise(1))
+
+    assert drawn.tolist() == [0, 1, 1]
+
+
+def test_bins_are_labelled_as_intervals() -> None:
+    assert IntegerBins("n", (-INF, 0, 10, INF), LEFT).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
+    assert Numeric("n", (-INF, 0.5, 10.0), RIGHT, Missing.CATEGORY).labels == ("(-∞, 0.5]", "(0.5, 10]", "(missing)")
+    assert Dates("d", DAYS[:2], LEFT).labels == ("[2020-01-01, 2020-02-01)",)
+
+
+BAD = {
+    "no values": (lambda: Categorical("c", ()), InvalidValue),
+    "too many values": (lambda: Integer("i", tuple(range(2**16 + 1))), InvalidValue),
+    "a value twice": (lambda: Categorical("c", ("a", "a")), SchemaMismatch),
+    "other among the values": (lambda: Categorical("c", ("a",), other="a"), SchemaMismatch),
+    "a value with space around it": (lambda: Categorical("c", (" a",)), SchemaMismatch),
+    "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z"), SchemaMismatch),
+    "fallback and other": (lambda: Categorical("c", ("a",), other="o", fallback="a"), SchemaMismatch),
+    "integers that do not increase": (lambda: Integer("i", (1, 1)), InvalidValue),
+    "integers beyond the floats": (lambda: Integer("i", (2**60,)), InvalidValue),
+    "one edge": (lambda: Numeric("x", (1.0,), LEFT), InvalidValue),
+    "edges that do not increase": (lambda: Numeric("x", (1.0, 1.0), LEFT), InvalidValue),
+    "an edge that is no number": (lambda: Numeric("x", (0.0, math.nan), LEFT), InvalidValue),
+    "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT), InvalidValue),
+    "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT), InvalidValue),
+    "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT), InvalidValue),
+    "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT), InvalidValue),
+}
+
+
+@pytest.mark.parametrize(("make", "kind"), BAD.values(), ids=BAD)
+def test_a_domain_that_is_none_is_refused_in_one_sentence(make: object, kind: type[ExpostError]) -> None:
+    assert callable(make)
+
+    with pytest.raises(kind) as refused:
+        make()
+
+    assert one_sentence(refused.value)
