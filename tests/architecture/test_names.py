@@ -3,7 +3,7 @@
 import ast
 from collections import defaultdict
 
-from tests.architecture.test_size import MODULES
+from tests.architecture.package import MODULES
 
 
 def public_names(source: str) -> set[str]:

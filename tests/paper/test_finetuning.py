@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from paper.__main__ import main
-from paper.finetuning import FULL, QUICK, _case, _plan, run
-from paper.heads import Ending, accuracy, ending, trained
-from paper.images import Source, pool
-from paper.job import Job
-from paper.recipes import CONFIDENT, KINDS, PRIVATE, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
-from paper.search import confident
+from paper.engine.job import Job
+from paper.heads.images import Source, pool
+from paper.heads.recipes import CONFIDENT, KINDS, PRIVATE, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.heads.replay import Ending, accuracy, ending, trained
+from paper.items.finetuning import FULL, QUICK, _case, _plan, run
 from paper.show.finetuning import text
+from paper.summaries.confidence import confident
 
 from expost import Odometer, Private, SeededNoise, Split
 from expost.errors import InvalidValue, Unreadable
