@@ -17,6 +17,7 @@ INSTRUMENTS = (
     "accounting/odds.py",
     "baselines.py",
     "recorded.py",
+    "rules.py",
     "verify.py",
 )
 """What no release rests on: exports, comparisons, what reports read, and the means to check the rest."""
@@ -41,7 +42,7 @@ APART = (*INSTRUMENTS, *ABOVE, *OF_TRAINING, *OF_CONFIDENCE)
 TRUSTED = {name: text for name, text in MODULES.items() if not name.startswith(APART)}
 
 LONGEST_MODULE = 400
-LARGEST_BASE = 2978
+LARGEST_BASE = 3035
 LARGEST_OF_TRAINING = 250
 LARGEST_OF_CONFIDENCE = 150
 
