@@ -21,7 +21,7 @@ CORE = (
     "tests/unit/test_seal.py",
     "tests/unit/test_search.py",
     "tests/unit/test_statistic.py",
-    "tests/unit/test_step.py",
+    "tests/unit/test_protocols.py",
     "tests/unit/receipts/test_lines.py",
 )
 """What tests sealed data, releases, mechanisms, checks and the loop."""
@@ -81,7 +81,8 @@ MODULES = (
     "private.py",
     "release.py",
     "ledger.py",
-    "step.py",
+    "protocols.py",
+    "filters.py",
     "odometer.py",
     "search.py",
     "ladder.py",

@@ -8,7 +8,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Planned
-from expost.step import Check, Look, Mechanism
+from expost.protocols import Check, Look, Mechanism
 
 D = TypeVar("D")
 T = TypeVar("T")

@@ -20,9 +20,9 @@ from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours
+from expost.protocols import Look, Price, Verdict
 from expost.rules import Due, Recorded
 from expost.sampling import limits
-from expost.step import Look, Price, Verdict
 
 D = TypeVar("D")
 U = TypeVar("U")

@@ -16,11 +16,11 @@ from expost.mechanisms.laplace_path import Kernel, Values
 from expost.noise import Integers, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours, keep_secret
+from expost.protocols import Bond
 from expost.release import Past
 from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
-from expost.step import Bond
 
 D = TypeVar("D")
 

@@ -20,8 +20,8 @@ from expost.noise import Noise
 from expost.numerics import positive, probability
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split
+from expost.protocols import Check, Look
 from expost.search import Line, Outcome, planned_stops, search
-from expost.step import Check, Look
 from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled

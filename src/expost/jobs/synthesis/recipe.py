@@ -26,9 +26,9 @@ from expost.noise import Floats, Noise
 from expost.numerics import probability, up
 from expost.odometer import Odometer
 from expost.private import Private, Split
+from expost.protocols import Check, Look
 from expost.release import Past
 from expost.search import Line, Outcome, planned_stops, search
-from expost.step import Check, Look
 from expost.tabular.apart import require_apart
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.graphical import Measured, fit, record_count

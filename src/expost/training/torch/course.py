@@ -16,9 +16,9 @@ from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.numerics import Real
 from expost.private import Neighbours
+from expost.protocols import Check
 from expost.release import Release
 from expost.search import Line, Outcome
-from expost.step import Check
 from expost.training.head.score import Target
 from expost.training.schedule import Releases, Schedule, epoch, release_order
 from expost.training.torch.records import Examples
