@@ -20,10 +20,10 @@ from expost.noise import Noise
 from expost.numerics import exact, positive
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split, keep_secret
+from expost.protocols import Check, Mechanism, Price, Verdict
 from expost.release import Past
 from expost.sampling import limits
 from expost.search import Outcome, search
-from expost.step import Check, Mechanism, Price, Verdict
 
 D = TypeVar("D")
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar, final
 from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, up
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 
 T_contra = TypeVar("T_contra", contravariant=True)
 

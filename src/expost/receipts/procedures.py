@@ -17,10 +17,10 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.protocols import Check, Mechanism
 from expost.receipts.notation import budget_in, fraction, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
-from expost.step import Check, Mechanism
 
 Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 

@@ -15,10 +15,10 @@ from expost.accounting.statement import stated, stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
+from expost.protocols import Look
 from expost.recorded import CheckOnRecord
 from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
-from expost.step import Look
 from expost.text import Json
 
 PACKAGES = ("expost", "numpy", "scipy")

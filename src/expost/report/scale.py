@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol, TypeAlias, final
 
+from expost.protocols import Verdict
 from expost.report import digits
-from expost.step import Verdict
 
 Answer: TypeAlias = tuple[float, float]
 """A noisy value, and half the range of the noise alone."""

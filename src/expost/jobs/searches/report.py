@@ -15,6 +15,7 @@ from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
+from expost.protocols import Check, Look
 from expost.receipts.commitment import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
@@ -23,7 +24,6 @@ from expost.report.charts import safe
 from expost.report.coverage import coverage, looks
 from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Reading, Terms, versions
 from expost.search import Line, Outcome
-from expost.step import Check, Look
 from expost.text import Json
 
 APART = "the caller made the two parts"

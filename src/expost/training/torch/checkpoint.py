@@ -17,9 +17,9 @@ from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past
-from expost.step import Verdict
 from expost.training.steps import CARRIED
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in

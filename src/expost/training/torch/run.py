@@ -12,15 +12,16 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, LedgerConflict
+from expost.filters import PledgedFilter
 from expost.ladder import Rung
 from expost.ledger import Fact
 from expost.noise import Noise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops
-from expost.step import Verdict
 from expost.training.torch.checkpoint import Carried, Checkpoint
 from expost.training.torch.course import Course, ModuleCheck, Stage
 from expost.training.torch.records import Examples
