@@ -226,4 +226,4 @@ def doubling(
 
 def _require_planned(index: int, planned: int) -> None:
     if index >= planned:
-        raise SpentCheck("every planned level has been asked; plan as many as the ladder has rungs, less one.")
+        raise SpentCheck("every planned level has been asked; plan one fewer than the ladder has rungs.")

@@ -131,7 +131,7 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
     level, looks, check = (fields[name] for name in ("confidence", "looks", "check"))
     confidence = None if level is None else Confidence(fraction(level), whole(looks))
     if (confidence is None and looks is not None) or (confidence is not None and confidence.level > SUREST):
-        raise Unreadable("the receipt has looks without a confidence, or one that nobody can ask for.")
+        raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
     named = None if check is None else CheckOnRecord(text(table(check)["name"]), facts_in(table(check)["facts"]))
     threshold = _maybe(fraction, fields["threshold"])
     return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)

@@ -46,7 +46,7 @@ class Fields:
         """What the word means, refused unless it is one of these."""
         word = self.take(key, str)
         if word not in words:
-            raise SchemaMismatch(f"{key} of {self.where} is {word}; it is one of {', '.join(words)}.")
+            raise SchemaMismatch(f"{key} of {self.where} is {word}; it must be one of {', '.join(words)}.")
         return words[word]
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class Fields:
     def finish(self) -> None:
         """Refuse whatever is left."""
         if self._left:
-            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which means nothing there; remove it.")
+            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which has no meaning there; remove it.")
 
 
 def column(table: object) -> Column:

@@ -47,7 +47,9 @@ class Categorical:
         if any(value != value.strip() or not value for value in known):
             raise SchemaMismatch(f"column {self.name} lists a value that is blank or has space around it; trim it.")
         if self.fallback is not None and (self.other is not None or self.fallback not in self.values):
-            raise SchemaMismatch(f"the fallback of column {self.name} is not one of its values, or it has `other` too.")
+            raise SchemaMismatch(
+                f"the fallback of column {self.name} is not one of its values, or it also has `other`."
+            )
 
     @property
     def _known(self) -> tuple[str, ...]:

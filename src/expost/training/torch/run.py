@@ -73,7 +73,7 @@ class TrainingRun:
         weights = self.made.get(module)
         if weights is None:
             raise LedgerConflict(
-                "this module is that of another trainer, or was made from a release; save what this trainer came to."
+                "this module belongs to another trainer, or was made from a release; save what this trainer trained."
             )
         if not same_state(module, self.descent.built((weights,))):
             raise LedgerConflict(
