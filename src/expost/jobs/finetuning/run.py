@@ -34,7 +34,7 @@ from expost.receipts.receipt import receipt, receipt_text
 from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.report.facts import Facts, Reading
-from expost.report.html import fragment, render
+from expost.report.page import fragment, render
 from expost.search import Line, Outcome
 from expost.training.head.arrays import on
 from expost.training.head.gradient import Exact, Summation

@@ -40,7 +40,7 @@ from expost.receipts.receipt import receipt, receipt_text
 from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.report.facts import Facts, Reading
-from expost.report.html import fragment, render
+from expost.report.page import fragment, render
 from expost.search import Ended, Line
 from expost.tabular.apart import rehearse
 from expost.tabular.model.footprint import require_room
