@@ -16,7 +16,7 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.jobs.finetuning.recipe import calibrated
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.synthesis.run import synthesize
-from expost.jobs.tunings import report as tuning
+from expost.jobs.tunings import receipt as tuning
 from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise

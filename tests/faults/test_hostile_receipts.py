@@ -295,7 +295,7 @@ def test_the_slowest_receipts_end_soon(tmp_path: Path) -> None:
         path.write_text(json.dumps(restated(changed(name, spoil))), encoding="utf-8")
     program = (
         "import resource, sys\n"
-        "from expost.receipts.audit import check\n"
+        "from expost.jobs import audit as check\n"
         "from expost.receipts.untrusted import receipt_in, text_from\n"
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"

@@ -49,7 +49,7 @@ def header(
     tiles = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
     paragraphs = "".join(f"<p>{prose(each)}</p>" for each in told)
     return (
-        f'<header><p class="kind">{safe(kind)} · what it reached and what it cost</p><h1>{safe(title)}</h1>{banners}'
+        f'<header><p class="kind">{safe(kind)} · result and price</p><h1>{safe(title)}</h1>{banners}'
         f'<p class="lede">{prose(headline)}</p><dl class="figures">{"".join(tiles)}</dl>{paragraphs}</header>'
     )
 
