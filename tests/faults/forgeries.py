@@ -15,7 +15,7 @@ from expost.checks.gaussian import GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.synthesis.run import synthesize
-from expost.jobs.tunings import report as tuning
+from expost.jobs.tunings import receipt as tuning
 from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.judge import Budgeted
 from expost.ladder import Ladder

@@ -13,7 +13,7 @@ from expost.folders.delivery import deliver
 from expost.receipts.receipt import receipt, receipt_text
 from expost.release import Release
 from expost.report.facts import Facts, Reading
-from expost.report.html import fragment, render
+from expost.report.page import fragment, render
 from expost.search import Ended
 
 T = TypeVar("T")

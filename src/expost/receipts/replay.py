@@ -23,7 +23,7 @@ from expost.receipts.lines import alike, same_number
 from expost.receipts.procedures import Judge, Procedure, Step
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.report.scale import Shares
+from expost.report.facts import as_share
 from expost.search import Ended, planned_stops
 
 NONE = NOTHING.as_spent()
@@ -138,8 +138,8 @@ class Replay:
         if not alike(self.spent.curve, taken.spent.curve):
             yield f"the lines of the bill up to rung {place} do not add up to what the history says was spent."
         held, threshold = self.told.held, self.told.asked.threshold
-        share = None if held is None or threshold is None else Shares(threshold, held).answer(verdict)
-        if not close((taken.accuracy, taken.error), (None, None) if share is None else share):
+        share = as_share(verdict, threshold, held) or (None, None)
+        if not close((taken.accuracy, taken.error), share):
             yield f"the accuracy of rung {place} is not what its margin leads to."
 
     def _cut_short(self, place: int) -> bool:

@@ -18,7 +18,7 @@ from expost.cli import main
 from expost.errors import ExpostError, LedgerConflict
 from expost.jobs import audit as check
 from expost.jobs import save_module, save_search, save_tuned
-from expost.jobs.tunings.report import PRICES
+from expost.jobs.tunings.receipt import PRICES
 from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise

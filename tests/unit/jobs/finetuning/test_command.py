@@ -46,7 +46,7 @@ def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) ->
     result = tuned("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "is at least 80 % on held-out records it was not trained on, with 95 % confidence" in said(result)
+    assert "at 80 % on held-out records that it was not trained on. With 95 % confidence" in said(result)
     assert "This cost ε = " in said(result)
 
 
@@ -94,7 +94,7 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
     result = tuned("--seed", "1", accuracy="0.99")
 
     assert result.exit_code == 3, result.output
-    assert "was NOT confirmed: training ended with release 3." in said(result)
+    assert "was NOT confirmed: release 3 was the last." in said(result)
     assert "NOT CONFIRMED" in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["ended"]["reached"] is False
     assert (here / "out/model.npz").exists()

@@ -29,10 +29,10 @@ from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
+from expost.report.charts import noise_of_an_answer, reading
 from expost.report.digits import points, price
 from expost.report.facts import Reading
-from expost.report.html import render
-from expost.report.reading import reading
+from expost.report.page import render
 from expost.report.words import conclusion
 from expost.search import Ended
 from expost.tabular.schema.binned import Closed, Dates, Numeric
@@ -290,23 +290,23 @@ def test_a_check_that_says_yes_or_no_is_told_with_its_noise() -> None:
     """The noise is in records: of a tenth as many held out it is ten times the share."""
     few, many = (made(customers(SCHEMA, count), check=CHECKS["sparse vector"]).facts for count in (1000, 10000))
 
-    assert few.blur is not None
-    assert many.blur is not None
-    assert few.blur == pytest.approx(10 * many.blur, rel=0.4)
-    assert f"with a standard error of {points(few.blur)}" in reading(few)
+    fewer, more = noise_of_an_answer(few), noise_of_an_answer(many)
+    assert fewer is not None and more is not None
+    assert fewer == pytest.approx(10 * more, rel=0.4)
+    assert f"The standard error of its answer is {points(fewer)}." in reading(few)
 
 
 @pytest.mark.parametrize("kind", ["balanced", "gaussian", "public"])
 def test_other_checks_have_no_noise_of_that_kind(kind: str) -> None:
-    assert made(customers(SCHEMA), check=CHECKS[kind]).facts.blur is None
+    assert noise_of_an_answer(made(customers(SCHEMA), check=CHECKS[kind]).facts) is None
 
 
 def test_a_run_under_a_public_check_speaks_of_no_records_held_out() -> None:
     private, public = (render(made(customers(SCHEMA), check=CHECKS[kind]).facts) for kind in ("balanced", "public"))
 
-    assert "every look at held-out records" in private
+    assert "Every look at the held-out records is included." in private
     assert "split into two parts" in private
-    for words in ("held-out", "held out for", "split into two parts", "of the two parts of the split"):
+    for words in ("held-out", "held out for", "split into two parts", "Of the two parts of the split"):
         assert words not in public
     assert "The check read public records only" in public
 
@@ -571,6 +571,6 @@ def test_a_mean_score_is_never_called_an_accuracy(score: float) -> None:
 
     for told in (conclusion(facts), render(facts)):
         plainly = told.replace("\N{NO-BREAK SPACE}", " ")
-        said = "mean score in predicting renewed is at least 50 %" if score > 0.5 else "mean score of 50 %"
+        said = "mean score on those records is at least 50 %" if score > 0.5 else "mean score of 50 %"
         assert said in plainly
         assert "accuracy" not in told
