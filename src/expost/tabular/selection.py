@@ -44,7 +44,6 @@ class SpanningTree:
 
     @property
     def floating(self) -> bool:
-        """Never."""
         return False
 
     @property

@@ -27,7 +27,6 @@ class OnPublicTable:
     files: tuple[Path, ...]
 
     def __call__(self, question: CentredSum[Table, Candidate], confidence: Confidence | None) -> PublicCheck[Candidate]:
-        """The check."""
         return PublicCheck(lambda candidate: question.ask(candidate, self.table) >= 0)
 
     def refuse_files(self, private: Iterable[Path]) -> None:
