@@ -54,12 +54,10 @@ class ReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -70,7 +68,6 @@ class ReducedAboveThreshold(Generic[D, U]):
         return Price(*map(Promise, costs))
 
     def begin(self) -> "_LaplaceAnswers[D, U]":
-        """The state of a fresh run."""
         return _LaplaceAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -129,12 +126,10 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "Rényi ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -144,7 +139,6 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
         return Price(threshold + Promise(Linear(self._query_cost(index), Fraction(0))), threshold)
 
     def begin(self) -> "_BrownianAnswers[D, U]":
-        """The state of a fresh run."""
         return _BrownianAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:

@@ -49,9 +49,7 @@ class Part:
 class Records(Protocol):
     """Data with records along its first axis; an array, or a table that can be indexed by a mask."""
 
-    def __len__(self) -> int:
-        """How many records."""
-        ...
+    def __len__(self) -> int: ...
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> Self:
         """The records where the mask is true."""

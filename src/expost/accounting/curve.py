@@ -53,11 +53,9 @@ class Linear:
 
     @property
     def lines(self) -> "tuple[Linear, ...]":
-        """The one line there is."""
         return (self,)
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(up(self.xi + self.rho * order(alpha)))
 
 
@@ -82,7 +80,6 @@ class Highest:
         """Lines cross only where some ξ is positive, and then no Gaussian is known to lie above."""
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(max(line.at(alpha) for line in self.lines))
 
 

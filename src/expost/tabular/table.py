@@ -46,7 +46,6 @@ class Table:
         object.__setattr__(self, "columns", kept)
 
     def __len__(self) -> int:
-        """How many records."""
         return len(self.columns[self.schema.names[0]])
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Table":
@@ -63,7 +62,6 @@ class Table:
         return self.schema.domain
 
     def codes(self, name: str) -> Codes:
-        """The codes of one column."""
         if name not in self.columns:
             raise SchemaMismatch(f"the table has no column {name}; it has {', '.join(self.schema.names)}.")
         return self.columns[name]

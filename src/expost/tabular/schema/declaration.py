@@ -39,7 +39,6 @@ class Fields:
         return value if isinstance(value, kind) else None
 
     def has(self, key: str) -> bool:
-        """Whether the setting is there."""
         return key in self._left
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:

@@ -79,7 +79,6 @@ class Categorical:
         return coded(cells, lambda cell: place.get(cell, unknown), len(known), self.missing, unknown)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """The texts."""
         known = np.array(self._known, dtype=np.object_)
         return with_missing(known[value_codes(codes, len(known))], codes, len(known), self.missing)
 
@@ -112,7 +111,6 @@ class Boolean:
         return coded(cells, _truth, 2, self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """Truth values."""
         return with_missing(value_codes(codes, 2) == 1, codes, 2, self.missing)
 
 
@@ -164,7 +162,6 @@ class Integer:
         return coded(cells, self._nearest, len(self.values), self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """The numbers."""
         values = np.array(self.values, dtype=np.int64)
         return with_missing(values[value_codes(codes, len(values))], codes, len(values), self.missing)
 

@@ -34,7 +34,6 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.neighbours.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:

@@ -48,7 +48,7 @@ class Labelled:
 
     @property
     def width(self) -> int:
-        """Features a record."""
+        """Features per record."""
         return int(self.features.shape[1])
 
     def __len__(self) -> int:
