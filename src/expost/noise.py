@@ -241,3 +241,12 @@ class ScriptedNoise:
     def uniform(self, shape: Shape) -> Floats:
         """The next values of the script."""
         return np.array(self._next(shape), np.float64).reshape(shape)
+
+
+def refuse_random_state(given: object) -> None:
+    """Refuse what other libraries call a random state: noise that can be repeated can be subtracted."""
+    if given is not None:
+        raise InvalidValue(
+            "random_state would let anybody repeat the noise and subtract it; leave it out, or give "
+            "noise=SeededNoise(...) for a rehearsal, which is NOT PRIVATE."
+        )

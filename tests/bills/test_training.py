@@ -148,7 +148,7 @@ def module_trainer(clipper: type[Clipper], noise: Noise, *, records: int) -> Tra
     module = layer()
     data = torch.full((records, WIDTH), 10.0), torch.zeros(records, dtype=torch.int64)
     return Trainer(
-        module, SGD(module.parameters(), lr=1.0), data, batch=BATCH, clip=CLIP, noise_multiplier=MULTIPLIER,
+        module, SGD(module.parameters(), lr=1.0), data, batch=BATCH, max_grad_norm=CLIP, noise_multiplier=MULTIPLIER,
         records=RECORDS, gradients=clipper, noise=noise,
     )  # fmt: skip
 

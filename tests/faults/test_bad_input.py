@@ -360,7 +360,7 @@ UNTRAINABLE: dict[str, dict[str, Any]] = {
     "rate above one": {"rate": 2},
     "NaN rate": {"rate": NAN},
     "delta of one": {"delta": 1.0},
-    "clip of zero": {"clip": 0.0},
+    "clip of zero": {"max_grad_norm": 0.0},
     "infinite batch": {"batch": INF},
     "negative drop": {"drop": -0.1},
     "one class only": {"classes": 1},

@@ -37,7 +37,7 @@ def parts() -> dict[str, Any]:
 def intact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint with lines for steps and for questions, of a run that is not over."""
     path = tmp_path_factory.mktemp("checkpoint") / "run.pt"
-    job = Trainer(**parts(), batch=10, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(1), checkpoint=path)
+    job = Trainer(**parts(), batch=10, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(1), checkpoint=path)
 
     def stop(line: object) -> None:
         raise KeyboardInterrupt

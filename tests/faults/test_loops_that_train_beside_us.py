@@ -69,7 +69,9 @@ class Lightning:
 
 
 def job(module: nn.Module) -> Trainer:
-    return Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
+    return Trainer(
+        module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+    )
 
 
 def raw(host: Lightning) -> None:
@@ -211,7 +213,7 @@ def test_frozen_weights_and_buffers_must_stay_as_they_were_as_well() -> None:
     module = nn.Sequential(network(), nn.Linear(10, 10).requires_grad_(False))
     optimizer = torch.optim.SGD([each for each in module.parameters() if each.requires_grad], lr=1.0)
     stages = Trainer(
-        module, optimizer, train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+        module, optimizer, train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
     ).releases(every="1 step", releases=2)
     next(stages)
     with torch.no_grad():

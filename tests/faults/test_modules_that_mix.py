@@ -139,7 +139,14 @@ MIXING: dict[str, Callable[[], nn.Module]] = {
 
 def job(module: nn.Module, records: Pair | Dataset[Pair], kind: type[Clipper] = PerRecord) -> Trainer:
     return Trainer(
-        module, sgd(module), records, batch=60, clip=1.0, noise_multiplier=1.0, gradients=kind, noise=SeededNoise(1)
+        module,
+        sgd(module),
+        records,
+        batch=60,
+        max_grad_norm=1.0,
+        noise_multiplier=1.0,
+        gradients=kind,
+        noise=SeededNoise(1),
     )
 
 
@@ -253,7 +260,7 @@ def test_a_loss_that_mixes_records_is_refused() -> None:
 
     module = Before(lambda features, _: features)
     with pytest.raises(InvalidValue, match="a made-up record changes with the records beside it"):
-        Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, loss=balanced)
+        Trainer(module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, loss=balanced)
 
 
 class Backwards(torch.autograd.Function):

@@ -48,7 +48,9 @@ def layered(most: float) -> nn.Module:
 
 
 def job(module: nn.Module, records: Any) -> Trainer:
-    return Trainer(module, sgd(module), records, batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(1))
+    return Trainer(
+        module, sgd(module), records, batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(1)
+    )
 
 
 def test_an_embedding_that_rescales_the_rows_it_looks_up_is_refused_by_name() -> None:
@@ -75,7 +77,7 @@ def test_were_it_not_refused_one_record_could_be_read_off_the_weights(monkeypatc
             torch.optim.SGD(module.parameters(), lr=1e-9),
             sentences(canary=canary),
             batch=600,
-            clip=1.0,
+            max_grad_norm=1.0,
             noise_multiplier=1000.0,
             noise=SeededNoise(1),
         )

@@ -46,7 +46,9 @@ def made(path: Path) -> Trainer:
     optimizer = SGD(module.parameters(), lr=0.5)
     if path.exists():
         return Trainer.resume(path, module, optimizer, records(40, 1))
-    return Trainer(module, optimizer, records(40, 1), batch=10, clip=1.0, noise_multiplier=1.0, checkpoint=path)
+    return Trainer(
+        module, optimizer, records(40, 1), batch=10, max_grad_norm=1.0, noise_multiplier=1.0, checkpoint=path
+    )
 
 
 def release_all(job: Trainer) -> float:

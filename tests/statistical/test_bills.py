@@ -401,7 +401,7 @@ def test_a_step_of_a_module_that_nobody_joins_moves_it_by_the_noise_of_its_bill(
         nn.init.zeros_(each)
     nobody = torch.zeros(0, WIDTH), torch.zeros(0, dtype=torch.int64)
     trainer = Trainer(
-        module, SGD(module.parameters(), lr=1.0), nobody, batch=BATCH, clip=CLIP, noise_multiplier=MULTIPLIER,
+        module, SGD(module.parameters(), lr=1.0), nobody, batch=BATCH, max_grad_norm=CLIP, noise_multiplier=MULTIPLIER,
         records=20, noise=SeededNoise(42),
     )  # fmt: skip
 

@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
+from expost.datasets.adult import adult_schema
 from expost.errors import InvalidValue
+from expost.jobs import finetune, synthesize
 from expost.noise import AT_ONCE, Noise, ScriptedNoise, SeededNoise, Shape, SystemNoise
 from expost.sampling import Bytes, inversion
 from expost.sampling.inversion import uniform
+from tests.unit.examples import one_sentence
 
 SOURCES: list[Callable[[], Noise]] = [SystemNoise, lambda: SeededNoise(1), lambda: ScriptedNoise([0] * 12)]
 BYTE_SOURCES: list[Callable[[], Noise]] = SOURCES[:2]
@@ -224,3 +228,13 @@ def test_a_coin_that_sixteen_bits_settle_takes_no_more(script: Callable[[bytes],
     source = script(bytes.fromhex("ff7f 0080 0000 ffff"))
 
     assert SystemNoise.coins(source, Fraction(1, 2), 4).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    "start", [partial(synthesize, schema=adult_schema()), finetune], ids=["synthesize", "finetune"]
+)
+def test_a_random_state_is_refused_and_told_why(start: Callable[..., object]) -> None:
+    with pytest.raises(InvalidValue, match="repeat the noise and subtract it") as refused:
+        start(None, accuracy=0.5, random_state=1)
+
+    assert one_sentence(refused.value)

@@ -63,7 +63,7 @@ def trainer(
         make(module),
         train() if data is None else data,
         batch=batch,
-        clip=1.0,
+        max_grad_norm=1.0,
         noise_multiplier=noise_multiplier,
         noise=SeededNoise(3) if noise is None else noise,
         **others,  # type: ignore[arg-type]  # passed through as the test has it

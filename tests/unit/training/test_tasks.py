@@ -365,7 +365,9 @@ class Items(Dataset[Any]):
 @pytest.mark.parametrize(("items", "sentence"), UNREADABLE.values(), ids=UNREADABLE)
 def test_records_that_no_module_can_read_are_refused_by_their_structure(items: list[Any], sentence: str) -> None:
     module = nn.Linear(3, 2)
-    trainer = Trainer(module, SGD(module.parameters(), lr=1), Items(items), batch=10, clip=1.0, noise_multiplier=1.0)
+    trainer = Trainer(
+        module, SGD(module.parameters(), lr=1), Items(items), batch=10, max_grad_norm=1.0, noise_multiplier=1.0
+    )
 
     with pytest.raises(InvalidValue, match=sentence) as said:
         trainer.releases(**PLAN)
@@ -389,7 +391,7 @@ def test_a_record_that_comes_twice_is_refused(data: Any) -> None:
     module = nn.Linear(3, 2)
 
     with pytest.raises(NotDisjoint, match="a record occurs several times"):
-        Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
+        Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, max_grad_norm=1.0, noise_multiplier=1.0)
 
 
 def test_a_record_that_is_held_out_twice_is_refused_and_one_that_is_public_is_not() -> None:
@@ -405,7 +407,7 @@ def test_parts_that_do_not_meet_are_taken_together() -> None:
     module = nn.Linear(3, 2)
     data: Any = ConcatDataset([Subset(WHOLE, range(150)), Subset(WHOLE, range(150, 300))])
 
-    Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
+    Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, max_grad_norm=1.0, noise_multiplier=1.0)
 
 
 def test_tensors_by_name_train_as_a_dataset_of_mappings_does() -> None:

@@ -43,7 +43,7 @@ PRICING: list[Option] = [
 TRAINING: list[Option] = [
     click.option("--classes", type=int, default=None,
                  help="How many classes there are; by default counted from the labels, and taken to be public."),
-    click.option("--clip", default=1.0, help="The norm that a record's gradient is clipped to."),
+    click.option("--max-grad-norm", default=1.0, help="The norm that a record's gradient is clipped to."),
     click.option("--batch", default=64.0, help="A public guess at the records a step; Adam makes it matter little."),
     click.option("--learning-rate", default=0.05, help="Adam's step before the first release."),
     click.option("--drop", default=0.1, help="What the learning rate is multiplied by after it."),
@@ -76,7 +76,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
             accuracy=accuracy,
             **priced,
             classes=settings["classes"],
-            clip=settings["clip"],
+            max_grad_norm=settings["max_grad_norm"],
             batch=settings["batch"],
             learning_rate=settings["learning_rate"],
             drop=settings["drop"],

@@ -76,7 +76,7 @@ class HeadRecipe:
 
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
-        positive(self.clip, "clip")
+        positive(self.clip, "max_grad_norm")
         positive(self.batch, "batch")
         positive(self.drop, "drop")
         if not 0 < self.validation < 1:

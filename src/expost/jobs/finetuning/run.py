@@ -17,7 +17,7 @@ from expost.jobs.finetuning.report import head_commitment, head_facts
 from expost.jobs.result import Result
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import MemoryLedger
-from expost.noise import Noise, SystemNoise
+from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.private import Private, Split, split
 from expost.receipts.commitment import Commitment
@@ -46,7 +46,7 @@ def finetune(
     epochs_between: int = 100,
     rate: Real = 0.1,
     batch: float = 64.0,
-    clip: float = 1.0,
+    max_grad_norm: float = 1.0,
     learning_rate: float = 0.05,
     drop: float = 0.1,
     delta: float = 1e-5,
@@ -56,6 +56,7 @@ def finetune(
     summation: Summation | None = None,
     records: int | None = None,
     noise: Noise | None = None,
+    random_state: None = None,
     ledger: ReadableLedger | None = None,
     title: str = "Classifier",
     on_pledge: Callable[[Commitment], None] | None = None,
@@ -73,14 +74,15 @@ def finetune(
 
     Each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the first
     release and ``epochs_between`` before each later one. ``start`` is what the first release may be stated as, or,
-    as a Fraction, the noise multiplier itself. ``batch`` is a public guess at how many records join a step; it scales
-    the gradient, which Adam undoes, so little depends on it. The learning rate is multiplied by ``drop`` after the
-    first release. ``records`` is about how many records there are, if that is public: margins are then shown as
-    accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and everything then
-    says NOT PRIVATE. ``ledger`` lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps
-    taken and to be taken in a release. ``on_pledge`` is told, before the records are read, all that is fixed by then,
-    whose digest the receipt has too.
+    as a Fraction, the noise multiplier itself. ``batch`` is a public guess at how many records join a step; it
+    scales the gradient, which Adam undoes, so little depends on it. The learning rate is multiplied by ``drop``
+    after the first release. ``records`` is about how many records there are, if that is public: margins are then
+    shown as accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and
+    everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
+    know what was spent; ``on_progress`` hears the steps taken and to be taken in a release. ``on_pledge`` is told,
+    before the records are read, all that is fixed by then, whose digest the receipt has too.
     """
+    refuse_random_state(random_state)
     hidden = Hidden(features, labels)
     del features, labels  # a traceback that shows variables would show their rows
     hidden.require_both()
@@ -97,7 +99,7 @@ def finetune(
         epochs_between=epochs_between,
         rate=rate,
         batch=batch,
-        clip=clip,
+        max_grad_norm=max_grad_norm,
         learning_rate=learning_rate,
         drop=drop,
         delta=delta,

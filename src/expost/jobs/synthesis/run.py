@@ -18,7 +18,7 @@ from expost.jobs.synthesis.report import table_commitment, table_facts
 from expost.judge import BALANCED, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
-from expost.noise import Noise, SystemNoise
+from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.private import Private, Split, split
 from expost.receipts.commitment import Commitment
@@ -74,6 +74,7 @@ def synthesize(
     rows: int | None = None,
     max_epsilon: float | None = None,
     noise: Noise | None = None,
+    random_state: None = None,
     ledger: ReadableLedger | None = None,
     title: str = "table",
     on_pledge: Callable[[Commitment], None] | None = None,
@@ -89,10 +90,11 @@ def synthesize(
     ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
-    everything then says NOT PRIVATE. ``ledger`` lets a caller that is interrupted know what was spent.
-    ``on_pledge`` is told, before the table is read, the digest of all that is fixed by then; the receipt holds it
-    too.
+    everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
+    know what was spent. ``on_pledge`` is told, before the table is read, the digest of all that is fixed by then;
+    the receipt holds it too.
     """
+    refuse_random_state(random_state)
     hidden = _Hidden(table)
     del table  # a traceback that shows variables would show its rows
     recipe = table_recipe(

@@ -25,7 +25,7 @@ from expost.accounting.descent import Descent
 from expost.checks.public import PublicCheck
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
-from expost.noise import Noise, SystemNoise
+from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real, positive
 from expost.private import Private, Split
 from expost.recorded import ReadableLedger
@@ -51,15 +51,16 @@ CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
 class Trainer:
     """Trains a module by noisy gradient steps on private records, once.
 
-    Records are (features, label), several inputs and then the label, or a mapping with a field 'labels': the module is
-    called with all but the label. ``batch`` is the expected number of records a step: each joins by its own coin of
-    chance batch/records, where ``records`` is a public number. Left out, it is the number of records there are, which
-    is then treated as public, and on record as such. ``loss`` maps outputs and labels to one loss per record.
-    ``gradients`` is PerRecord or Ghost, and ``at_once`` bounds how many records are on the device at a time; neither
-    changes what is trained. Layers must treat each record apart and keep nothing, which is tried on made-up records;
-    shape and type of the records are public, and so are frozen weights. Dropout draws from torch, and privacy does not
-    rest on it. Publish the modules that come back, not the one given: its layers have seen records, and a trial does
-    not find everything.
+    Records are (features, label), several inputs and then the label, or a mapping with a field 'labels': the module
+    is called with all but the label. ``batch`` is the expected number of records a step: each joins by its own coin
+    of chance batch/records, where ``records`` is a public number. Left out, it is the number of records there are,
+    which is then treated as public, and on record as such. ``max_grad_norm`` is what a record's gradient is clipped
+    to, and ``loss`` maps outputs and labels to one loss per record. ``gradients`` is PerRecord or Ghost, and
+    ``max_physical_batch_size`` bounds how many records are on the device at a time; neither changes what is
+    trained. Layers must treat each record apart and keep nothing, which is tried on made-up records; shape and type
+    of the records are public, and so are frozen weights. Dropout draws from torch, and privacy does not rest on it.
+    Publish the modules that come back, not the one given: its layers have seen records, and a trial does not find
+    everything. There is no ``random_state``: noise that can be repeated protects nobody.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
@@ -75,21 +76,25 @@ class Trainer:
         data: Given,
         *,
         batch: int,
-        clip: Real,
+        max_grad_norm: Real,
         noise_multiplier: Real,
         records: int | None = None,
         loss: Loss = CROSS_ENTROPY,
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
-        at_once: int = 256,
+        max_physical_batch_size: int = 256,
         checkpoint: str | Path | None = None,
         ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
+        random_state: None = None,
     ) -> None:
+        refuse_random_state(random_state)
         require_trainable(model, optimizer, device)
-        if at_once < 1:
-            raise InvalidValue(f"at_once is {at_once}; give the device at least one record at a time.")
+        if max_physical_batch_size < 1:
+            raise InvalidValue(
+                f"max_physical_batch_size is {max_physical_batch_size}; give the device at least one record at a time."
+            )
         given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
@@ -110,12 +115,12 @@ class Trainer:
             module=model,
             optimizer=optimizer,
             descent=Descent(Fraction(batch, public), positive(noise_multiplier, "noise_multiplier")),
-            clip=positive(clip, "clip"),
+            clip=positive(max_grad_norm, "max_grad_norm"),
             batch=batch,
             records=public,
             loss=loss,
             clipper=gradients,
-            at_once=at_once,
+            at_once=max_physical_batch_size,
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
         )
@@ -267,7 +272,7 @@ class Trainer:
         loss: Loss = CROSS_ENTROPY,
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
-        at_once: int = 256,
+        max_physical_batch_size: int = 256,
         ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
@@ -286,13 +291,13 @@ class Trainer:
             optimizer,
             data,
             batch=int(settings["batch"]),
-            clip=Fraction(settings["clip"]),
+            max_grad_norm=Fraction(settings["clip"]),
             noise_multiplier=Fraction(settings["noise_multiplier"]),
             records=int(settings["records"]),
             loss=loss,
             gradients=gradients,
             device=device,
-            at_once=at_once,
+            max_physical_batch_size=max_physical_batch_size,
             ledger=ledger,
             on_announced=on_announced,
             noise=noise,

@@ -118,7 +118,7 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
         ("--rate", "2"),
         ("--rate", "nan"),
         ("--delta", "0"),
-        ("--clip", "0"),
+        ("--max-grad-norm", "0"),
         ("--batch", "0"),
         ("--learning-rate", "nan"),
         ("--drop", "-1"),

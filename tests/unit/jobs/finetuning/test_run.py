@@ -245,7 +245,7 @@ ABSURD: dict[str, dict[str, Any]] = {
     "a price out of reach": {"start": expost.Epsilon(1e-9)},
     "δ of zero": {"delta": 0.0},
     "δ that is no number": {"delta": math.nan},
-    "a clip of zero": {"clip": 0},
+    "a clip of zero": {"max_grad_norm": 0},
     "a batch of none": {"batch": 0},
     "no learning": {"learning_rate": 0},
     "a learning rate that is no number": {"learning_rate": math.nan},

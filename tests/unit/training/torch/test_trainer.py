@@ -169,7 +169,9 @@ def test_a_loss_that_averages_over_the_batch_is_refused() -> None:
 @KINDS
 def test_how_many_records_are_on_the_device_at_once_changes_nothing(kind: type[Clipper]) -> None:
     whole, pieces = (
-        next(trainer(gradients=kind, at_once=size).releases(every="3 steps", releases=1, delta=1e-5)).module
+        next(
+            trainer(gradients=kind, max_physical_batch_size=size).releases(every="3 steps", releases=1, delta=1e-5)
+        ).module
         for size in (600, 7)
     )
 
@@ -291,7 +293,9 @@ def test_a_learning_rate_that_is_set_between_releases_is_used() -> None:
     first, second = sgd(kept), sgd(lowered)
 
     def last(module: nn.Module, optimizer: Optimizer, rate: float) -> Tensor:
-        job = Trainer(module, optimizer, train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
+        job = Trainer(
+            module, optimizer, train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+        )
         stages = job.releases(every="1 step", releases=2, delta=1e-5)
         before = flat(next(stages).module)
         optimizer.param_groups[0].update(lr=rate, momentum=0.0)
@@ -408,7 +412,9 @@ class Remembers(nn.Module):
 
 def remembering() -> tuple[nn.Sequential, Trainer]:
     module = nn.Sequential(Remembers(), nn.Linear(64, 10))
-    return module, Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
+    return module, Trainer(
+        module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+    )
 
 
 def test_what_a_layer_remembers_of_the_training_records_is_not_released() -> None:
@@ -496,8 +502,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: made(network(), data=train(), loss=lambda outputs, labels: 0 * outputs[:, 0]), "no finite gradient"),
     (lambda: made(network(), batch=0), "batch is 0 of 300 records"),
     (lambda: made(network(), batch=301), "batch is 301 of 300 records"),
-    (lambda: made(network(), at_once=0), "at_once is 0"),
-    (lambda: made(network(), clip=0), "clip is 0; it must be above 0"),
+    (lambda: made(network(), max_physical_batch_size=0), "max_physical_batch_size is 0"),
+    (lambda: made(network(), max_grad_norm=0), "max_grad_norm is 0; it must be above 0"),
     (lambda: made(network(), noise_multiplier=0), "noise_multiplier is 0; it must be above 0"),
     (lambda: made(network(), device="abacus"), "the device abacus is not available"),
     (lambda: until(made(network()), every="soon"), "every is 'soon'; write for example '5 epochs'"),
