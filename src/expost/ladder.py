@@ -36,7 +36,6 @@ class Planned(Protocol):
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """Every rung there is, as if none were left out."""
-        ...
 
 
 class Selector(Protocol[T_contra]):
@@ -48,7 +47,6 @@ class Selector(Protocol[T_contra]):
 
     def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next rung."""
-        ...
 
 
 def rungs_asked(asked: tuple[int, ...] | None, rungs: int) -> frozenset[int]:

@@ -51,11 +51,9 @@ class Records(Protocol):
 
     def __len__(self) -> int:
         """How many records."""
-        ...
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> Self:
         """The records where the mask is true."""
-        ...
 
 
 R = TypeVar("R", bound=Records)
