@@ -114,6 +114,7 @@ MODULES = (
     "accounting/sparse_vector.py",
     "accounting/statement.py",
     "accounting/subsampled.py",
+    "accounting/textbook.py",
     "sampling/bounds.py",
     "sampling/envelope.py",
     "sampling/inversion.py",

@@ -16,7 +16,6 @@ class Cap(Protocol):
 
     def require(self, total: Spent) -> None:
         """Raise BudgetExceeded unless the total stays within the limit."""
-        ...
 
 
 @final

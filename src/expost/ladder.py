@@ -43,7 +43,6 @@ class Planned(Protocol):
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """Every rung there is, as if none were left out."""
-        ...
 
 
 class Selector(Protocol[T_contra]):
@@ -53,7 +52,8 @@ class Selector(Protocol[T_contra]):
     of the same form will do.
     """
 
-    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None: ...
+    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
+        """The next rung."""
 
 
 def rungs_asked(asked: tuple[int, ...] | None, rungs: int) -> frozenset[int]:

@@ -6,7 +6,7 @@ The time a draw takes depends on the value drawn (a timing side channel): do not
 import ssl
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Protocol, TypeAlias, final
+from typing import ClassVar, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,43 +35,33 @@ class Noise(Protocol):
     @property
     def seeded(self) -> bool:
         """True when the draws can be repeated by whoever knows the seed."""
-        ...
 
     def discrete_gaussian(self, variance: Fraction, shape: Shape) -> Integers:
         """Independent integers with P(k) ∝ exp(−k²/(2·variance)), exactly."""
-        ...
 
     def discrete_laplace(self, scale: Fraction, shape: Shape) -> Integers:
         """Independent integers with P(k) ∝ exp(−|k|/scale), exactly."""
-        ...
 
     def bernoulli_exp(self, exponent: Fraction) -> bool:
         """True with probability exp(−exponent), exactly; exponent ≥ 0."""
-        ...
 
     def bernoulli_real(self, bounds: Bounds) -> bool:
         """True with probability p, exactly, where bounds(bits) is (lo, hi) with lo ≤ 2**bits · p ≤ hi."""
-        ...
 
     def below(self, bound: int) -> int:
         """A uniform integer in [0, bound), exactly."""
-        ...
 
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         """Independent coins, each true with the given probability."""
-        ...
 
     def gaussian(self, std: float, shape: Shape) -> Floats:
         """Floating-point normal draws: only for callers that accept floating point, and say so."""
-        ...
 
     def laplace(self, scale: float, shape: Shape) -> Floats:
         """Floating-point Laplace draws: only for callers that accept floating point, and say so."""
-        ...
 
     def uniform(self, shape: Shape) -> Floats:
         """Uniform floats in (0, 1): only for callers that accept floating point."""
-        ...
 
 
 def _discrete_gaussian(self: Bytes, variance: Fraction, shape: Shape) -> Integers:
@@ -139,10 +129,8 @@ class SystemNoise:
 
     __slots__ = ()
 
-    @property
-    def seeded(self) -> bool:
-        """False: nobody can repeat the draws."""
-        return False
+    seeded: ClassVar[bool] = False
+    """Nobody can repeat the draws."""
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""
@@ -164,10 +152,8 @@ class SeededNoise:
             raise InvalidValue(f"seed is {seed}; it must be at least 0.")
         self._words = np.random.PCG64(seed)
 
-    @property
-    def seeded(self) -> bool:
-        """True: whoever knows the seed knows the draws."""
-        return True
+    seeded: ClassVar[bool] = True
+    """Whoever knows the seed knows the draws."""
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""

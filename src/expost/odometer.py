@@ -65,17 +65,7 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = (
-        "_cap",
-        "_ledger",
-        "_lock",
-        "_names",
-        "_neighbours",
-        "_paid",
-        "_pid",
-        "_pledge",
-        "_seeded",
-    )
+    __slots__ = ("_cap", "_ledger", "_lock", "_names", "_neighbours", "_paid", "_pid", "_pledge", "_seeded")
 
     def __init__(
         self,

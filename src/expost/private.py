@@ -49,11 +49,11 @@ class Part:
 class Records(Protocol):
     """Data with records along its first axis; an array, or a table that can be indexed by a mask."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """How many records."""
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> Self:
         """The records where the mask is true."""
-        ...
 
 
 R = TypeVar("R", bound=Records)

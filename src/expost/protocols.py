@@ -30,29 +30,23 @@ class Mechanism(Protocol[D_contra, T]):
     @property
     def name(self) -> str:
         """What goes on record: a name that stays when the class is renamed, for receipts are read by it."""
-        ...
 
     @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of the promise."""
-        ...
 
     @property
     def floating(self) -> bool:
         """Whether floating-point noise is used."""
-        ...
 
     def promise(self, budget: Budget) -> Promise:
         """What a step with this budget costs at most."""
-        ...
 
     def sample(self, data: D_contra, budget: Budget, past: Past[T], noise: Noise) -> T:
         """Draw the value; called by an odometer with the data open."""
-        ...
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """What goes on record: enough to recompute the cost."""
-        ...
 
 
 @final
@@ -94,7 +88,6 @@ class Stateful(Protocol):
     @property
     def bond(self) -> Bond:
         """Whose state it is."""
-        ...
 
 
 @final
@@ -135,7 +128,6 @@ class Answers(Protocol[D_contra, U_contra]):
 
     def answer(self, index: int, price: Price, held: D_contra, candidate: U_contra, noise: Noise) -> Verdict:
         """Judge the candidate, as question number ``index`` from 0; called with the held-out data open."""
-        ...
 
 
 class Check(Protocol[D_contra, U_contra]):
@@ -148,24 +140,19 @@ class Check(Protocol[D_contra, U_contra]):
     @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of its prices."""
-        ...
 
     @property
     def name(self) -> str:
         """What goes on record."""
-        ...
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """Of the question number ``index``, given what training and held-out part have spent; or SpentCheck."""
-        ...
 
     def begin(self) -> Answers[D_contra, U_contra]:
         """The state of a fresh run."""
-        ...
 
     def facts(self) -> Mapping[str, Fact]:
         """What goes on record: enough to recompute the cost."""
-        ...
 
 
 @final

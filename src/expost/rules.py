@@ -23,25 +23,20 @@ class Recorded(Protocol):
     @property
     def facts(self) -> Mapping[str, Fact]:
         """What its mechanism put on record."""
-        ...
 
     @property
     def xi(self) -> Fraction:
         """The ξ that it says was spent."""
-        ...
 
     @property
     def rho(self) -> Fraction:
         """The ρ that it says was spent."""
-        ...
 
     def fraction(self, fact: str) -> Fraction:
         """The exact number that a fact spells."""
-        ...
 
     def whole(self, fact: str) -> int:
         """The count that a fact is."""
-        ...
 
 
 @final

@@ -6,7 +6,10 @@ PACKAGE = Path(__file__).parents[2] / "src/expost"
 MODULES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 INSTRUMENTS = (
     "__init__.py",
+    "checks/__init__.py",
+    "mechanisms/__init__.py",
     "accounting/boundaries.py",
+    "accounting/textbook.py",
     "accounting/worst_case.py",
     "accounting/odds.py",
     "baselines.py",

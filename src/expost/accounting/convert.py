@@ -216,15 +216,6 @@ def lambert_tuning(delta: float) -> float:
     return last
 
 
-def zcdp_epsilon(rho: Real, delta: float) -> float:
-    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ.
-
-    Uses: Lemma 7 conversion.
-    """
-    cost = up(non_negative(rho, "rho"))
-    return raised(cost + 2 * math.sqrt(cost * -math.log(probability(delta, "delta"))))
-
-
 def _claim(value: float, name: str) -> float:
     """A divergence bound: not NaN and not negative; infinity makes no claim."""
     return math.inf if value == math.inf else float(non_negative(value, name))

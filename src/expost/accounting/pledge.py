@@ -29,15 +29,12 @@ class Pledge(Protocol):
     @property
     def delta(self) -> float:
         """The δ of every statement under this pledge."""
-        ...
 
     def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The ε of a run that spends this; infinity where the pledge makes no claim."""
-        ...
 
     def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most, also after post-processing."""
-        ...
 
 
 @final

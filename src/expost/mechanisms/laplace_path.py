@@ -28,19 +28,15 @@ class Kernel(Protocol):
     @property
     def floating(self) -> bool:
         """Whether draws are in floating point."""
-        ...
 
     def start(self, rate: Fraction, shape: tuple[int, ...], noise: Noise) -> Values:
         """Fresh noise."""
-        ...
 
     def rise(self, fine: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the low rate given that at the high one."""
-        ...
 
     def descend(self, coarse: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the high rate given that at the low one."""
-        ...
 
 
 @final

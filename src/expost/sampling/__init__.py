@@ -14,4 +14,3 @@ class Bytes(Protocol):
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""
-        ...

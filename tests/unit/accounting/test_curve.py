@@ -25,7 +25,7 @@ from expost.accounting.curve import (
     repeat,
     total,
 )
-from expost.accounting.pure import laplace_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.errors import InvalidValue
 from expost.numerics import up
 from tests.unit.examples import line
