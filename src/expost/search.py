@@ -10,12 +10,12 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
-from expost.ladder import Planned, Rung, Selector, Strides
+from expost.ladder import Planned, Priced, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Check, Inquiry, Mechanism, Verdict, agree
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -199,7 +199,7 @@ def finish(running: Search[D, T, U], on_step: Callable[[Line], None] | None = No
 
 
 def planned_stops(
-    mechanism: Mechanism[D, T],
+    mechanism: Priced,
     ladder: Planned,
     check: Check[D, U] | PublicCheck[U],
     *,

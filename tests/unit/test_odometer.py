@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from fractions import Fraction
 from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import final
@@ -19,19 +19,20 @@ from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotPrivate, SpentCheck
+from expost.filters import Filter, PledgedFilter
 from expost.ladder import Ladder
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.mechanisms.laplace import Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
-from expost.odometer import Filter, Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Answers, Inquiry, Price
 from expost.release import Past, Release
-from expost.step import Answers, Inquiry, Price
 from tests.unit.examples import (
     ADD,
     NONE,
@@ -229,6 +230,28 @@ def test_the_record_says_what_was_done_to_which_part() -> None:
     assert [entry for entry, _, _ in memory.lines] == [Entry("Gaussian", "data", ADD.value, False, False, facts)]
 
 
+def test_a_step_goes_on_record_by_its_declared_name_whatever_its_class_is_called() -> None:
+    memory = MemoryLedger()
+    renamed = make_dataclass("Renamed", [], bases=(Says,), frozen=True)
+
+    Odometer(ledger=memory).spend(renamed(1), people(0), budget(1), Past(), SYSTEM)
+
+    assert [entry.what for entry, _, _ in memory.lines] == ["Says"]
+
+
+@pytest.mark.parametrize("named", [{}, {"name": ""}, {"name": 3}])
+def test_a_mechanism_without_a_name_is_refused_before_data_is_opened(named: dict[str, object]) -> None:
+    memory, wire = MemoryLedger(), Tripwire()
+    says = Says(0, wire.codes)
+    members = {member: getattr(says, member) for member in ("neighbours", "floating", "promise", "sample", "facts")}
+    mechanism = type("Forgotten", (), members | named)()
+
+    with pytest.raises(TypeError, match="Forgotten has no name to go on record with; give its class a name"):
+        Odometer(ledger=memory).spend(mechanism, people(0), budget(1), Past(), SYSTEM)
+
+    assert (memory.lines, memory.held, wire.opened) == ((), (), False)
+
+
 def test_floating_steps_are_recorded_as_such() -> None:
     memory = MemoryLedger()
 
@@ -318,7 +341,7 @@ refusals = pytest.mark.parametrize(("strict", "noise"), REFUSALS, ids=["the cap"
 
 @refusals
 def test_a_refused_step_leaves_its_mechanism_free_for_another_odometer(strict: Odometer, noise: Noise) -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact()), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath()), people(0), Odometer()
 
     with pytest.raises((BudgetExceeded, NotPrivate)):
         strict.spend(mechanism, data, budget(1), Past(), noise)
@@ -339,7 +362,7 @@ def test_a_refused_question_leaves_its_run_free_for_another_odometer(strict: Odo
 
 
 def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer() -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact(), (Fraction(1), Fraction(2))), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath(), (Fraction(1), Fraction(2))), people(0), Odometer()
 
     with pytest.raises(InvalidValue, match="not the next level"):
         Odometer().spend(mechanism, data, budget(2), Past(), SYSTEM)
@@ -349,7 +372,7 @@ def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer()
 
 
 def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> None:
-    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), MemoryLedger()
+    mechanism, data, memory = NoiseReduction(counts(), IntegerPath()), people(0), MemoryLedger()
     Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
     odometer = Odometer(ledger=memory)
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from expost.noise import Floats, Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 
 D = TypeVar("D")
 
@@ -68,6 +69,7 @@ class Brownian(Generic[D]):
     """
 
     measure: Gaussian[D] | FloatGaussian[D]
+    name: ClassVar[str] = "Brownian"
 
     @property
     def neighbours(self) -> Neighbours:
@@ -93,3 +95,8 @@ class Brownian(Generic[D]):
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """The increment's."""
         return self.measure.facts(budget)
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """The increment's, by whichever measurement it was."""
+        return Gaussian.rule(line) if "l2_squared" in line.facts else FloatGaussian.rule(line)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from expost.accounting.curve import Highest, Table
+from expost.accounting.curve import Highest, Tabulated
 from expost.bill import Item
 from expost.errors import Unreadable
 
@@ -18,7 +18,7 @@ def require_modest(bill: Sequence[Item]) -> tuple[Item, ...]:
     """The bill, refused if adding it up would take long."""
     curves = [item.spent.curve for item in bill]
     crossed = sum(isinstance(curve, Highest) for curve in curves)
-    grids = {curve.orders for curve in curves if isinstance(curve, Table)}
+    grids = {curve.orders for curve in curves if isinstance(curve, Tabulated)}
     parts = {item.entry.part for item in bill}
     if crossed > MOST_CROSSED or len(grids) > MOST_GRIDS:
         raise Unreadable("the bill has costs of more kinds than a run of expost; it was changed.")

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import Curve, Highest, Linear, Table
+from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
 from expost.errors import InvalidValue, Unreadable
@@ -42,7 +42,7 @@ def finite(value: float) -> float | None:
 
 def curve_out(curve: Curve) -> dict[str, Json]:
     """A curve: its lines, or its table."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return {"orders": list(curve.orders), "values": [finite(value) for value in curve.values.tolist()]}
     return {"lines": [_line_out(line) for line in curve.lines]}
 
@@ -59,8 +59,8 @@ def curve_in(found: Json) -> Curve:
     return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
 
 
-def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Table:
-    """As ``Table.of`` would have it, without the exact fractions that make thousands of orders slow."""
+def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
+    """As ``Tabulated.of`` would have it, without the exact fractions that make thousands of orders slow."""
     if not len(orders) == len(values) <= MOST_ORDERS:
         raise Unreadable(
             f"a table of the receipt has more than {MOST_ORDERS} orders, or does not have one value for each."
@@ -70,7 +70,7 @@ def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Table:
         raise Unreadable("a table of the receipt has an order of at most 1 or a negative value; it was changed.")
     if not all(low < high for low, high in pairwise(alphas)):
         raise Unreadable("the orders of a table of the receipt do not increase; it was changed.")
-    return Table(alphas, bounds)
+    return Tabulated(alphas, bounds)
 
 
 def budget_out(budget: Budget) -> dict[str, Json]:

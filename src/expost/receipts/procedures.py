@@ -17,10 +17,10 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.protocols import Check, Mechanism
 from expost.receipts.notation import budget_in, fraction, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
-from expost.step import Check, Mechanism
 
 Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 
@@ -39,7 +39,7 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is measured before the rungs, what measures on each of them and its name, and how finely a record is scored.
+    """What is measured before the rungs, what measures on each of them, and how finely a record is scored.
 
     ``earlier`` rungs were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their
     answers. A run that may be ``unasked`` can have been checked by nobody.
@@ -47,7 +47,6 @@ class Procedure:
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
-    what: str
     resolution: int
     earlier: int = 0
     resumed: bool = False

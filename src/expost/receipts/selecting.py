@@ -26,7 +26,7 @@ def selection_stated(bill: Sequence[Item]) -> Statement | None:
     match bill:
         case [run] if _is_selection(run):
             return _bill(run.entry.facts)[1].none_passed
-        case [run, shown] if _is_selection(run) and run.finished and shown.entry.what == Selected.__name__:
+        case [run, shown] if _is_selection(run) and run.finished and shown.entry.what == Selected.name:
             names, prices = _bill(run.entry.facts)
             best = shown.entry.facts.get("configuration")
             return prices.none_passed if best is None else prices.passed(names.index(str(best)))
@@ -35,7 +35,7 @@ def selection_stated(bill: Sequence[Item]) -> Statement | None:
 
 def _is_selection(item: Item) -> bool:
     """Whether it is a step of ours that claims nothing in Rényi terms; a caller's class may have the same name."""
-    return item.entry.what == Selection.__name__ and math.isinf(item.spent.at(2)) and PRICES in item.entry.facts
+    return item.entry.what == Selection.name and math.isinf(item.spent.at(2)) and PRICES in item.entry.facts
 
 
 def _bill(facts: Mapping[str, Fact]) -> tuple[list[str], SelectionBill]:

@@ -12,6 +12,7 @@ from expost.checks.confidence import Confidence
 from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.receipts.bounds import require_modest
 from expost.receipts.notation import (
     budget_in,
@@ -29,7 +30,6 @@ from expost.receipts.notation import (
 )
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
-from expost.step import Verdict
 from expost.text import Json
 
 T = TypeVar("T")

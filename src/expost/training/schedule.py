@@ -10,8 +10,8 @@ from expost.accounting.descent import Descent, chance
 from expost.errors import InvalidValue
 from expost.ladder import Rung, rungs_asked
 from expost.numerics import positive
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 
 
 @final

@@ -17,13 +17,14 @@ from expost.errors import InvalidValue, LedgerConflict, NotDisjoint
 from expost.jobs import audit as audited
 from expost.jobs import save_module
 from expost.jobs.modules.report import of_training
+from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.receipts.receipt import receipt, receipt_text
 from expost.search import Ended, Outcome
 from expost.training.head.score import accuracy
 from expost.training.torch.clipping import Ghost, PerRecord
 from expost.training.torch.inputs import outputs_of, transform
-from expost.training.torch.records import Examples, Public
+from expost.training.torch.records import Examples
 from expost.training.torch.scores import (
     Accuracy,
     BalancedAccuracy,
@@ -36,6 +37,7 @@ from expost.training.torch.scores import (
 )
 from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.examples import one_sentence
+from tests.unit.training.modules import against
 
 PLAN: dict[str, Any] = {"every": "6 epochs", "releases": 2, "delta": 1e-5}
 pytestmark = pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
@@ -195,7 +197,7 @@ def job(task: Task, **others: Any) -> Trainer:
 
 
 def judged(task: Task, held: Any, **others: Any) -> Outcome[nn.Module]:
-    return job(task, **others).until(accuracy(task.goal), on=held, score=task.score, **PLAN)
+    return job(task, **others).until(accuracy(task.goal), **against(held), score=task.score, **PLAN)
 
 
 class Wrong(Dataset[Any]):
@@ -278,8 +280,8 @@ def test_a_module_that_always_says_the_frequent_class_is_accurate_and_not_balanc
     fixed = Task(constant, task.records, task.loss, task.score, task.goal, task.wrong, task.right)
     plain = Task(constant, task.records, task.loss, Accuracy(), task.goal, task.wrong, task.right)
 
-    assert judged(fixed, Public(task.records(2000, 2)), **said).ended is Ended.EXHAUSTED
-    assert judged(plain, Public(task.records(2000, 2)), **said).ended is Ended.HALTED
+    assert judged(fixed, OnPublic(task.records(2000, 2)), **said).ended is Ended.EXHAUSTED
+    assert judged(plain, OnPublic(task.records(2000, 2)), **said).ended is Ended.HALTED
 
 
 @pytest.mark.parametrize("name", ["one logit", "regression", "multi-label", "named fields and tokens"])
@@ -396,7 +398,7 @@ def test_a_record_that_is_held_out_twice_is_refused_and_one_that_is_public_is_no
 
     with pytest.raises(NotDisjoint, match="a record occurs several times"):
         job(task).until(accuracy(0.9), on=twice, score=task.score, **PLAN)
-    job(task).begin(accuracy(0.9), on=Public(twice), score=task.score, **PLAN)
+    job(task).begin(accuracy(0.9), check=OnPublic(twice), score=task.score, **PLAN)
 
 
 def test_parts_that_do_not_meet_are_taken_together() -> None:

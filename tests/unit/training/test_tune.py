@@ -26,11 +26,12 @@ from expost.errors import (
     NotPrivate,
     Unreadable,
 )
+from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.ledger import MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private
 from expost.receipts.journal import read_journal
 from expost.release import Past

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,18 @@ class Hidden:
             return read_npz(Path(self._features))
         assert self._labels is not None  # both were required
         return self._features, self._labels
+
+
+def shown(records: Any) -> Hidden:
+    """Public records on their way to be read: a file, checked already, or a pair of features and labels."""
+    match records:
+        case Labelled():
+            return Hidden(records.features, records.labels)
+        case str() | Path():
+            return Hidden(records)
+        case (features, labels):
+            return Hidden(features, labels)
+    raise InvalidValue("the public records are not a pair; give their features and their labels.")
 
 
 def _counted(labels: ArrayLike) -> int:

@@ -14,9 +14,6 @@ from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
 from expost.training.steps import ModuleSteps
 
-MODULE = "ModuleDescent"
-"""The name that the steps of a torch module go on record with; the class itself needs torch."""
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -24,6 +21,7 @@ class Unread:
     """The steps of a torch module, of which an audit has neither the module nor the records."""
 
     steps: ModuleSteps
+    name: ClassVar[str] = ModuleSteps.name
     neighbours: ClassVar[Neighbours] = ModuleSteps.neighbours
     floating: ClassVar[bool] = ModuleSteps.floating
 
@@ -49,4 +47,4 @@ def rebuild_module(told: Testimony) -> Procedure:
     steps = Unread(ModuleSteps(descent, fraction(settings["clip"]), records))
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])
     resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
-    return Procedure((), steps, MODULE, resolution, earlier, resumed=resumed, unasked=True)
+    return Procedure((), steps, resolution, earlier, resumed=resumed, unasked=True)

@@ -28,10 +28,8 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
     tree = SpanningTree({}, edges, neighbours)
     pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
-    before = tuple(
-        Step(type(each).__name__, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree)
-    )
-    return Procedure(before, Brownian(pairs), Brownian.__name__, RESOLUTIONS[told.asked.measure])
+    before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
+    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure])
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:

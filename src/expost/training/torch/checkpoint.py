@@ -17,9 +17,10 @@ from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past
-from expost.step import Verdict
+from expost.training.steps import CARRIED
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in
 from expost.training.torch.resumption import Prospect, Standing
@@ -38,6 +39,7 @@ class Carried:
 
     carried: Promise
     weights: Weights
+    name: ClassVar[str] = CARRIED
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -177,7 +179,7 @@ class Checkpoint:
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on disk that at most this promise is about to be spent, on steps or on a question about the weights."""
-        if entry.what != Carried.__name__:  # that is on disk already
+        if entry.what != CARRIED:  # that is on disk already
             steps = int(entry.facts.get("steps", 0))
             self._bill(Paid(entry.part, promise, steps, 1))
             self._verdict = None  # an answer is about the weights before these steps, or about to be given

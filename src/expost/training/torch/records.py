@@ -27,14 +27,6 @@ Each is (features, label), several inputs and then the label, or a mapping with 
 
 
 @final
-@dataclass(frozen=True, slots=True, repr=False)
-class Public:
-    """Held-out records that anybody may see: checks on them are free."""
-
-    records: Given
-
-
-@final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Examples:
     """Inputs and labels that are read a batch at a time; ``columns`` are all of them, where they are tensors."""

@@ -9,7 +9,7 @@ from expost.accounting.descent import Descent
 from expost.ladder import Rung
 from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.step import Answers, Check, Price
+from expost.protocols import Answers, Check, Price
 
 D = TypeVar("D")
 U = TypeVar("U")

@@ -78,6 +78,7 @@ class ModuleDescent:
     start: Weights
     keep: Callable[[Weights], None]
     pristine: nn.Module = field(init=False)
+    name: ClassVar[str] = ModuleSteps.name
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 

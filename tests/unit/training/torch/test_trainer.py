@@ -20,14 +20,13 @@ from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotDisjoint
+from expost.judge import Balanced, Budgeted, OnPublic
 from expost.noise import SeededNoise
 from expost.search import Ended
 from expost.training.head.score import accuracy
 from expost.training.schedule import release_order
 from expost.training.torch.clipping import Clipper, Ghost, PerRecord, attached
-from expost.training.torch.records import Public
 from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.examples import one_sentence
 from tests.unit.training.modules import (
@@ -37,6 +36,7 @@ from tests.unit.training.modules import (
     Pair,
     Rowwise,
     Twice,
+    against,
     flat,
     held,
     network,
@@ -186,7 +186,7 @@ def stops(job: Trainer) -> PlannedStops:
     return pledge
 
 
-@pytest.mark.parametrize("check", [BalancedCheck, GaussianCheck])
+@pytest.mark.parametrize("check", [Balanced(), Budgeted()])
 @KINDS
 def test_training_halts_at_an_accurate_module_and_states_the_stop_it_reached(kind: type[Clipper], check: Any) -> None:
     job = trainer(gradients=kind)
@@ -203,7 +203,7 @@ def test_training_halts_at_an_accurate_module_and_states_the_stop_it_reached(kin
 
 
 def test_the_bill_is_that_of_the_steps_taken_when_checks_are_public() -> None:
-    outcome = until(trainer(), on=Public(held()))
+    outcome = until(trainer(), **against(OnPublic(held())))
 
     steps = 40 * len(outcome.history)
     promise = Descent(Fraction(1, 10), Fraction(1)).promise(steps)
@@ -215,14 +215,14 @@ def test_balanced_checks_add_nothing_to_the_bill() -> None:
     private, public = trainer(), trainer()
     until(private, 0.99)
 
-    until(public, 0.99, on=Public(held()))
+    until(public, 0.99, **against(OnPublic(held())))
 
     assert [stop.epsilon for stop in stops(private).table] == [stop.epsilon for stop in stops(public).table]
 
 
 def test_gaussian_checks_spend_together_what_the_first_release_costs() -> None:
     job = trainer()
-    until(job, 0.99, check=GaussianCheck, releases=3, every="1 epoch")
+    until(job, 0.99, check=Budgeted(), releases=3, every="1 epoch")
 
     asked = [spent for entry, spent, count in job.ledger.lines for _ in range(count) if entry.what == "Gaussian check"]
     first = Descent(Fraction(1, 10), Fraction(1)).promise(10)
