@@ -6,7 +6,8 @@ caller's own, and tunings.
 
 from expost.jobs.finetuning import FINETUNING
 from expost.jobs.finetuning.configuration import HeadConfiguration
-from expost.jobs.finetuning.recipe import HeadRecipe, head_recipe
+from expost.jobs.finetuning.prices import head_recipe
+from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.modules import MODULES
 from expost.jobs.modules.report import module_commitment, of_training

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from expost.folders.journal import Journal
-from expost.jobs.finetuning.recipe import head_recipe
+from expost.jobs.finetuning.prices import head_recipe
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
 from expost.jobs.result import Result

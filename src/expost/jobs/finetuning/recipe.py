@@ -11,29 +11,27 @@ from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
-from expost.checks.question import CentredSum, as_typed
+from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
-from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of, share_held
+from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
 from expost.looks import planned_looks
 from expost.noise import Noise
-from expost.numerics import Real, positive, probability
+from expost.numerics import positive, probability
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split
 from expost.protocols import Look
 from expost.search import Line, Outcome, planned_stops, search
-from expost.training.head.arrays import Arrays, InNumpy, on
+from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Adam, Optimizer
 from expost.training.head.score import Classifier, Target, classified
-from expost.training.head.score import accuracy as to_reach
 from expost.training.schedule import Epsilon, Releases, Schedule, release_order
 from expost.training.steps import Steps
 
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 CONFIDENCE = Fraction(95, 100)
-HALF = Fraction(1, 2)
 START = Epsilon(1.5)
 
 
@@ -176,49 +174,6 @@ class HeadRecipe:
     def held(self) -> Fraction:
         """The share of records held out: none for a check on public records."""
         return Fraction(0) if self.check.public else self.validation
-
-
-def head_recipe(
-    *,
-    accuracy: Real | Target,
-    confidence: Real | None = CONFIDENCE,
-    validation: Real = 0.5,
-    start: Epsilon | Fraction = START,
-    releases: int = 5,
-    epochs: int = 50,
-    epochs_between: int = 100,
-    rate: Real = 0.1,
-    batch: float = 64.0,
-    clip: float = 1.0,
-    learning_rate: float = 0.05,
-    drop: float = 0.1,
-    delta: float = 1e-5,
-    check: Judge = BALANCED,
-    device: str | None = None,
-    summation: Summation | None = None,
-    records: int | None = None,
-) -> HeadRecipe:
-    """All that is public about the job, refused where it makes no sense; public records to check on are read before."""
-    if not isinstance(start, Epsilon | Fraction):
-        raise InvalidValue("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
-    chance = as_typed(rate, "rate")
-    return HeadRecipe(
-        target=accuracy if isinstance(accuracy, Target) else to_reach(accuracy),
-        schedule=Schedule.of_epochs(epochs, epochs_between, releases, rate=chance),
-        start=start,
-        confidence=None if confidence is None else confidence_level(confidence),
-        records=records,
-        rate=chance,
-        delta=delta,
-        validation=share_held(validation),
-        check=check,
-        clip=clip,
-        batch=batch,
-        optimizer=Adam(learning_rate),
-        summation=IntegerSums() if summation is None else summation,
-        arrays=on(device),
-        drop=drop,
-    )
 
 
 @final
