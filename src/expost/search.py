@@ -116,7 +116,7 @@ class Search(Generic[D, T, U]):
 
     @property
     def outcome(self) -> Outcome[U]:
-        """What it has come to; the bill is that of the whole odometer."""
+        """The result so far; the bill is that of the whole odometer."""
         if self._candidate is None:
             raise InvalidValue("the selector stopped before the first release; there is nothing to return.")
         release = self._candidate.at_least(self._odometer.spent)

@@ -74,7 +74,7 @@ class Descent:
 
 
 def chance(rate: Real) -> Fraction:
-    """A record's chance to join a step as a fraction, refused unless it lies above 0 and at most at 1."""
+    """A record's chance of joining a step, as a fraction; refused unless it is above 0 and at most 1."""
     fraction = exact(rate, "rate")
     if not 0 < fraction <= 1:
         raise InvalidValue(f"rate is {up(fraction):g}; the chance of joining a step is above 0 and at most 1.")

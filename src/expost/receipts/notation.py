@@ -48,7 +48,7 @@ def curve_out(curve: Curve) -> dict[str, Json]:
 
 
 def curve_in(found: Json) -> Curve:
-    """The curve of such a text."""
+    """The curve that ``curve_out`` wrote."""
     fields = table(found)
     if "orders" in fields:
         return _table_in(items(fields["orders"]), items(fields["values"]))
@@ -79,7 +79,7 @@ def budget_out(budget: Budget) -> dict[str, Json]:
 
 
 def budget_in(found: Json) -> Budget:
-    """The budget of such a text."""
+    """The budget that ``budget_out`` wrote."""
     fields = table(found)
     return Budget(fraction(fields["epsilon"]), fraction(fields["alpha"]))
 
@@ -101,7 +101,7 @@ def pledge_out(pledge: Pledge) -> dict[str, Json]:
 
 
 def pledge_in(found: Json) -> Pledge:
-    """The pledge of such a text."""
+    """The pledge that ``pledge_out`` wrote."""
     fields = table(found)
     delta = number(fields["delta"])
     match fields["kind"]:
@@ -139,7 +139,7 @@ def item_out(item: Item) -> dict[str, Json]:
 
 
 def item_in(found: Json) -> Item:
-    """The line of such a text."""
+    """The line that ``item_out`` wrote."""
     fields = table(found)
     what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
     seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))

@@ -222,7 +222,7 @@ def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
 
 
 def close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
-    """Whether an accuracy and its error are those of another computation, or both are not told."""
+    """Whether an accuracy and its error are those of another computation, or neither is stated."""
     return all(
         ours is theirs if ours is None or theirs is None else same_number(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)

@@ -95,7 +95,7 @@ def _counted(labels: ArrayLike) -> int:
 
 
 def _quietly(run: Callable[[], T]) -> T:
-    """What ``run`` returns; a refusal or an interrupt is raised anew, without the frames that hold records."""
+    """What ``run`` returns; a refusal or an interrupt is raised again, without the frames that hold records."""
     failure: BaseException
     try:
         return run()

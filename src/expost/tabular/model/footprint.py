@@ -71,7 +71,7 @@ def require_room(domain: Mapping[str, int], target: str) -> None:
 
 
 def memory() -> int | None:
-    """Bytes of memory that this machine has, or this container may use; None where neither is told."""
+    """Bytes of memory that this machine has, or this container may use; None if neither is known."""
     try:
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, OSError, ValueError):

@@ -94,7 +94,7 @@ def _quoted(sql: str) -> Iterator[str]:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is such a file; a text that cannot be the name of one is none."""
+    """Whether there is such a file; a text that cannot be a file name is not one."""
     try:
         return path.is_file()
     except (OSError, ValueError):

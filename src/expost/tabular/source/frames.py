@@ -73,7 +73,7 @@ def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
 
 
 def write_table(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
-    """Write columns, or a frame of any kind, to a file; its name says the format unless it is given."""
+    """Write columns, or a frame of any kind, to a file; its name tells the format unless one is given."""
     place = Path(path)
     chosen = _format(place) if format is None else format
     if not place.parent.is_dir():

@@ -52,7 +52,7 @@ def write_archive(path: Path, stored: dict[str, Any]) -> None:
 
 
 def identity(path: Path) -> tuple[int, int, int] | None:
-    """What changes when anybody writes the file anew; None while there is no file."""
+    """What changes when anybody rewrites the file; None while there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -72,7 +72,7 @@ class Callback:
 
     @property
     def outcome(self) -> "Outcome[nn.Module] | None":
-        """What the run came to; None while it goes on."""
+        """The result of the run; None while it lasts."""
         return self._outcome
 
     def on_fit_start(self, trainer: Host, module: object) -> None:

@@ -61,7 +61,7 @@ class Examples:
         return cls(TensorDataset(*inputs, labels), len(labels), columns)
 
     def require_apart(self, held: "Examples") -> None:
-        """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.
+        """Refuse to check on records that are trained on, as far as datasets show where theirs come from.
 
         Looked through are subsets, concatenations, and datasets that hold another one, tensors, arrays or lists, an
         item of them per record. Records that happen to be equal are not the same; whole tensors of them are, and lists
