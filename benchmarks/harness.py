@@ -1,8 +1,9 @@
 """Run benchmarks and record them: ``python -m benchmarks.harness NAME``, or ``all``.
 
 A benchmark is a module of this package with ``run(progress) -> dict[str, float]``: it says through ``progress``
-what it is measuring and returns its figures by name. They are printed last, one a line, and written to
-``results/NAME.json`` beside the machine, the versions and the commit they were measured with.
+what it is measuring and returns its figures by name. They are printed last, one per line, and written to
+``results/NAME.json`` beside the machine, the versions and the commit they were measured with. A benchmark of a GPU says
+``NEEDS_GPU = True``: on a machine without one it measures a miniature, which is printed and not recorded.
 """
 
 import importlib
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -25,7 +27,10 @@ from rich.console import Console
 Progress: TypeAlias = Callable[[str], None]
 
 HERE = Path(__file__).parent
-PACKAGES = ("expost", "numpy", "scipy", "opendp", "scikit-learn", "mbi", "jax")
+RESULTS = HERE / "results"
+PACKAGES = ("expost", "numpy", "scipy", "opendp", "scikit-learn", "mbi", "jax", "torch", "opacus")
+CODE = ("src", "benchmarks", ":!benchmarks/results", "constraints.txt")
+"""What figures depend on; results that were just recorded are not part of it."""
 
 
 def names() -> list[str]:
@@ -51,28 +56,32 @@ def _once(action: Callable[[], object]) -> float:
 
 def measure(name: str) -> dict[str, float]:
     """The figures of one benchmark, shown in progress on the error stream and recorded."""
-    benchmark = importlib.import_module(f"benchmarks.{name}")
+    benchmark, before = importlib.import_module(f"benchmarks.{name}"), circumstances()
     with Console(stderr=True).status(name) as status:
         figures: dict[str, float] = benchmark.run(lambda text: status.update(f"{name}: {text}"))
-    record = {"benchmark": name, **circumstances(), "figures": figures}
-    results = HERE / "results"
-    results.mkdir(exist_ok=True)
-    (results / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+    if getattr(benchmark, "NEEDS_GPU", False) and gpu() is None:
+        print(f"{name} needs a GPU: this is a miniature, which is not recorded.", file=sys.stderr)
+        return figures
+    record = {"benchmark": name, **before, "figures": figures}
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
     return figures
 
 
 def circumstances() -> dict[str, object]:
     """What the figures depend on, without saying whose machine it was."""
-    git = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     machine = {"cpu": _cpu(), "cores": os.cpu_count(), "os": f"{platform.system()} {platform.machine()}"}
+    device = {} if (name := gpu()) is None else {"gpu": name}
     versions = {"python": platform.python_version(), **_versions()}
-    return {"commit": git.stdout.strip() or "unknown", "machine": machine, "versions": versions}
+    return {"commit": _commit(), "machine": machine | device, "versions": versions}
+
+
+def gpu() -> str | None:
+    """The name of the GPU that torch computes on, if there is one."""
+    if find_spec("torch") is None:
+        return None
+    torch = importlib.import_module("torch")
+    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else None
 
 
 def main(arguments: list[str]) -> int:
@@ -87,6 +96,20 @@ def main(arguments: list[str]) -> int:
     for figure, value in figures.items():
         print(f"{figure} {value:.6g}")
     return 0
+
+
+def _commit() -> str:
+    """The commit of the code, with "-dirty" where it has changed since."""
+    head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--", *CODE)
+    return f"{head or 'unknown'}{'-dirty' if changed else ''}"
+
+
+def _git(*arguments: str) -> str:
+    """What git says; nothing where there is no git or no repository."""
+    with suppress(FileNotFoundError):
+        done = subprocess.run(["git", *arguments], cwd=HERE.parent, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+    return ""
 
 
 def _versions() -> dict[str, str]:

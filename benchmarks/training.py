@@ -1,4 +1,4 @@
-"""Steps of the linear head beside Opacus' DP-Adam on the same layer, and the torch path on a GPU if there is one.
+"""Steps of the linear head beside Opacus' DP-Adam on the same layer.
 
 Each takes its usual way: ours draws records and noise from a cryptographic generator, Opacus draws batches through its
 own Poisson loader and noise from torch's generator. Like is compared with like: the ratios are those of our head with
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib import import_module
 from itertools import islice
-from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from expost.accounting.descent import Descent
 from expost.noise import SeededNoise, SystemNoise
 from expost.release import Past
 from expost.training.head.arrays import on
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head
 
@@ -34,7 +33,6 @@ BATCHES = (50, 250, 500)
 NOISE, CLIP, LEARNING_RATE = Fraction(4), 1.0, 1e-3
 OURS, THEIRS = 640, 64
 """Steps a turn: enough of ours to cover what a stretch prepares once."""
-MANY = 50_000
 ORDER = Fraction(8)
 
 
@@ -43,11 +41,11 @@ def run(progress: Progress) -> dict[str, float]:
     figures: dict[str, float] = {}
     for batch in BATCHES:
         progress(f"batches of {batch}")
-        figures |= _batch(_records(RECORDS), batch)
-    return figures | _gpu(progress)
+        figures |= _batch(records(RECORDS), batch)
+    return figures
 
 
-def _records(count: int) -> Labelled:
+def records(count: int) -> Labelled:
     """Features and labels that mean nothing: a step takes as long."""
     noise = SeededNoise(1)
     features = noise.gaussian(1.0, (count, WIDTH))
@@ -57,8 +55,8 @@ def _records(count: int) -> Labelled:
 def _batch(data: Labelled, batch: int) -> dict[str, float]:
     """One expected batch size, everyone in turns."""
     sides = {
-        "exact": (_ours(data, batch, Exact(), None, OURS), OURS),
-        "floating": (_ours(data, batch, Floating(), None, OURS), OURS),
+        "exact": (ours(data, batch, IntegerSums(), None, OURS), OURS),
+        "floating": (ours(data, batch, FloatSums(), None, OURS), OURS),
         "hooks": (_opacus(data, batch, "hooks", bare=False), THEIRS),
         "ghost": (_opacus(data, batch, "ghost", bare=False), THEIRS),
         "hooks_bare": (_opacus(data, batch, "hooks", bare=True), THEIRS),
@@ -75,7 +73,8 @@ def _batch(data: Labelled, batch: int) -> dict[str, float]:
     return ratios | rates
 
 
-def _ours(data: Labelled, batch: int, summation: Summation, device: str | None, steps: int) -> Callable[[], object]:
+def ours(data: Labelled, batch: int, summation: Summation, device: str | None, steps: int) -> Callable[[], object]:
+    """Our own way to train the head, by NumPy without a device, as a function of so many steps."""
     descent = Descent(Fraction(batch, len(data)), NOISE)
     head = Head(width=data.width, classes=CLASSES, descent=descent, batch=batch, summation=summation, arrays=on(device))
     budget = Budget(Fraction(descent.step.at(ORDER)) * steps, ORDER)
@@ -126,37 +125,3 @@ def _cut(torch: Any, records: Any, rate: float) -> Batches:
     while True:
         joined = torch.nonzero(torch.rand(len(labels)) < rate).ravel()
         yield features[joined], labels[joined]
-
-
-def _gpu(progress: Progress) -> dict[str, float]:
-    """The torch path at 50,000 records, and its share of what reading the joined rows twice would take."""
-    torch = import_module("torch")
-    if not torch.cuda.is_available():
-        return {}
-    progress("the GPU")
-    figures, data = {}, _records(MANY)
-    bandwidth = _bandwidth(torch)
-    for batch in (5_000, 50_000):
-        for summation, bytes_ in ((Exact(), 8), (Floating(), 4)):
-            name = type(summation).__name__.lower()
-            steps = 2_000
-            prepared = _ours(data, batch, summation, "cuda", 16)
-            full = _ours(data, batch, summation, "cuda", steps + 16)
-            short, long = seconds(prepared, full, repeats=3)  # their difference leaves preparation and transfer out
-            speed = steps / (long - short)
-            least = 2 * batch * (WIDTH + 1) * bytes_ / bandwidth
-            figures[f"training.gpu.steps_per_second.{name}.{batch}"] = speed
-            figures[f"training.gpu.bandwidth_share.{name}.{batch}"] = speed * least
-    return figures | {"training.gpu.bandwidth": bandwidth}
-
-
-def _bandwidth(torch: Any) -> float:
-    """Bytes a second that the device reads, from summing a gigabyte."""
-    block = torch.zeros(2**28, device="cuda")
-    block.sum()
-    torch.cuda.synchronize()
-    start = perf_counter()
-    for _ in range(20):
-        block.sum()
-    torch.cuda.synchronize()
-    return 20 * 2**30 / (perf_counter() - start)

@@ -7,12 +7,12 @@ from tempfile import mkdtemp
 import click
 from rich.console import Console
 
-from paper.headline import README, put
-from paper.item import load, names
-from paper.markdown import duration
-from paper.on_features import on_file
-from paper.page import figures, page
-from paper.record import HOME, Place, read, record
+from paper.engine.headline import README, put
+from paper.engine.item import ORDER, load
+from paper.engine.page import figures, page
+from paper.engine.record import HOME, Place, read, record
+from paper.items.finetuning_on_features import on_file
+from paper.show.markdown import duration
 
 
 def cores() -> int:
@@ -43,14 +43,13 @@ def main(
     workers: int,
 ) -> None:
     """Recompute the figures and tables of the paper."""
-    known = names()
     if (features is None) != (named is None):
         raise click.UsageError("say with --named what the --features are; one needs the other.")
-    if unknown := [name for name in chosen if name not in known]:
-        raise click.UsageError(f"{unknown[0]} is not an item; choose from {', '.join(known)}.")
+    if unknown := [name for name in chosen if name not in ORDER]:
+        raise click.UsageError(f"{unknown[0]} is not an item; choose from {', '.join(ORDER)}.")
     place, told = _place(quick, out), Console(stderr=True)
     given = {} if features is None or named is None else {"finetuning": on_file(features, named)}
-    for name in chosen or known:
+    for name in chosen or ORDER:
         item = given.get(name) or load(name)
         if not redraw:
             told.print(f"{name}: {item.TITLE}")

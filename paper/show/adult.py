@@ -5,14 +5,15 @@ from typing import TypedDict
 
 from matplotlib.figure import Figure
 
-from paper.claims import Claims, Variant
-from paper.markdown import percent, prose, table
-from paper.outcomes import Outcome
-from paper.search import BALANCED, GAUSSIAN, PLAIN, SPARSE, confident
 from paper.show.adult_claims import caveats, differences, variants, without_noise
 from paper.show.adult_panels import panels
+from paper.show.markdown import percent, prose, table
 from paper.show.spread import in_percent, of, plus_minus
-from paper.summary import Mean
+from paper.summaries.confidence import confident
+from paper.summaries.summary import Mean
+from paper.tables.claims import Claims, Variant
+from paper.tables.outcomes import Outcome
+from paper.tables.search import BALANCED, GAUSSIAN, PLAIN, SPARSE
 
 TITLE = "Synthetic Adult tables: when to stop"
 FIGURES = {

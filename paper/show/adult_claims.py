@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from paper.claims import Claims, Variant
-from paper.markdown import table
-from paper.outcomes import Outcome
-from paper.search import GAUSSIAN, PLAIN, SPARSE
+from paper.show.markdown import table
 from paper.show.spread import in_percent, plus_minus, verdict
-from paper.summary import Mean
+from paper.summaries.summary import Mean
+from paper.tables.claims import Claims, Variant
+from paper.tables.outcomes import Outcome
+from paper.tables.search import GAUSSIAN, PLAIN, SPARSE
 
 CEILING = 0.829
 """The paper's accuracy without noise."""

@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.outcomes import Outcome
-from paper.search import BALANCED, GAUSSIAN, SPARSE, confident
+from paper.show import style
+from paper.summaries.confidence import confident
+from paper.tables.outcomes import Outcome
+from paper.tables.search import BALANCED, GAUSSIAN, SPARSE
 
 ROWS = {
     (GAUSSIAN, False): (GAUSSIAN, style.SOFT, style.INK),

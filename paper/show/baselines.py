@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.markdown import scientific
+from paper.show import style
 from paper.show.baselines_result import Interval, Panel, Result, Row
 from paper.show.baselines_text import NAMES, PREDICTORS, TITLE, text
+from paper.show.markdown import scientific
 
 __all__ = ["FIGURES", "NAMES", "TITLE", "Interval", "Panel", "Result", "Row", "draw", "text"]
 

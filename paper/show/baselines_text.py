@@ -1,7 +1,7 @@
 """The comparison with other methods in words and tables."""
 
-from paper.markdown import percent, prose, scientific, table
 from paper.show.baselines_result import Interval, Panel, Result, Row
+from paper.show.markdown import percent, prose, scientific, table
 
 TITLE = "What accuracy-first saves"
 NAMES = {

@@ -6,9 +6,10 @@ from typing import TypedDict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.compare import Compared, difference
-from paper.markdown import percent, prose, scientific, table
+from paper.show import style
+from paper.show.markdown import percent, prose, scientific, table
+from paper.show.spread import difference
+from paper.summaries.compare import Compared
 
 TITLE = "From Rényi ε to (ε, δ)"
 FIGURES = {

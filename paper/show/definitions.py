@@ -7,8 +7,8 @@ from typing import TypedDict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.markdown import prose, scientific, table
+from paper.show import style
+from paper.show.markdown import prose, scientific, table
 
 TITLE = "The definitions"
 FIGURES = {

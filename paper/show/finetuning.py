@@ -6,11 +6,11 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.search import confident
+from paper.show import style
 from paper.show.finetuning_result import Case, Plan, Result
 from paper.show.finetuning_text import TITLE, text
-from paper.summary import Mean, Share
+from paper.summaries.confidence import confident
+from paper.summaries.summary import Mean, Share
 
 __all__ = ["FIGURES", "TITLE", "Case", "Plan", "Result", "draw", "text"]
 

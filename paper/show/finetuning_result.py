@@ -2,7 +2,7 @@
 
 from typing import TypedDict
 
-from paper.summary import Mean, Share
+from paper.summaries.summary import Mean, Share
 
 
 class Plan(TypedDict):

@@ -1,9 +1,9 @@
 """What fine-tuning shows, in a paragraph."""
 
-from paper.markdown import percent
-from paper.search import confident
 from paper.show.finetuning_result import Result
+from paper.show.markdown import percent
 from paper.show.spread import of, plus_minus
+from paper.summaries.confidence import confident
 
 BALANCED, CALIBRATED = "private, balanced", "private, calibrated"
 PLAIN = {"public": "public", BALANCED: "private, balanced checks", CALIBRATED: "private, the paper's checks"}

@@ -1,10 +1,10 @@
 """Fine-tuning in words and tables."""
 
-from paper.markdown import percent, prose, table
-from paper.search import confident
 from paper.show.finetuning_result import Case, Plan, Result
 from paper.show.finetuning_seen import BALANCED, CALIBRATED, PLAIN, seen
+from paper.show.markdown import percent, prose, table
 from paper.show.spread import in_percent, of, plus_minus
+from paper.summaries.confidence import confident
 
 TITLE = "Fine-tuning until accurate enough"
 KINDS = PLAIN | {confident(kind): confident(PLAIN[kind]) for kind in (BALANCED, CALIBRATED)}

@@ -7,9 +7,10 @@ from typing import Final, TypedDict
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.compare import Compared, difference
-from paper.markdown import prose, scientific, table
+from paper.show import style
+from paper.show.markdown import prose, scientific, table
+from paper.show.spread import difference
+from paper.summaries.compare import Compared
 
 TITLE = "Other orders, and the price of a check"
 FIGURES = {
@@ -92,10 +93,8 @@ def _draw_bill(axes: Axes, result: Result) -> None:
 def _draw_noise(axes: Axes, result: Result) -> None:
     counts = result["questions"]
     axes.plot(counts, result["gaussian"], color=style.SOFT, linestyle=style.DASHED)
-    middle = math.sqrt(counts[0] * counts[-1])
-    style.note(
-        axes, middle, math.sqrt(result["gaussian"][0] * result["gaussian"][-1]), "plain Gaussian", right=8, up=-8
-    )
+    x, y = (math.sqrt(values[0] * values[-1]) for values in (counts, result["gaussian"]))
+    style.note(axes, x, y, "plain Gaussian", right=8, up=-8)
     for row, colour in zip(result["noise"], (style.ORANGE, style.PURPLE), strict=True):
         axes.axhline(row["total"], color=colour)
         axes.plot([row["wins_from"]], [row["total"]], color=colour, marker="o", markersize=5)

@@ -1,7 +1,8 @@
-"""Shares and means with their intervals, in words."""
+"""Shares and means with their intervals, and differences from the paper, in words."""
 
-from paper.markdown import percent
-from paper.summary import Mean, Share
+from paper.show.markdown import percent, scientific
+from paper.summaries.compare import Compared
+from paper.summaries.summary import Mean, Share
 
 
 def plus_minus(found: Mean, digits: int = 4, *, scale: float = 1) -> str:
@@ -32,3 +33,8 @@ def verdict(found: Mean) -> str:
     if found["mean"] > found["reach"]:
         return "holds"
     return "does not hold" if found["mean"] < -found["reach"] else "is not decided"
+
+
+def difference(compared: Compared) -> tuple[str, str]:
+    """Ours minus the paper's, and why they differ, for a table."""
+    return scientific(compared["difference"], 1), "rounding only" if compared["agrees"] else "**not explained**"

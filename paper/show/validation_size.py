@@ -5,12 +5,12 @@ from typing import Literal, TypedDict
 
 from matplotlib.figure import Figure
 
-from paper.markdown import prose, table
-from paper.points import Claims, Point
-from paper.search import BALANCED, GAUSSIAN
+from paper.show.markdown import prose, table
 from paper.show.spread import in_percent, of, plus_minus, verdict
 from paper.show.validation_size_panels import panels
-from paper.summary import Share
+from paper.summaries.summary import Share
+from paper.tables.points import Claims, Point
+from paper.tables.search import BALANCED, GAUSSIAN
 
 TITLE = "How many records to hold out"
 FIGURES = {

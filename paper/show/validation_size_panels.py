@@ -6,10 +6,10 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paper import style
-from paper.points import Point
-from paper.search import BALANCED, GAUSSIAN
-from paper.summary import Mean, Share
+from paper.show import style
+from paper.summaries.summary import Mean, Share
+from paper.tables.points import Point
+from paper.tables.search import BALANCED, GAUSSIAN
 
 LINES = {GAUSSIAN: (style.INK, style.DASHED), BALANCED: (style.BLUE, "-")}
 

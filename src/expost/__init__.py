@@ -6,13 +6,13 @@ The names stand by who reads them, as in docs/api.md: the jobs, the parts of a s
 from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.folders.journal import Journal
-from expost.jobs.finetuning.run import finetune
-from expost.jobs.synthesis.run import synthesize
+from expost.jobs import Result, StatedLadder, finetune, synthesize
+from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
@@ -31,7 +31,13 @@ __all__ = [  # noqa: RUF022  by reader
     # jobs
     "synthesize",
     "finetune",
+    "Result",
     "Schema",
+    "StatedLadder",
+    "Balanced",
+    "Budgeted",
+    "SparseVector",
+    "OnPublic",
     "accuracy",
     "Epsilon",
     # parts
@@ -67,7 +73,7 @@ __all__ = [  # noqa: RUF022  by reader
     "GaussianCheck",
     "BalancedCheck",
     "SparseVectorCheck",
-    "plan",
+    "tightest_pledge",
     "planned_stops",
     "FixedOrder",
     "Mixture",

@@ -15,7 +15,7 @@ from expost.checks.question import Question
 from expost.errors import InvalidValue, SpentCheck
 from expost.ladder import Rung
 from expost.ledger import Fact
-from expost.mechanisms.laplace_path import Exact, Values
+from expost.mechanisms.laplace_path import IntegerPath, Values
 from expost.noise import Noise
 from expost.numerics import exact, positive
 from expost.odometer import Odometer
@@ -93,9 +93,9 @@ class _LaplaceAnswers(Generic[D, U]):
         reach, levels = self._check.question.sensitivity, self._check.levels
         rates, value = [level / (2 * reach) for level in levels], self._check.question.ask(candidate, held)
         if index == 0:
-            self.__noise = Exact().start(rates[0], (), noise)
+            self.__noise = IntegerPath().start(rates[0], (), noise)
         elif rates[index] > rates[index - 1]:
-            self.__noise = Exact().descend(self.__noise, rates[index - 1], rates[index], noise)
+            self.__noise = IntegerPath().descend(self.__noise, rates[index - 1], rates[index], noise)
         return Verdict(value + int(noise.discrete_laplace(4 * reach / levels[index], ())) >= int(self.__noise))
 
     __reduce__ = keep_secret

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol, TypeVar, final
 
-from expost.accounting.claim import Budget
+from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, up
 from expost.release import Past
@@ -28,6 +28,13 @@ class Rung:
     def __post_init__(self) -> None:
         if self.times < 1:
             raise InvalidValue(f"times is {self.times}; a rung spends its budget at least once.")
+
+
+class Priced(Protocol):
+    """What a rung is spent on, as far as its price goes. Implemented by every mechanism."""
+
+    def promise(self, budget: Budget) -> Promise:
+        """What it costs."""
 
 
 class Planned(Protocol):

@@ -77,13 +77,13 @@ class Noise(Protocol):
 def _discrete_gaussian(self: Bytes, variance: Fraction, shape: Shape) -> Integers:
     """Independent integers with P(k) ∝ exp(−k²/(2·variance)), exactly."""
     variance, size = limits.variance(variance), limits.size(shape)
-    return envelope.discrete_gaussian(self, variance, size).reshape(shape)
+    return envelope.discrete_gaussians(self, variance, size).reshape(shape)
 
 
 def _discrete_laplace(self: Bytes, scale: Fraction, shape: Shape) -> Integers:
     """Independent integers with P(k) ∝ exp(−|k|/scale), exactly."""
     scale, size = limits.scale(scale), limits.size(shape)
-    return envelope.discrete_laplace(self, scale, size).reshape(shape)
+    return envelope.discrete_laplaces(self, scale, size).reshape(shape)
 
 
 def _bernoulli_exp(self: Bytes, exponent: Fraction) -> bool:
@@ -103,7 +103,7 @@ def _below(self: Bytes, bound: int) -> int:
 
 def _coins(self: Bytes, probability: Fraction, count: int) -> NDArray[np.bool_]:
     """Independent coins, each true with the given probability, exactly: 16 bits settle nearly all of them."""
-    probability, count = limits.probability(probability), limits.size(count)
+    probability, count = limits.coin_probability(probability), limits.size(count)
     whole, rest = divmod(probability * 65536, 1)
     prefixes = np.frombuffer(self.bytes(2 * count), "<u2").astype(np.int32)
     coins = prefixes < whole
@@ -225,7 +225,7 @@ class ScriptedNoise:
 
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         """The next values of the script, as truth values."""
-        limits.probability(probability)
+        limits.coin_probability(probability)
         return np.array(self._next(count), np.bool_)
 
     def gaussian(self, std: float, shape: Shape) -> Floats:

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import Protocol, TypeVar, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table, exceeds
+from expost.accounting.curve import AdpEpsilon, Tabulated, exceeds
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
 from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
@@ -19,7 +19,7 @@ from expost.noise import Noise
 from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
 from expost.release import Bill, Past, Release
-from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
+from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform, recorded_name
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Filter:
     @property
     def promise(self) -> Promise:
         """The ex-ante bound of any run under this filter."""
-        return Promise(Table.of([down(self.cap.alpha)], [up(self.cap.epsilon)]))
+        return Promise(Tabulated.of([down(self.cap.alpha)], [up(self.cap.epsilon)]))
 
     def require(self, total: Spent) -> None:
         """Raise BudgetExceeded unless the total at the order stays within the cap, compared exactly."""
@@ -188,7 +188,7 @@ class Odometer:
         agree(past.neighbours, data)
         with self._lock:
             promise, facts = mechanism.promise(budget), mechanism.facts(budget)
-            entry = self._entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
+            entry = self._entry(recorded_name(mechanism), data, noise, mechanism.floating, facts)
             run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
             return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost._seal import SEAL, Seal, guarded, require
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Noise
 from expost.numerics import Real, exact
 from expost.storage import shares_storage
@@ -156,11 +156,11 @@ class Split(Generic[D]):
         if not because.strip():
             raise InvalidValue("say in `because` why no record can be in both parts; the bound rests on it.")
         if set(train.part.line) & set(held.part.line):
-            raise SchemaMismatch("both parts come from the same data; use its split, or two disjoint sources.")
+            raise NotDisjoint("both parts come from the same data; use its split, or two disjoint sources.")
         if train.neighbours is not held.neighbours:
-            raise SchemaMismatch("the parts have different neighbour relations; a bound needs one.")
+            raise InvalidValue("the parts have different neighbour relations; a bound needs one.")
         if guarded(lambda: shares_storage(train.open(SEAL), held.open(SEAL))):
-            raise SchemaMismatch("both parts lie in the same memory; use split, or two disjoint sources.")
+            raise NotDisjoint("both parts lie in the same memory; use split, or two disjoint sources.")
         whole = Part("data", seeded=train.seeded or held.seeded)
         return _divide(train.open(SEAL), held.open(SEAL), train.neighbours, whole, because)
 

@@ -6,7 +6,7 @@ from typing import Generic, Protocol, TypeVar, final, runtime_checkable
 
 from expost._seal import SEAL, guarded
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.errors import SchemaMismatch, SpentCheck
+from expost.errors import InvalidValue, LedgerConflict, SpentCheck
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
@@ -27,6 +27,11 @@ class Mechanism(Protocol[D_contra, T]):
     there is to raise. ``sample`` is total: it returns a value whatever the records hold, because a failure would tell
     of the record behind it. ``floating`` says that noise is drawn in floating point. Implemented in mechanisms/.
     """
+
+    @property
+    def name(self) -> str:
+        """What goes on record: a name that stays when the class is renamed, for receipts are read by it."""
+        ...
 
     @property
     def neighbours(self) -> Neighbours:
@@ -67,7 +72,7 @@ class Bond:
     def require(self, owner: object) -> None:
         """Refuse another owner than the first one, and everything after a step that did not finish."""
         if self._owner not in (None, owner):
-            raise SchemaMismatch(f"this {self._what} belongs to another odometer or other data; begin a new one.")
+            raise LedgerConflict(f"this {self._what} belongs to another odometer or other data; begin a new one.")
         if self._unfinished:
             raise SpentCheck(f"a step of this {self._what} did not finish, which ends it; begin a new one.")
 
@@ -237,10 +242,18 @@ def inquire(
     return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
 
 
+def recorded_name(mechanism: Mechanism[D, T]) -> str:
+    """The name that steps of the mechanism go on record with, refused where its author gave none."""
+    name = getattr(mechanism, "name", None)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{type(mechanism).__name__} has no name to go on record with; give its class a name.")
+    return name
+
+
 def agree(neighbours: Neighbours | None, data: Private[D]) -> None:
     """Refuse a promise or a bill for another neighbour relation than the data's; None stands for no bill yet."""
     if neighbours is not None and neighbours is not data.neighbours:
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"the bound is for neighbours that {neighbours.value}, the data's that {data.neighbours.value}; use one, "
             "and an odometer for each."
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.numerics import non_negative, order
 
 X = TypeVar("X", bound=Hashable)
@@ -221,7 +221,7 @@ def compose(
     for outcome in first.outcomes:
         second = second_given(*outcome)
         if second.pairs != first.pairs:
-            raise SchemaMismatch(f"the mechanism after {outcome!r} has other neighbours; use the same pairs.")
+            raise InvalidValue(f"the mechanism after {outcome!r} has other neighbours; use the same pairs.")
         for x, row in first.table.items():
             for follow, q in second.table[x].items():
                 table[x][(outcome, follow), combine(outcome[1], follow[1])] = row.get(outcome, 0.0) * q

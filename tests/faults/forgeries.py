@@ -13,11 +13,11 @@ from expost.accounting.statement import stated, stated_loss
 from expost.bill import bill_total
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.finetuning.recipe import calibrated
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.synthesis.run import synthesize
 from expost.jobs.tunings import receipt as tuning
 from expost.jobs.tunings.report import MADE, TuningFacts
+from expost.judge import Budgeted
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
 from expost.receipts.commitment import digest
@@ -68,7 +68,7 @@ def head(name: str) -> Facts:
     """The facts of a finished rehearsal of fine-tuning."""
     if name == "head, calibrated":
         settings: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
-        return finetune(*blobs(), accuracy=0.95, check=calibrated, noise=SeededNoise(3), **settings).facts
+        return finetune(*blobs(), accuracy=0.95, check=Budgeted(), noise=SeededNoise(3), **settings).facts
     return trained(0.95, public=name == "head, public", floating=name == "head, floating").facts
 
 

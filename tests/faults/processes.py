@@ -270,3 +270,15 @@ def _text(stream: int | None, encoding: str) -> str:
         return ""
     with os.fdopen(stream, "rb") as reader:
         return reader.read().decode(encoding)
+
+
+def closed_pipe() -> int:
+    """A pipe that nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return writer
+
+
+def full_device() -> int:
+    """A device that takes nothing."""
+    return os.open("/dev/full", os.O_WRONLY)

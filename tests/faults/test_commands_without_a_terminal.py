@@ -11,8 +11,7 @@ import pytest
 
 from expost.receipts.receipt import receipt, receipt_text
 from tests.faults.jobs import FINETUNE, SYNTH
-from tests.faults.processes import Ended, Nursery, begun
-from tests.faults.test_surroundings import closed_pipe, full_device
+from tests.faults.processes import Ended, Nursery, begun, closed_pipe, full_device
 from tests.unit.report.examples import facts
 
 JOURNAL = '{"format": "expost journal 1", "expost": "0"}\n'

@@ -14,21 +14,9 @@ import pytest
 
 from tests.faults.conftest import Setting
 from tests.faults.jobs import JOBS, SYNTH, Job
-from tests.faults.processes import Ended, Scene
+from tests.faults.processes import Ended, Scene, closed_pipe, full_device
 
 every_job = pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
-
-
-def closed_pipe() -> int:
-    """A pipe that nobody reads."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    return writer
-
-
-def full_device() -> int:
-    """A device that takes nothing."""
-    return os.open("/dev/full", os.O_WRONLY)
 
 
 def require_released(scene: Scene) -> None:

@@ -17,7 +17,7 @@ from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks import CentredSum, SparseVectorCheck
 from expost.errors import MechanismFailed, SpentCheck
 from expost.ledger import Entry, Hold
-from expost.mechanisms import Exact, NoiseReduction
+from expost.mechanisms import IntegerPath, NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
 from expost.release import Past, Release
@@ -142,8 +142,8 @@ def test_an_inquiry_goes_on_after_questions_that_finished() -> None:
 
 
 REDUCTIONS: dict[str, Callable[[], NoiseReduction[Integers]]] = {
-    "on demand": lambda: NoiseReduction(counts(2), Exact()),
-    "from a path": lambda: NoiseReduction(counts(2), Exact(), (1, 2, 4)),
+    "on demand": lambda: NoiseReduction(counts(2), IntegerPath()),
+    "from a path": lambda: NoiseReduction(counts(2), IntegerPath(), (1, 2, 4)),
 }
 
 

@@ -9,16 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from paper.adult import IN_PAPER, VARIANTS, Settings, as_in_paper, by_coins
-from paper.candidates import TARGET, Alone, Making, Parts, by_coin, by_index, joined, records, select
-from paper.claims import claims
-from paper.climb import Climb, measured_together
-from paper.job import Job
-from paper.outcomes import outcome
-from paper.search import BALANCED, GAUSSIAN, PLAIN, SEARCH, SPARSE, Search, confident
+from paper.engine.job import Job
+from paper.items import adult
+from paper.items.adult import IN_PAPER, VARIANTS, Settings, as_in_paper, by_coins
 from paper.show.spread import in_percent, of, plus_minus, verdict
-from paper.stops import Costs, Run, bills, checked, stop
-from paper.summary import Mean, difference, mean, ratio, share
+from paper.summaries.confidence import confident
+from paper.summaries.summary import Mean, difference, mean, ratio, share
+from paper.tables.candidates import TARGET, Alone, Making, Parts, by_coin, by_index, joined, records, select
+from paper.tables.claims import claims
+from paper.tables.climb import Climb, measured_together
+from paper.tables.outcomes import outcome
+from paper.tables.search import BALANCED, GAUSSIAN, PLAIN, SEARCH, SPARSE, Search
+from paper.tables.stops import Costs, Run, bills, checked, stop
 
 from expost import SeededNoise
 from expost.datasets.adult import adult_schema
@@ -26,7 +28,6 @@ from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.noise import ScriptedNoise
 from expost.tabular.score import Sklearn
 from expost.tabular.table import Table
-from paper import adult
 
 TINY = Settings(
     search=Search(rungs=3, threshold="0.77"),

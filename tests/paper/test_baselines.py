@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from paper.baselines import QUICK, Found, _geometric, _guards, _row, attempts, run
-from paper.job import Job
-from paper.peers import METHODS, stated
-from paper.predictors import Marginals, correct, naive_bayes, ridge
+from paper.engine.job import Job
+from paper.items.baselines import QUICK, Found, _geometric, _guards, _row, attempts, run
+from paper.peers.methods import METHODS, stated
+from paper.peers.predictors import Marginals, correct, naive_bayes, ridge
+from paper.peers.task import Afresh, Settings, Task, task
 from paper.show.baselines import NAMES, text
-from paper.task import Afresh, Settings, Task, task
 from sklearn.naive_bayes import CategoricalNB
 
 from expost import BalancedCheck, Gaussian, planned_stops

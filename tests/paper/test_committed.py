@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paper.headline import README, headline, put
-from paper.item import load, names
-from paper.page import figures, page
-from paper.record import HOME, Place, Record, read
+from paper.engine.headline import README, headline, put
+from paper.engine.item import ORDER, load
+from paper.engine.page import figures, page
+from paper.engine.record import HOME, Place, Record, read
 
-ITEMS = [name for name in names() if HOME.of(name).exists()]
 HASHED = re.compile(r"(?<=[\"#])[a-zA-Z][0-9a-f]{10}(?=[\")])")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -57,7 +56,7 @@ def test_a_headline_typed_by_hand_would_be_noticed(tmp_path: Path) -> None:
     assert page.read_text(encoding="utf-8") != put(HOME, page)
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", ORDER)
 def test_the_figures_are_the_ones_their_results_make(name: str, tmp_path: Path) -> None:
     place = Place.under(tmp_path)
 
@@ -70,10 +69,10 @@ def test_the_figures_are_the_ones_their_results_make(name: str, tmp_path: Path) 
 
 
 def test_no_figure_is_left_over() -> None:
-    assert {path.stem for path in HOME.figures.iterdir()} == {each for name in ITEMS for each in load(name).FIGURES}
+    assert {path.stem for path in HOME.figures.iterdir()} == {each for name in ORDER for each in load(name).FIGURES}
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", ORDER)
 def test_the_results_are_of_the_present_item_in_full(name: str) -> None:
     found = committed(name)
 

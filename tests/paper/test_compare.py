@@ -1,8 +1,8 @@
 """Printed numbers, intervals and the pieces of the page."""
 
 import pytest
-from paper.compare import compare, share_interval, unit
-from paper.markdown import duration, percent, prose, scientific, table
+from paper.show.markdown import duration, percent, prose, scientific, table
+from paper.summaries.compare import compare, share_interval, unit
 from scipy.stats import binomtest
 
 

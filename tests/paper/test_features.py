@@ -9,7 +9,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 from numpy.typing import NDArray
-from paper.features import Extractor, load, main, restore
+from paper.heads.features import Extractor, load, main, restore
 
 
 def tiny() -> torch.nn.Module:

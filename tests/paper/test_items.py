@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from paper.__main__ import main
-from paper.item import ORDER, load, names
-from paper.page import figures, page
-from paper.record import HOME, Place, as_text, read, record
+from paper.engine.item import ORDER, load
+from paper.engine.page import figures, page
+from paper.engine.record import HOME, Place, as_text, read, record
 
-ITEMS = names()
+ROOMS = Path(__file__).parents[2] / "paper"
+ON_OTHER_FEATURES = "finetuning_on_features"
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", ORDER)
 def test_a_miniature_runs_and_is_shown(name: str, tmp_path: Path) -> None:
     place, item = Place.under(tmp_path), load(name)
 
@@ -30,23 +31,27 @@ def test_a_miniature_runs_and_is_shown(name: str, tmp_path: Path) -> None:
     assert "A miniature." in page(place)
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", ORDER)
 def test_what_a_figure_shows_is_said_without_numbers(name: str) -> None:
     """They would be typed by hand, and could be wrong after the next run."""
     assert not [alt for alt in load(name).FIGURES.values() if re.search(r"\d", alt)]
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", ORDER)
 def test_a_script_is_short(name: str) -> None:
-    folder = Path(__file__).parents[2] / "paper"
-    scripts = [path for path in (folder / f"{name}.py", folder / "show" / f"{name}.py") if path.exists()]
+    scripts = [ROOMS / "items" / f"{name}.py", ROOMS / "show" / f"{name}.py"]
 
     assert all(len(path.read_text(encoding="utf-8").splitlines()) <= 150 for path in scripts)
 
 
-def test_items_come_in_the_order_of_the_page() -> None:
-    assert [name for name in ORDER if name in ITEMS] == ITEMS
-    assert ITEMS[:4] == ["definitions", "brownian", "conversions", "orders"]
+def test_the_room_of_the_items_holds_those_of_the_page_and_nothing_else() -> None:
+    scripts = {path.stem for path in (ROOMS / "items").glob("*.py")} - {"__init__"}
+
+    assert scripts == {*ORDER, ON_OTHER_FEATURES}
+
+
+def test_every_module_lies_in_a_room() -> None:
+    assert {path.stem for path in ROOMS.glob("*.py")} == {"__init__", "__main__"}
 
 
 def test_a_page_without_results_has_no_section(tmp_path: Path) -> None:

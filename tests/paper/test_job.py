@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from paper.job import Job
+from paper.engine.job import Job
 
 from expost import SeededNoise
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paper.item import load
-from paper.job import Job
-from paper.record import HOME, read
+from paper.engine.item import load
+from paper.engine.job import Job
+from paper.engine.record import HOME, read
 
 
 @cache

@@ -6,18 +6,18 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from paper.candidates import by_index, records
-from paper.climb import Climb
-from paper.job import Job
-from paper.points import point, size_claims
-from paper.search import BALANCED, GAUSSIAN, SEARCH, Search
+from paper.engine.job import Job
+from paper.items import validation_size
+from paper.items.validation_size import PRINTED, PRINTED_OF, Settings
 from paper.show.validation_size import Result
-from paper.stops import Run
-from paper.summary import share as share_of
-from paper.validation_size import PRINTED, PRINTED_OF, Settings
+from paper.summaries.summary import share as share_of
+from paper.tables.candidates import by_index, records
+from paper.tables.climb import Climb
+from paper.tables.points import point, size_claims
+from paper.tables.search import BALANCED, GAUSSIAN, SEARCH, Search
+from paper.tables.stops import Run
 
 from expost import SeededNoise
-from paper import validation_size
 
 SHORT = replace(SEARCH, rungs=3)
 TINY = Settings(

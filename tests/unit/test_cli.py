@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.jobs import audit as check
+from expost.jobs.result import Result as JobResult
 from expost.jobs.synthesis import command as tables
-from expost.jobs.synthesis.run import Synthesized
 from expost.noise import Integers
 from expost.report.digits import price
 from expost.tabular.apart import TAUGHT
@@ -398,7 +398,7 @@ def interrupt(*words: object, **settings: object) -> NoReturn:
 def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Synthesized, "save", interrupt)
+    monkeypatch.setattr(JobResult, "save", interrupt)
 
     result = synth("--seed", "1")
 
@@ -419,13 +419,13 @@ def attentive() -> Iterator[None]:
 def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Synthesized.save
+    write = JobResult.save
 
     def pressed(*words: Any, **settings: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         write(*words, **settings)
 
-    monkeypatch.setattr(Synthesized, "save", pressed)
+    monkeypatch.setattr(JobResult, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -440,7 +440,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Synthesized, "save", pressed)
+    monkeypatch.setattr(JobResult, "save", pressed)
 
     result = synth("--seed", "1")
 

@@ -12,7 +12,7 @@ from mutants.ledger import equivalents, judged
 from mutants.operators import Mutant, mutants_of
 from mutants.suite import MODULES, suite_of
 
-from tests.architecture.test_size import PACKAGE, TRUSTED
+from tests.architecture.package import PACKAGE, TRUSTED
 
 SOURCE = '''
 """A module."""

@@ -10,7 +10,7 @@ from typing import final
 from scipy.optimize import brentq
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real, exact, positive, up
@@ -84,9 +84,8 @@ def chance(rate: Real) -> Fraction:
 @lru_cache(maxsize=64)
 def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
     sampled = up(rate)
-    return Promise(
-        Table.of(ORDERS, [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS])
-    )
+    values = [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS]
+    return Promise(Tabulated.of(ORDERS, values))
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from typing import Generic, Never, Protocol, TypeVar, final
 
 import numpy as np
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
@@ -183,5 +183,5 @@ def _steps(scores: Floats, records: int, resolution: int) -> Integers:
     """Scores in [0, 1] as whole steps, rounded down; NaN counts as 0, anything else is clipped."""
     array = np.nan_to_num(np.asarray(scores, dtype=np.float64))
     if array.shape != (records,):
-        raise SchemaMismatch("a score function returns one number for each held-out record.")
+        raise InvalidValue("a score function returns one number for each held-out record.")
     return np.floor(np.clip(array, 0, 1) * resolution).astype(np.int64)

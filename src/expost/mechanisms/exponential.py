@@ -10,7 +10,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Integers, Noise
 from expost.numerics import positive
@@ -36,7 +36,8 @@ class Exponential(Generic[D]):
     candidates: int
     sensitivity: Fraction
     neighbours: Neighbours
-    name: str = "choice"
+    choice: str = "choice"
+    name: ClassVar[str] = "Exponential"
     floating: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -56,13 +57,13 @@ class Exponential(Generic[D]):
         """The chosen index."""
         scores = np.asarray(self.score(data))
         if scores.shape != (self.candidates,) or not np.issubdtype(scores.dtype, np.integer):
-            raise SchemaMismatch(f"the score did not return {self.candidates} integers.")
+            raise InvalidValue(f"the score did not return {self.candidates} integers.")
         return choose(scores.tolist(), self.epsilon(budget) / (2 * self.sensitivity), noise)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Candidates, sensitivity and parameter."""
         return {
-            "choice": self.name,
+            "choice": self.choice,
             "candidates": self.candidates,
             "sensitivity": str(self.sensitivity),
             "epsilon": str(self.epsilon(budget)),

@@ -11,7 +11,7 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import lattice_rho
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
@@ -50,6 +50,7 @@ class Gaussian(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Gaussian"
     floating: ClassVar[bool] = False
 
     @property
@@ -94,7 +95,8 @@ class FloatGaussian(Generic[D]):
     shape: tuple[int, ...]
     l2: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatGaussian"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -115,12 +117,12 @@ class FloatGaussian(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
-        return {"statistic": self.name, "l2": str(self.l2), "variance": str(self.variance(budget))}
+        return {"statistic": self.statistic, "l2": str(self.l2), "variance": str(self.variance(budget))}
 
 
 def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:
     """The values as floats, refused unless they are finite and of the declared shape."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.all(np.isfinite(array)):
-        raise SchemaMismatch(f"the statistic did not return finite values of the declared shape {shape}.")
+        raise InvalidValue(f"the statistic did not return finite values of the declared shape {shape}.")
     return array

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar, final
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.pure import randomized_response_rdp
 from expost.ledger import Fact
 from expost.mechanisms.gaussian import Measurement, real_values
@@ -33,6 +33,7 @@ class Laplace(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Laplace"
     floating: ClassVar[bool] = False
 
     @property
@@ -72,7 +73,8 @@ class FloatLaplace(Generic[D]):
     shape: tuple[int, ...]
     l1: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatLaplace"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ class FloatLaplace(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and scale."""
-        return {"statistic": self.name, "l1": str(self.l1), "scale": str(self.scale(budget))}
+        return {"statistic": self.statistic, "l1": str(self.l1), "scale": str(self.scale(budget))}
 
 
 @lru_cache(maxsize=256)
@@ -102,4 +104,4 @@ def pure_promise(epsilon: Fraction) -> Promise:
 
     Uses: pure to Rényi.
     """
-    return Promise(Table.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))
+    return Promise(Tabulated.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))

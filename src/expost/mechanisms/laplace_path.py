@@ -22,7 +22,7 @@ class Kernel(Protocol):
 
     What must hold: ``start`` has the law of its rate; for low < high, ``rise`` of noise at ``high`` has the law at
     ``low``, and ``descend`` undoes it: it draws from the conditional law at ``high`` given the value at ``low``.
-    Implemented by Exact and Float.
+    Implemented by IntegerPath and RealPath.
     """
 
     @property
@@ -45,7 +45,7 @@ class Kernel(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Float:
+class RealPath:
     """Continuous Laplace noise in floating point.
 
     Implements: Laplace noise reduction, continuous.
@@ -78,7 +78,7 @@ class Float:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Exact:
+class IntegerPath:
     """Two-sided geometric noise on the integers, drawn exactly.
 
     Implements: Laplace noise reduction, exact on integers.

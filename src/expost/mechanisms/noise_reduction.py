@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class NoiseReduction(Generic[D]):
     Implements: Laplace noise reduction, pure ex post.
     """
 
+    name: ClassVar[str] = "NoiseReduction"
     __slots__ = ("_exact", "_kernel", "_level", "_levels", "_noise", "_path", "_statistic", "bond")
 
     def __init__(self, statistic: Statistic[D], kernel: Kernel, levels: tuple[Real, ...] | None = None) -> None:

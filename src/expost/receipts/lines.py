@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from expost.accounting.claim import NOTHING, Budget, Spent
-from expost.accounting.curve import Curve, Linear, Table, largest_rho
+from expost.accounting.curve import Curve, Linear, Tabulated, largest_rho
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import lattice_rho
 from expost.bill import Item, by_part
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Entry
 from expost.mechanisms.exponential import pure_parameter
 from expost.mechanisms.laplace import pure_promise
@@ -48,7 +48,7 @@ def faults(bill: Sequence[Item]) -> Iterator[str]:
 
 def _require_few(bill: Sequence[Item], names: tuple[str, str], most: int) -> None:
     if len({tuple(map(item.entry.facts.get, names)) for item in bill}) > most:
-        raise SchemaMismatch(f"the receipt has more than {most} kinds of steps that take long to work out.")
+        raise Unreadable(f"the receipt has more than {most} kinds of steps that take long to work out.")
 
 
 def at_their_word(bill: Sequence[Item]) -> Iterator[str]:
@@ -91,8 +91,8 @@ def _unreduced(bill: Sequence[Item]) -> Iterator[str]:
 
 def largest_xi(curve: Curve) -> Fraction:
     """What a line costs at every order alike; infinite, and so refused, for a table."""
-    if isinstance(curve, Table):
-        raise SchemaMismatch("the receipt has a table where a line belongs; it was changed.")
+    if isinstance(curve, Tabulated):
+        raise Unreadable("the receipt has a table where a line belongs; it was changed.")
     return max(line.xi for line in curve.lines)
 
 
@@ -107,10 +107,10 @@ def same_number(one: float, other: float) -> bool:
 
 def alike(one: Curve, other: Curve) -> bool:
     """Whether two curves agree, line by line or order by order, and in what is known beyond them."""
-    if isinstance(one, Table) or isinstance(other, Table):
+    if isinstance(one, Tabulated) or isinstance(other, Tabulated):
         return (
-            isinstance(one, Table)
-            and isinstance(other, Table)
+            isinstance(one, Tabulated)
+            and isinstance(other, Tabulated)
             and one.orders == other.orders
             and all(map(same_number, one.values.tolist(), other.values.tolist()))
         )

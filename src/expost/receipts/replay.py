@@ -185,7 +185,7 @@ class Replay:
 
     def _measure(self, rung: Rung) -> Step:
         mechanism, budget = self.procedure.mechanism, rung.budget
-        return Step(self.procedure.what, mechanism.facts(budget), mechanism.floating, mechanism.promise(budget))
+        return Step(mechanism.name, mechanism.facts(budget), mechanism.floating, mechanism.promise(budget))
 
     def _look(self, promise: Promise) -> Step:
         check = self.check

@@ -14,7 +14,7 @@ from expost.bill import Item, joined
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.receipts.lines import RULES, alike, within
 from expost.receipts.procedures import Judge, check_claimed
 from expost.receipts.replay import close, fits
@@ -62,7 +62,7 @@ class Retrace:
             looked = taken.verdict is not None and steps and _held(steps[-1][1])
             look = steps.pop() if looked else None
             if len(steps) < taken.times:
-                raise SchemaMismatch("the bill has fewer steps than the rungs of the history; it was changed.")
+                raise Unreadable("the bill has fewer steps than the rungs of the history; it was changed.")
             rungs.append(Climbed(taken, tuple(steps[-taken.times :]), look))
             del steps[-taken.times :]
         failed = (each for each in placed if not each[1].finished)

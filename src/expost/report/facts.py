@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Protocol, final
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.bill import Item
@@ -226,7 +226,7 @@ class Facts:
     @property
     def tabulated(self) -> bool:
         """Whether some cost has no closed form and is known order by order."""
-        return any(isinstance(item.spent.curve, Table) for item in self.bill)
+        return any(isinstance(item.spent.curve, Tabulated) for item in self.bill)
 
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""

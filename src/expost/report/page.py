@@ -7,7 +7,7 @@ from fractions import Fraction
 from importlib import resources
 
 from expost.accounting.claim import Spent
-from expost.accounting.curve import Table
+from expost.accounting.curve import Tabulated
 from expost.bill import Item, bill_total, by_part
 from expost.ledger import Fact
 from expost.report import charts, digits, meaning, words
@@ -230,7 +230,7 @@ def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
 
 def _cost(facts: Facts, spent: Spent) -> str:
     """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
-    if facts.tabulated or isinstance(spent.curve, Table):
+    if facts.tabulated or isinstance(spent.curve, Tabulated):
         return f"ε = {digits.price(spent.at(facts.order))} at α = {float(facts.order):g}"
     told = []
     for line in spent.curve.lines:

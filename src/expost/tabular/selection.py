@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
@@ -41,11 +41,8 @@ class SpanningTree:
     alone: Mapping[str, Floats]
     edges: tuple[Edge, ...]
     neighbours: Neighbours
-
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
+    name: ClassVar[str] = "SpanningTree"
+    floating: ClassVar[bool] = False
 
     @property
     def draws(self) -> int:

@@ -1,4 +1,4 @@
-"""What goes on record of noisy gradient steps on a module: public numbers alone, so that an audit needs no torch."""
+"""Noisy gradient steps in public numbers alone: what they cost, and what goes on record of them, without torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,21 @@ from expost.accounting.descent import Descent
 from expost.ledger import Fact
 from expost.private import Neighbours
 
+CARRIED = "Carried"
+"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps at one rate and noise, as far as their price goes."""
+
+    descent: Descent
+
+    def promise(self, budget: Budget) -> Promise:
+        """What the steps cost that the budget pays for."""
+        return self.descent.promise(self.descent.steps(budget))
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -19,6 +34,7 @@ class ModuleSteps:
     descent: Descent
     clip: Fraction
     records: int
+    name: ClassVar[str] = "ModuleDescent"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape, TrainingPlan
 from expost.receipts.commitment import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
@@ -16,6 +16,7 @@ from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Outcome
 from expost.text import Json
 from expost.training.head.arrays import InNumpy
+from expost.training.head.mechanism import Head
 from expost.training.head.score import Classifier
 
 OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
@@ -125,6 +126,7 @@ class HeadJob:
 def head_facts(
     outcome: Outcome[Classifier],
     recipe: HeadRecipe,
+    shape: Shape,
     plan: TrainingPlan,
     ledger: ReadableLedger,
     *,
@@ -138,7 +140,7 @@ def head_facts(
     return outcome_facts(
         outcome,
         ledger,
-        job=_job(recipe, counted=counted),
+        job=_job(recipe, shape, counted=counted),
         title=title,
         measure="accuracy",
         asked=recipe.target.threshold,
@@ -148,7 +150,7 @@ def head_facts(
         looks=recipe.looks(),
         stops=head_stops(recipe, plan),
         reason=plan.reason,
-        neighbours=recipe.head().neighbours.value,
+        neighbours=Head.neighbours.value,
         because=because,
         cap=cap,
         packages=() if isinstance(recipe.arrays, InNumpy) else ("torch",),
@@ -170,7 +172,7 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        neighbours=recipe.head().neighbours.value,
+        neighbours=Head.neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
@@ -179,11 +181,11 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
     )
 
 
-def _job(recipe: HeadRecipe, *, counted: bool) -> HeadJob:
+def _job(recipe: HeadRecipe, shape: Shape, *, counted: bool) -> HeadJob:
     return HeadJob(
-        classes=recipe.classes,
+        classes=shape.classes,
         counted=counted,
-        width=recipe.width,
+        width=shape.width,
         steps=recipe.schedule.steps,
         rate=recipe.descent.rate,
         noise_multiplier=recipe.descent.noise_multiplier,

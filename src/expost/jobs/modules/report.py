@@ -19,13 +19,12 @@ from expost.report.outcomes import OURS, REASONS, outcome_facts, require_on_reco
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
+from expost.training.steps import CARRIED
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Announced, Found
     from expost.training.torch.trainer import Trainer
 
-CARRIED = "Carried"
-"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
 OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
 FROZEN = (
     "Not covered: the weights that training started from and those that stayed frozen. If they were trained on these "
@@ -197,7 +196,7 @@ def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
         neighbours = descent.neighbours.value
         if paid.steps:
             facts = {**steps, "steps": paid.steps}
-            entry = Entry(type(descent).__name__, paid.part, neighbours, seeded, descent.floating, facts)
+            entry = Entry(descent.name, paid.part, neighbours, seeded, descent.floating, facts)
             promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
         else:
             assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill

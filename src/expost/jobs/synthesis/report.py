@@ -9,8 +9,9 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
+from expost.jobs.synthesis.climbing import Synthesis
 from expost.jobs.synthesis.comparison import Comparison, alone, comparison_section, joint
-from expost.jobs.synthesis.recipe import Synthesis, TableRecipe
+from expost.jobs.synthesis.recipe import TableRecipe
 from expost.receipts.commitment import Commitment
 from expost.receipts.notation import budget_out
 from expost.recorded import CheckOnRecord, ReadableLedger
@@ -216,7 +217,7 @@ def _job(synthesis: Synthesis) -> TableJob:
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
         schema_digest=schema_digest(schema),
-        selection=synthesis.recipe.half,
+        selection=synthesis.recipe.selection.half,
         measured=tuple(synthesis.measured),
     )
 

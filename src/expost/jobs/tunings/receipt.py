@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.receipts.audit import Audit
 from expost.receipts.commitment import digest, digest_faults
@@ -95,7 +95,7 @@ def _contest(found: Mapping[str, Json]) -> Contest:
     listed_out = tables(fields["configurations"])
     names = tuple(text(each["name"]) for each in listed_out)
     if not len(set(names)) == len(names) <= MOST_CONFIGURATIONS:
-        raise SchemaMismatch("two configurations of the receipt have the same name, or there are too many of them.")
+        raise Unreadable("two configurations of the receipt have the same name, or there are too many of them.")
     prices = tuple(Statement(AdpEpsilon(number(each["epsilon"])), number(each["delta"])) for each in listed_out)
     law = TruncatedNegativeBinomial(number(fields["eta"]), number(fields["gamma"]))
     at_least = number(table(found["asked"])["score"])

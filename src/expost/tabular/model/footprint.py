@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from expost.errors import InvalidValue
+from expost.errors import SchemaMismatch
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.selection import Edge, affordable
 
@@ -62,9 +62,9 @@ def require_room(domain: Mapping[str, int], target: str) -> None:
     others = sorted((name for name in domain if name != target), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."
     if needed.counts > MOST_CELLS:
-        raise InvalidValue(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
+        raise SchemaMismatch(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
     if room is not None and needed.bytes > room:
-        raise InvalidValue(
+        raise SchemaMismatch(
             f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there are "
             f"{in_words(room)}: {advice}"
         )

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import SchemaMismatch
 from expost.noise import Noise
 from expost.tabular.schema.column import (
     Cells,
@@ -126,9 +126,9 @@ class Integer:
     def __post_init__(self) -> None:
         check_domain(self.name, len(self.values))
         if any(left >= right for left, right in pairwise(self.values)):
-            raise InvalidValue(f"the values of column {self.name} do not increase; list each once, smallest first.")
+            raise SchemaMismatch(f"the values of column {self.name} do not increase; list each once, smallest first.")
         if max(map(abs, self.values)) > 2**53:
-            raise InvalidValue(f"a value of column {self.name} is beyond 2**53; declare it as categorical.")
+            raise SchemaMismatch(f"a value of column {self.name} is beyond 2**53; declare it as categorical.")
 
     @property
     def size(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, NotInstalled
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor: this package's adapter to both."""
@@ -127,7 +127,7 @@ def on(device: str | None) -> Arrays:
     if device is None:
         return InNumpy()
     if importlib.util.find_spec("torch") is None:
-        raise InvalidValue(f"the device {device} needs torch; install expost[training], or leave the device out.")
+        raise NotInstalled(f"the device {device} needs torch; install expost[training], or leave the device out.")
     torch = importlib.import_module("torch")
     try:
         torch.zeros(1, dtype=torch.float64, device=device)

@@ -20,7 +20,7 @@ from expost.numerics import positive
 from expost.private import Neighbours
 from expost.release import Past
 from expost.training.head.arrays import Array, Arrays, InNumpy
-from expost.training.head.gradient import Exact, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam, Optimizer
 
@@ -64,11 +64,12 @@ class Head:
     clip: float = 1.0
     batch: float = 64.0
     optimizer: Optimizer = field(default_factory=Adam)
-    summation: Summation = field(default_factory=Exact)
+    summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     drop: float = 0.1
     drop_after: int | None = None
     told: Told | None = None
+    name: ClassVar[str] = "Head"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:

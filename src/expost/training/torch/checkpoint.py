@@ -12,7 +12,7 @@ from torch import Tensor, strided
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops, Pledge
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
@@ -20,6 +20,7 @@ from expost.private import Neighbours
 from expost.recorded import ReadableLedger
 from expost.release import Past
 from expost.step import Verdict
+from expost.training.steps import CARRIED
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in
 from expost.training.torch.resumption import Prospect, Standing
@@ -38,6 +39,7 @@ class Carried:
 
     carried: Promise
     weights: Weights
+    name: ClassVar[str] = CARRIED
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -88,9 +90,9 @@ class Checkpoint:
         """A run that was begun earlier."""
         stored = read_archive(path)
         if not isinstance(stored, dict) or "format" not in stored:
-            raise SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
+            raise Unreadable(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
         if stored["format"] != FORMAT:
-            raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
+            raise Unreadable(f"{path} was written by another version of expost; resume with that one.")
         try:
             return cls._decoded(path, stored)
         except (ValueError, TypeError, KeyError, OverflowError):
@@ -177,7 +179,7 @@ class Checkpoint:
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on disk that at most this promise is about to be spent, on steps or on a question about the weights."""
-        if entry.what != Carried.__name__:  # that is on disk already
+        if entry.what != CARRIED:  # that is on disk already
             steps = int(entry.facts.get("steps", 0))
             self._bill(Paid(entry.part, promise, steps, 1))
             self._verdict = None  # an answer is about the weights before these steps, or about to be given
@@ -251,8 +253,8 @@ class Checkpoint:
         return loaded
 
 
-def _strange(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
+def _strange(path: Path) -> Unreadable:
+    return Unreadable(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
 
 
 def _settings(stored: Any) -> Facts:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
+from expost.errors import InvalidValue, LedgerConflict, NotInstalled
+
 try:
     import opacus  # noqa: F401  whether it is there
     import torch
@@ -14,15 +16,14 @@ try:
     from torch.nn.functional import cross_entropy
     from torch.optim import Optimizer
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
+    raise NotInstalled(
         f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
     ) from None
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
-from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidValue, LedgerConflict
+from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
 from expost.noise import Noise, SystemNoise
 from expost.numerics import Real, positive
@@ -32,9 +33,9 @@ from expost.search import Line, Outcome, finish
 from expost.training.head.score import Target
 from expost.training.torch.checkpoint import Checkpoint
 from expost.training.torch.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.torch.course import Announced, CheckKind, Course, Goal, Judge, Stage
+from expost.training.torch.course import Announced, Course, Goal, ModuleCheck, Stage
 from expost.training.torch.paid import Paid
-from expost.training.torch.records import Examples, Given, Public
+from expost.training.torch.records import Examples, Given
 from expost.training.torch.resumption import Prospect
 from expost.training.torch.run import TrainingRun, begin
 from expost.training.torch.scores import Accuracy, Score
@@ -127,12 +128,12 @@ class Trainer:
         self,
         target: Target,
         *,
-        on: Given | Public,
+        on: Given | None = None,
         score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
-        check: CheckKind = BalancedCheck,
+        check: Judge = BALANCED,
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
@@ -140,12 +141,13 @@ class Trainer:
     ) -> Outcome[nn.Module]:
         """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
 
-        What is to be reached is the mean ``score`` of these records, of which expost.training has several.
-        They are private unless wrapped in Public, and nobody may be both in them and in the training records:
-        ``because`` is the caller's word for it. A release passes when its noisy margin is so far above 0 that, with
-        this ``confidence``, none of the run passes that is below the target on these records; None is the paper's
-        check, which promises nothing and is not asked about the last release. The looks of all processes of a run
-        count, and a question that was being answered when one was killed is over.
+        What is to be reached is the mean ``score`` of these records, of which expost.training has several. They are
+        private, and nobody may be both in them and in the training records: ``because`` is the caller's word for
+        it. Public records are given as ``check=OnPublic(...)`` instead, and are free. A release passes when its
+        noisy margin is so far above 0 that, with this ``confidence``, none of the run passes that is below the
+        target on these records; None is the paper's check, which promises nothing and is not asked about the last
+        release. The looks of all processes of a run count, and a question that was being answered when one was
+        killed is over.
         """
         run = self.begin(
             target,
@@ -177,7 +179,7 @@ class Trainer:
         What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
         """
         course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        judge: Judge = PublicCheck(lambda module: False)
+        judge: ModuleCheck = PublicCheck(lambda module: False)
         run = self._run(course, Split.whole(self._data), judge, None, max_epsilon=max_epsilon, ready=self._probe)
         return run.stages(self.end)
 
@@ -185,19 +187,19 @@ class Trainer:
         self,
         target: Target,
         *,
-        on: Given | Public,
+        on: Given | None = None,
         score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
-        check: CheckKind = BalancedCheck,
+        check: Judge = BALANCED,
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
     ) -> TrainingRun:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
         course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
-        public, held = isinstance(on, Public), Examples.of(on.records if isinstance(on, Public) else on)
+        held = _held(on, check)
         del on
         self._given.require_apart(held)
         goal = Goal(target, score)
@@ -208,7 +210,7 @@ class Trainer:
                 self._descent.require_scored(score, target.threshold, held.shaped())
 
         parts, judge = Split.whole(self._data), course.public(target, score, held)
-        if not public:
+        if not check.public:
             held.require_once()
             parts = Split.from_parts(self._data, Private(held), because=because)
             judge = course.private(target, score, check)
@@ -312,7 +314,7 @@ class Trainer:
         self,
         course: Course,
         parts: Split[Examples],
-        judge: Judge,
+        judge: ModuleCheck,
         goal: Goal | None,
         *,
         max_epsilon: float | None,
@@ -341,3 +343,11 @@ class Trainer:
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:
             self._checkpoint.keep(weights)
+
+
+def _held(on: Given | None, check: Judge) -> Examples:
+    """The records to check on: private ones, or those of a public check, and never both."""
+    given = check.records if isinstance(check, OnPublic) else on
+    if given is None or (isinstance(check, OnPublic) and on is not None):
+        raise InvalidValue("give held-out records as on=..., or public ones as check=OnPublic(...), and not both.")
+    return Examples.of(given)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.statement import stated
 from expost.bill import bill_total, by_part
 from expost.jobs import audit as check
@@ -77,7 +77,7 @@ def test_facts_of_a_head_are_plain_values_but_for_the_tables_of_their_costs() ->
 
     assert found
     assert {type(leaf).__name__ for leaf in found} == {"ndarray"}
-    assert all(isinstance(item.spent.curve, Table) for item in reached().bill if item.entry.what == "Head")
+    assert all(isinstance(item.spent.curve, Tabulated) for item in reached().bill if item.entry.what == "Head")
 
 
 def test_a_hostile_title_is_shown_and_not_obeyed() -> None:

@@ -14,15 +14,15 @@ import pytest
 from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
 from expost.jobs.modules.report import ModuleJob, of_training
+from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.facts import Facts
 from expost.report.page import render
 from expost.training.head.score import accuracy
-from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
 from tests.unit.report.test_page import FETCHES, said, tree
-from tests.unit.training.modules import held, network, sgd, train, trainer
+from tests.unit.training.modules import against, held, network, sgd, train, trainer
 
 Receipt = dict[str, Any]
 
@@ -30,8 +30,8 @@ Receipt = dict[str, Any]
 @cache
 def until(share: float = 0.3, *, public: bool = False, sure: bool = True, every: str = "2 epochs") -> Facts:
     made = trainer()
-    on = Public(held(100)) if public else held()
-    outcome = made.until(accuracy(share), on=on, releases=3, every=every, confidence=0.95 if sure else None)
+    on = OnPublic(held(100)) if public else held()
+    outcome = made.until(accuracy(share), **against(on), releases=3, every=every, confidence=0.95 if sure else None)
     return of_training(made, outcome, title="Digits")
 
 

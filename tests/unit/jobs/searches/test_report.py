@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
@@ -255,7 +255,7 @@ def test_a_forged_receipt_is_noticed(how: str) -> None:
 def test_a_planned_pledge_is_told_by_its_kind() -> None:
     stops = planned_stops(Gaussian(counts()), LADDER, CHECKS["balanced"])
 
-    told = facts(pledge=lambda chosen: plan(stops, 1e-5).pledge)
+    told = facts(pledge=lambda chosen: tightest_pledge(stops, 1e-5).pledge)
 
-    assert told.pledge == plan(stops, 1e-5).pledge
+    assert told.pledge == tightest_pledge(stops, 1e-5).pledge
     assert told.reason[0].upper() + told.reason[1:] in said(render(told))

@@ -13,7 +13,8 @@ from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
-from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
+from expost.jobs.synthesis.climbing import Synthesis, synthesise
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise

@@ -1,0 +1,1 @@
+"""Printed numbers beside ours; shares, means and ratios with their intervals."""

@@ -1,0 +1,1 @@
+"""The search for a synthetic Adult table: candidates, checks put to them, and what came of many repeats."""

@@ -1,0 +1,36 @@
+"""The text of every module of the package, and which of them are the trusted base."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src/expost"
+MODULES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+INSTRUMENTS = (
+    "__init__.py",
+    "accounting/boundaries.py",
+    "accounting/worst_case.py",
+    "accounting/odds.py",
+    "baselines.py",
+    "recorded.py",
+    "verify.py",
+)
+"""What no release rests on: exports, comparisons, what reports read, and the means to check the rest."""
+ABOVE = (
+    "cli.py",
+    "jobs/",
+    "terminal/",
+    "folders/",
+    "receipts/",
+    "report/",
+    "bill.py",
+    "judge.py",
+    "datasets/",
+    "tabular/",
+    "training/",
+    "text.py",
+)
+OF_TRAINING = ("accounting/subsampled.py", "accounting/descent.py", "accounting/private_selection.py")
+"""What releases of trained models rest on besides, and no others."""
+OF_CONFIDENCE = ("accounting/tails.py", "checks/confidence.py", "looks.py")
+"""What a pass promises rests on, and no bound does."""
+APART = (*INSTRUMENTS, *ABOVE, *OF_TRAINING, *OF_CONFIDENCE)
+TRUSTED = {name: text for name, text in MODULES.items() if not name.startswith(APART)}
