@@ -10,18 +10,19 @@ from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
+from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.jobs import Result, StatedLadder, finetune, synthesize
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Check, Mechanism
 from expost.release import Past, Release
 from expost.search import Ended, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
-from expost.step import Check, Mechanism
 from expost.tabular.schema.schema import Schema
 from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon

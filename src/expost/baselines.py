@@ -20,10 +20,10 @@ from expost.noise import Noise
 from expost.numerics import exact, positive
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split, keep_secret
+from expost.protocols import Check, Mechanism, Price, Verdict
 from expost.release import Past
 from expost.sampling import limits
 from expost.search import Outcome, search
-from expost.step import Check, Mechanism, Price, Verdict
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -54,12 +54,10 @@ class ReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -70,7 +68,6 @@ class ReducedAboveThreshold(Generic[D, U]):
         return Price(*map(Promise, costs))
 
     def begin(self) -> "_LaplaceAnswers[D, U]":
-        """The state of a fresh run."""
         return _LaplaceAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -129,12 +126,10 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "Rényi ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -144,7 +139,6 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
         return Price(threshold + Promise(Linear(self._query_cost(index), Fraction(0))), threshold)
 
     def begin(self) -> "_BrownianAnswers[D, U]":
-        """The state of a fresh run."""
         return _BrownianAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -226,4 +220,4 @@ def doubling(
 
 def _require_planned(index: int, planned: int) -> None:
     if index >= planned:
-        raise SpentCheck("every planned level has been asked; plan as many as the ladder has rungs, less one.")
+        raise SpentCheck("every planned level has been asked; plan one fewer than the ladder has rungs.")

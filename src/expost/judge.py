@@ -13,7 +13,7 @@ from expost.checks.question import Question, as_typed
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue
 from expost.numerics import Real
-from expost.step import Check
+from expost.protocols import Check
 
 D = TypeVar("D")
 U = TypeVar("U")

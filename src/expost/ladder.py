@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar, final
 from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, up
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -53,9 +53,7 @@ class Selector(Protocol[T_contra]):
     of the same form will do.
     """
 
-    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
-        """The next rung."""
-        ...
+    def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None: ...
 
 
 def rungs_asked(asked: tuple[int, ...] | None, rungs: int) -> frozenset[int]:
@@ -129,12 +127,10 @@ class Strides:
 
     @property
     def alpha(self) -> Fraction:
-        """The ladder's."""
         return self.ladder.alpha
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
-        """The ladder's."""
         return self.ladder.levels
 
     @property

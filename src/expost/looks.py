@@ -8,7 +8,7 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Planned, Priced
-from expost.step import Check, Look
+from expost.protocols import Check, Look
 
 D = TypeVar("D")
 U = TypeVar("U")

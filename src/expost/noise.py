@@ -161,7 +161,7 @@ class SeededNoise:
 
     def __init__(self, seed: int) -> None:
         if seed < 0:
-            raise InvalidValue(f"seed is {seed}; it must not be below 0.")
+            raise InvalidValue(f"seed is {seed}; it must be at least 0.")
         self._words = np.random.PCG64(seed)
 
     @property
@@ -195,7 +195,7 @@ class ScriptedNoise:
     def _next(self, shape: Shape) -> list[Real]:
         size, left = limits.size(shape), len(self._script)
         if size > left:
-            raise ValueError(f"{size} draws were asked, the script has {left} left; give it more values.")
+            raise ValueError(f"{size} draws were asked for and the script has {left} left; give it more values.")
         taken, self._script = self._script[:size], self._script[size:]
         return taken
 

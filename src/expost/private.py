@@ -49,9 +49,7 @@ class Part:
 class Records(Protocol):
     """Data with records along its first axis; an array, or a table that can be indexed by a mask."""
 
-    def __len__(self) -> int:
-        """How many records."""
-        ...
+    def __len__(self) -> int: ...
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> Self:
         """The records where the mask is true."""
@@ -105,7 +103,7 @@ class Private(Generic[D]):
         return f"Private({self._part.label})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("private data is not pickled or copied; pass the Private itself.")
+        raise TypeError("private data cannot be pickled or copied; pass the Private itself.")
 
     if not TYPE_CHECKING:  # a checker that knew these methods would let their misuse pass
 
@@ -192,7 +190,7 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
 
 def keep_secret(self: object) -> NoReturn:
     """Refuse to be pickled or copied: for objects that hold secret noise, whose copy would forget its bill."""
-    raise TypeError(f"{type(self).__name__} holds secret noise and is not pickled or copied; begin a new one.")
+    raise TypeError(f"{type(self).__name__} holds secret noise and cannot be pickled or copied; begin a new one.")
 
 
 def _divide(train: D, held: D, neighbours: Neighbours, whole: Part, because: str, *, seeded: bool = False) -> Split[D]:

@@ -126,7 +126,7 @@ class Release(Generic[T_co]):
             raise ForgedRelease(f"a release is final; {name} cannot be removed.")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a release is not pickled; publish its value, and let a ledger keep its bill.")
+        raise TypeError("a release cannot be pickled; publish its value, and let a ledger keep its bill.")
 
 
 @final
@@ -141,7 +141,7 @@ class Past(Generic[T_co]):
     def __init__(self, *steps: Release[T_co]) -> None:
         relations = {step.neighbours for step in steps} - {None}
         if len(relations) > 1:
-            raise InvalidValue("these releases have different neighbour relations, so no bound adds up; use one.")
+            raise InvalidValue("bounds for different neighbour relations do not add up; use one for all releases.")
         self._neighbours, self._steps = next(iter(relations), None), steps
 
     @property

@@ -14,8 +14,8 @@ from expost.ladder import Planned, Priced, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Check, Inquiry, Mechanism, Verdict, agree
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
 D = TypeVar("D")
 T = TypeVar("T")

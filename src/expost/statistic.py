@@ -61,7 +61,7 @@ def histogram(
     def compute(data: S) -> Integers:
         values = np.asarray(codes(data))
         if values.shape != (len(data),):
-            raise InvalidValue(f"the codes of {name} are not one for each record.")
+            raise InvalidValue(f"{name} needs one code per record.")
         numbers = values.astype(np.float64)  # whatever their type holds: what a float rounds is outside all cells
         outside = np.clip(np.where(np.isfinite(numbers), numbers, -1), -1, cells).astype(np.int64)
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
@@ -85,13 +85,13 @@ def bounded_sum(
     width = int(width)  # numpy's small integers would wrap around
     limit = int(positive(clip, "clip") / positive(spacing, "spacing"))
     if not 1 <= limit <= 2**20:
-        raise InvalidValue(f"clip/spacing is {limit}; choose a spacing that makes it 1 to {2**20}.")
+        raise InvalidValue(f"clip/spacing is {limit}; choose a spacing that makes it between 1 and {2**20}.")
     unit = float(positive(spacing, "spacing"))
 
     def compute(data: S) -> Integers:
         values = np.asarray(rows(data), dtype=np.float64)
         if values.shape != (len(data), width) and (values.shape, width) != ((len(data),), 1):
-            raise InvalidValue(f"the rows of {name} are not {width} numbers for each record.")
+            raise InvalidValue(f"{name} needs one row of width {width} per record.")
         with np.errstate(over="ignore"):
             scaled = np.clip(np.nan_to_num(values.reshape(-1, width) / unit), -REACH, REACH)
         shares = limit / np.maximum(row_norms(scaled), limit)

@@ -15,7 +15,7 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours
-from expost.step import Check, Inquiry, Verdict
+from expost.protocols import Check, Inquiry, Verdict
 from tests.bills.recording import Draw, RecordingNoise, descent_chances, integer_gaussian_cost
 from tests.unit.examples import ADD, ALPHA, NONE, budget, people, released
 

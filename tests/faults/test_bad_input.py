@@ -17,6 +17,7 @@ from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, LedgerConflict, NotDisjoint, NotPrivate, SpentCheck
+from expost.filters import Filter, PledgedFilter
 from expost.jobs.finetuning.run import finetune
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -27,12 +28,12 @@ from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
-from expost.odometer import Filter, Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Private, Split, split
+from expost.protocols import Check, Inquiry, Mechanism
 from expost.release import Past
 from expost.search import planned_stops, search
 from expost.statistic import Statistic, bounded_sum
-from expost.step import Check, Inquiry, Mechanism
 from expost.training.schedule import Epsilon
 from tests.unit.examples import ADD, NONE, REPLACE, Tripwire, budget, line, one_sentence, people, released
 

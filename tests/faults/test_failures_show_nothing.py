@@ -30,10 +30,10 @@ from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
+from expost.protocols import Check, Inquiry, Mechanism
 from expost.release import Past
 from expost.search import search
 from expost.statistic import Statistic, bounded_sum, histogram
-from expost.step import Check, Inquiry, Mechanism
 from tests.unit.examples import ADD, Says, budget, released
 
 CANARY = 424242424242

@@ -325,7 +325,7 @@ def test_a_module_that_cannot_compute_in_double_precision_is_tried_in_its_own() 
 
 
 def test_chance_that_the_trial_cannot_mute_is_refused_by_name() -> None:
-    with pytest.raises(InvalidValue, match=r"draws by aten\.rrelu_with_noise"):
+    with pytest.raises(InvalidValue, match=r"draws with aten\.rrelu_with_noise"):
         job(nn.Sequential(nn.RReLU(), nn.Linear(64, 10)), train())
 
 

@@ -222,7 +222,7 @@ GENERATOR = np.random.default_rng(1)
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (Elsewhere, "give other outputs in another call, .* keep nothing from call to call"),
+        (Elsewhere, "give different outputs in another call, .* keep nothing from call to call"),
         (lambda: Chancy(lambda features: features * GENERATOR.random()), "draw from that generator alone"),
         (lambda: Chancy(lambda features: dropout(features, 0.3)), "in another call in eval mode; draw in train mode"),
     ],

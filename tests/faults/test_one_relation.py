@@ -16,13 +16,14 @@ from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.pledge import FixedOrder, Pledge
 from expost.checks import CentredSum, GaussianCheck
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
+from expost.filters import Filter
 from expost.ledger import Entry, Hold, Ledger, MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private
+from expost.protocols import Inquiry
 from expost.release import Past, Release
-from expost.step import Inquiry
 from tests.unit.examples import (
     ADD,
     REPLACE,

@@ -31,7 +31,7 @@ KILLS = 17
 """In each of the three ways to run: 51 in all."""
 LINES = 2500
 """A process that lives through so many lines of ours takes two or three epochs of the nine."""
-TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/step.py")
+TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/protocols.py")
 
 
 def records(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -242,7 +242,7 @@ def test_a_file_without_test_records_is_refused_by_a_sentence(tmp_path: Path) ->
     )
 
     assert done.exit_code == 1
-    assert "holds no array named test_features" in done.output
+    assert "does not hold an array named test_features" in done.output
 
 
 def test_training_and_test_records_of_different_widths_are_refused(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ from expost.mechanisms.laplace_path import Kernel
 from expost.noise import Floats, Integers, Noise, ScriptedNoise, SeededNoise, Shape
 from expost.odometer import Odometer
 from expost.private import Private
+from expost.protocols import Check, Inquiry
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.step import Check, Inquiry
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree

@@ -16,9 +16,9 @@ from expost.accounting.pure import randomized_response_rdp
 from expost.ledger import Fact
 from expost.noise import Floats, Integers, Noise, Shape
 from expost.private import Neighbours
+from expost.protocols import Price, Verdict
 from expost.release import Past
 from expost.sampling.bounds import Bounds
-from expost.step import Price, Verdict
 
 X = TypeVar("X", bound=Hashable)
 Y = TypeVar("Y", bound=Hashable)

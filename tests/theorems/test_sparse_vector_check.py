@@ -17,7 +17,7 @@ from expost.checks import PublicCount
 from expost.errors import SpentCheck
 from expost.noise import Floats, ScriptedNoise
 from expost.numerics import up
-from expost.step import Inquiry
+from expost.protocols import Inquiry
 
 VARIANCE, SCALE, DEPTH = 2.0, 3.0, 4
 FAIL, PASS = "fail", "pass"

@@ -28,8 +28,8 @@ from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Check
 from expost.search import Outcome, planned_stops, search
-from expost.step import Check
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.score import accuracy

@@ -34,7 +34,7 @@ from expost.ladder import Rung, Strides
 from expost.ledger import MemoryLedger
 from expost.mechanisms import Estimate, IntegerPath, Measurement, NoiseReduction
 from expost.noise import Floats, Integers, Noise
-from expost.step import Inquiry, Verdict
+from expost.protocols import Inquiry, Verdict
 
 ADD = Neighbours.ADD_REMOVE
 MEASURE: Gaussian[Integers] = Gaussian(histogram(np.asarray, 4, ADD))

@@ -387,7 +387,7 @@ def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) ->
     assert "fails on values that no synthetic row has" in result.stderr
     assert 0.1 < spent < 0.6
     assert f"ε = {spent:.3f}" in run("audit", "out.journal").stdout
-    assert "a journal holds no digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
+    assert "a journal does not hold a digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
 
 
 def interrupt(*words: object, **settings: object) -> NoReturn:
@@ -597,7 +597,7 @@ def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_i
     (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
 
     for result in (plan(), synth(source="nowhere.csv")):
-        assert "of memory, and there are 1 GB" in refused(result, here)
+        assert "of memory, and there is room for 1 GB" in refused(result, here)
 
 
 def test_the_same_schema_is_planned_where_it_fits(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

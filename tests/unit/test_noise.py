@@ -93,7 +93,7 @@ def test_system_noise_does_not_repeat_itself() -> None:
         (lambda noise: noise.discrete_laplace(Fraction(2**52), 3), "scale is about 2**52;"),
         (lambda noise: noise.discrete_gaussian(Fraction(1), -1), "shape is -1; no side may be below 0"),
         (lambda noise: noise.discrete_gaussian(Fraction(1), (2, -1)), "shape is (2, -1);"),
-        (lambda noise: noise.bernoulli_exp(Fraction(-1, 2)), "exponent is -0.5; it must not be below 0"),
+        (lambda noise: noise.bernoulli_exp(Fraction(-1, 2)), "exponent is -0.5; it must be at least 0"),
         (lambda noise: noise.below(0), "bound is 0; it must be at least 1"),
         (lambda noise: noise.coins(Fraction(3, 2), 4), "probability is 3/2; it must lie in [0, 1]"),
         (lambda noise: noise.coins(Fraction(-1, 2), 4), "probability is -1/2; it must lie in [0, 1]"),
@@ -114,7 +114,7 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="seed is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="seed is -1; it must be at least 0"):
         SeededNoise(-1)
 
 
@@ -178,7 +178,7 @@ def test_a_script_that_ran_out_says_so() -> None:
     noise = ScriptedNoise([1, 2, 3])
     noise.discrete_gaussian(Fraction(1), 2)
 
-    with pytest.raises(ValueError, match="2 draws were asked, the script has 1 left"):
+    with pytest.raises(ValueError, match="2 draws were asked for and the script has 1 left"):
         noise.discrete_laplace(Fraction(1), 2)
 
 

@@ -19,6 +19,7 @@ from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotPrivate, SpentCheck
+from expost.filters import Filter, PledgedFilter
 from expost.ladder import Ladder
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
@@ -28,10 +29,10 @@ from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
-from expost.odometer import Filter, Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Answers, Inquiry, Price
 from expost.release import Past, Release
-from expost.step import Answers, Inquiry, Price
 from tests.unit.examples import (
     ADD,
     NONE,

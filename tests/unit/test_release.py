@@ -216,7 +216,7 @@ def test_a_bill_that_is_for_no_neighbours_goes_with_any() -> None:
 
 
 def test_releases_for_different_neighbours_are_no_past() -> None:
-    with pytest.raises(InvalidValue, match="no bound adds up"):
+    with pytest.raises(InvalidValue, match="do not add up"):
         Past(under(ADD), under(REPLACE))
 
 

@@ -20,17 +20,18 @@ from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
+from expost.filters import Filter
 from expost.ladder import Ladder, Rung, Strides
 from expost.ledger import Fact, MemoryLedger
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Split
+from expost.protocols import Check, Inquiry, Price, Verdict
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic
-from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import (
     ADD,
     NONE,

@@ -128,7 +128,7 @@ def test_codes_of_several_columns_laid_end_to_end_are_refused() -> None:
     """Raveling hides that a record has two codes; the number of records does not."""
     statistic: Statistic[Integers] = histogram(lambda data: data.ravel(), 2, ADD)
 
-    with pytest.raises(InvalidValue, match="not one for each record"):
+    with pytest.raises(InvalidValue, match="needs one code per record"):
         statistic.evaluate(np.zeros((4, 2), dtype=np.int64))
 
 
@@ -143,7 +143,7 @@ def test_fewer_or_more_codes_than_records_are_refused(codes: Integers) -> None:
     """Codes that were counted or left out beforehand may move by more than one with a record."""
     statistic: Statistic[Integers] = histogram(lambda data: codes, 2, ADD)
 
-    with pytest.raises(InvalidValue, match="not one for each record"):
+    with pytest.raises(InvalidValue, match="needs one code per record"):
         statistic.evaluate(np.zeros(4, dtype=np.int64))
 
 
@@ -152,14 +152,14 @@ def test_rows_that_were_summed_or_laid_end_to_end_are_refused(rows: Callable[[Fl
     """One sum, clipped, is no sum of clipped records."""
     statistic = bounded_sum(rows, 2, ADD, clip=4, spacing=1)
 
-    with pytest.raises(InvalidValue, match="not 2 numbers for each record"):
+    with pytest.raises(InvalidValue, match="needs one row of width 2 per record"):
         statistic.evaluate(np.ones((3, 2)))
 
 
 def test_a_column_that_was_summed_is_refused() -> None:
     statistic: Statistic[Floats] = bounded_sum(lambda data: data.sum(keepdims=True), 1, ADD, clip=4, spacing=1)
 
-    with pytest.raises(InvalidValue, match="not 1 numbers for each record"):
+    with pytest.raises(InvalidValue, match="needs one row of width 1 per record"):
         statistic.evaluate(np.ones(3))
 
 

@@ -241,7 +241,7 @@ def _peak(f: Function, low: float, high: float) -> float:
 def _rows(orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float]) -> tuple[Floats, Floats, Floats]:
     """(α−1, E, ln w) of the rows that make a claim, as arrays."""
     if not len(orders) == len(bounds) == len(weights):
-        raise InvalidValue(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give one of each.")
+        raise InvalidValue(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give as many of each.")
     total = math.fsum(weights)
     if not (min(weights, default=0) > 0 and total <= 1 + 1e-9):
         raise InvalidValue(f"weights sum to {total:g}; each must be above 0 and the sum at most 1.")

@@ -53,11 +53,9 @@ class Linear:
 
     @property
     def lines(self) -> "tuple[Linear, ...]":
-        """The one line there is."""
         return (self,)
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(up(self.xi + self.rho * order(alpha)))
 
 
@@ -82,7 +80,6 @@ class Highest:
         """Lines cross only where some ξ is positive, and then no Gaussian is known to lie above."""
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(max(line.at(alpha) for line in self.lines))
 
 
@@ -107,7 +104,7 @@ class Tabulated:
     def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Tabulated":
         """A table from orders in increasing order and as many values, none negative or NaN."""
         if len(orders) != len(values) or not orders:
-            raise InvalidValue(f"{len(orders)} orders and {len(values)} values; give one value for each order.")
+            raise InvalidValue(f"there are {len(orders)} orders and {len(values)} values; give one value per order.")
         if any(order(low) >= order(high) for low, high in pairwise(orders)):
             raise InvalidValue("the orders are not increasing; sort them.")
         array = np.array(values, dtype=np.float64)
@@ -144,7 +141,7 @@ def total(left: Curve, right: Curve) -> Curve:
 def repeat(curve: Curve, steps: int) -> Curve:
     """The curve of this number of equal steps, composed in one multiplication."""
     if steps < 0:
-        raise InvalidValue(f"steps is {steps}; it must not be below 0.")
+        raise InvalidValue(f"steps is {steps}; it must be at least 0.")
     if steps == 0:
         return ZERO
     if isinstance(curve, Tabulated):

@@ -4,6 +4,7 @@ Under adaptive stopping a pure mechanism is charged its pure ε, never one of th
 """
 
 import math
+from fractions import Fraction
 
 from expost.accounting.convert import raised
 from expost.numerics import Real, non_negative, order, up
@@ -41,12 +42,12 @@ def laplace_rdp(epsilon: Real, alpha: Real) -> float:
     return raised(math.log1p(excess) / gap)
 
 
-def exponential_rho(epsilon: Real) -> float:
+def exponential_rho(epsilon: Real) -> Fraction:
     """ε²/8: the zCDP cost of an ε-DP exponential mechanism, by its bounded range (Cesar and Rogers 2021).
 
     Implements: exponential mechanism curve.
     """
-    return up(non_negative(epsilon, "epsilon") ** 2 / 8)
+    return non_negative(epsilon, "epsilon") ** 2 / 8
 
 
 def _second_order(x: float) -> float:

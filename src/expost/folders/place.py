@@ -52,14 +52,14 @@ class Place:
         if not folder.exists():
             return
         if not overwrite:
-            raise InvalidValue(f"{self.typed} exists; name another folder, or say --overwrite to replace a release.")
+            raise InvalidValue(f"{self.typed} exists; name another folder, or use --overwrite to replace a release.")
         for each in map(_followed, (*apart, Path())):
             if folder == each or folder in each.parents:
                 raise InvalidValue(f"{self.typed} holds what this run reads or runs in; name another folder.")
         if not is_release(folder):
             raise InvalidValue(
-                f"{self.typed} is not a release of expost, or holds other files too; name another folder, only "
-                "releases are replaced."
+                f"{self.typed} is not a release of expost, or holds other files too; only releases are replaced, so "
+                "name another folder."
             )
 
 

@@ -16,6 +16,7 @@ from expost.noise import Floats, Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 
 D = TypeVar("D")
 
@@ -94,3 +95,8 @@ class Brownian(Generic[D]):
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """The increment's."""
         return self.measure.facts(budget)
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """The increment's, by whichever measurement it was."""
+        return Gaussian.rule(line) if "l2_squared" in line.facts else FloatGaussian.rule(line)

@@ -10,13 +10,14 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.accounting.gaussian import lattice_rho
+from expost.accounting.gaussian import lattice_line
 from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
 
@@ -64,8 +65,7 @@ class Gaussian(Generic[D]):
 
     def promise(self, budget: Budget) -> Promise:
         """The curve ρ·α, with the Gaussian profile where the noise is wide enough for it."""
-        profile = lattice_rho(self.variance(budget), self.statistic.l2_squared)
-        return Promise(Linear(Fraction(0), budget.rho, profile))
+        return Promise(lattice_line(self.variance(budget), self.statistic.l2_squared))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy integers."""
@@ -81,6 +81,12 @@ class Gaussian(Generic[D]):
             "l2_squared": str(self.statistic.l2_squared),
             "variance": str(self.variance(budget)),
         }
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and variance give the curve."""
+        curve = lattice_line(line.fraction("variance"), line.fraction("l2_squared"))
+        return Due(curve, floating=False, pays=lambda budget: budget.rho == curve.rho)
 
 
 @final
@@ -118,6 +124,12 @@ class FloatGaussian(Generic[D]):
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
         return {"statistic": self.statistic, "l2": str(self.l2), "variance": str(self.variance(budget))}
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and variance give the curve."""
+        rho = line.fraction("l2") ** 2 / (2 * line.fraction("variance"))
+        return Due(Linear(Fraction(0), rho, rho), floating=True, pays=lambda budget: budget.rho == rho)
 
 
 def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:

@@ -17,6 +17,7 @@ from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
 
@@ -60,6 +61,11 @@ class Laplace(Generic[D]):
         """Statistic, sensitivity and scale."""
         return {"statistic": self.statistic.name, "l1": str(self.statistic.l1), "scale": str(self.scale(budget))}
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity over scale is the pure ε."""
+        return _due(line, floating=False)
+
 
 @final
 @dataclass(frozen=True)
@@ -97,6 +103,11 @@ class FloatLaplace(Generic[D]):
         """Statistic, sensitivity and scale."""
         return {"statistic": self.statistic, "l1": str(self.l1), "scale": str(self.scale(budget))}
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity over scale is the pure ε."""
+        return _due(line, floating=True)
+
 
 @lru_cache(maxsize=256)
 def pure_promise(epsilon: Fraction) -> Promise:
@@ -105,3 +116,8 @@ def pure_promise(epsilon: Fraction) -> Promise:
     Uses: pure to Rényi.
     """
     return Promise(Tabulated.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))
+
+
+def _due(line: Recorded, *, floating: bool) -> Due:
+    epsilon = line.fraction("l1") / line.fraction("scale")
+    return Due(pure_promise(epsilon).curve, floating, lambda budget: budget.epsilon == epsilon)

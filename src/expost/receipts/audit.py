@@ -134,7 +134,9 @@ def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
     if known and not planned:
         yield "the pledge is not the one that such a run makes."
     if not planned and len(told.stops) + len(told.history) > MOST_SOLVED:
-        raise Unreadable(f"the receipt states more than {MOST_SOLVED} totals, each of which takes long to solve.")
+        raise Unreadable(
+            f"the receipt states more than {MOST_SOLVED} totals, each of which takes a long time to solve."
+        )
     if planned:
         stops = [curve_in(each) for each in bounded(table(pledge)["stops"], MOST_STOPS)]
         if len(stops) != len(told.stops) or not all(

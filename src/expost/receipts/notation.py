@@ -62,10 +62,12 @@ def curve_in(found: Json) -> Curve:
 def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
     """As ``Tabulated.of`` would have it, without the exact fractions that make thousands of orders slow."""
     if not len(orders) == len(values) <= MOST_ORDERS:
-        raise Unreadable(f"a table of the receipt has more than {MOST_ORDERS} orders, or not a value for each.")
+        raise Unreadable(
+            f"a table of the receipt has more than {MOST_ORDERS} orders, or does not have one value for each."
+        )
     alphas, bounds = tuple(map(number, orders)), np.array(list(map(number, values)), dtype=np.float64)
     if not alphas or not alphas[0] > 1 or not math.isfinite(alphas[-1]) or not np.all(bounds >= 0):
-        raise Unreadable("a table of the receipt has an order up to 1 or a negative value; it was changed.")
+        raise Unreadable("a table of the receipt has an order of at most 1 or a negative value; it was changed.")
     if not all(low < high for low, high in pairwise(alphas)):
         raise Unreadable("the orders of a table of the receipt do not increase; it was changed.")
     return Tabulated(alphas, bounds)
@@ -210,7 +212,7 @@ def fraction(found: Json) -> Fraction:
     """The exact number that a text spells."""
     spelled = text(found)
     if not FRACTION.fullmatch(spelled):
-        raise Unreadable(f"the receipt has something else where a fraction of {MOST_DIGITS} digits belongs.")
+        raise Unreadable(f"the receipt has something else where a fraction of at most {MOST_DIGITS} digits belongs.")
     try:
         return Fraction(spelled)
     except ZeroDivisionError:

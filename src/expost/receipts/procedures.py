@@ -17,10 +17,10 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.protocols import Check, Mechanism
 from expost.receipts.notation import budget_in, fraction, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
-from expost.step import Check, Mechanism
 
 Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 
@@ -66,7 +66,7 @@ def procedure_of(told: Testimony, known: Mapping[str, Rebuild]) -> tuple[Procedu
     if asked.threshold is None and not (procedure.unasked and asked.check.name == PUBLIC_CHECK):
         return None
     if procedure.mechanism.neighbours is not told.neighbours:
-        raise Unreadable("such a run is not about these neighbours; the receipt was changed.")
+        raise Unreadable("a run of this kind does not have these neighbours; the receipt was changed.")
     return procedure, check_of(told, procedure.resolution)
 
 
@@ -122,7 +122,7 @@ def _judge(named: CheckOnRecord, question: Question[Any, Any], sure: Confidence 
     """The check, refused unless what went on record of it is what it says of itself."""
     made = CHECKS[named.name](question, sure, named.facts)
     if named.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
-        raise Unreadable("the facts of the check are not those of what was asked; the receipt was changed.")
+        raise Unreadable("the facts of the check do not match what was asked; the receipt was changed.")
     return made
 
 

@@ -18,13 +18,13 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, Fact, MemoryLedger
 from expost.looks import planned_looks
+from expost.protocols import Look, Price, Verdict
 from expost.receipts.lines import alike, same_number
 from expost.receipts.procedures import Judge, Procedure, Step
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
 from expost.report.facts import as_share
 from expost.search import Ended, planned_stops
-from expost.step import Look, Price, Verdict
 
 NONE = NOTHING.as_spent()
 

@@ -12,6 +12,7 @@ from expost.checks.confidence import Confidence
 from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.receipts.bounds import require_modest
 from expost.receipts.notation import (
     budget_in,
@@ -29,7 +30,6 @@ from expost.receipts.notation import (
 )
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
-from expost.step import Verdict
 from expost.text import Json
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
     level, looks, check = (fields[name] for name in ("confidence", "looks", "check"))
     confidence = None if level is None else Confidence(fraction(level), whole(looks))
     if (confidence is None and looks is not None) or (confidence is not None and confidence.level > SUREST):
-        raise Unreadable("the receipt has looks without a confidence, or one that nobody can ask for.")
+        raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
     named = None if check is None else CheckOnRecord(text(table(check)["name"]), facts_in(table(check)["facts"]))
     threshold = _maybe(fraction, fields["threshold"])
     return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)

@@ -12,9 +12,9 @@ from expost.accounting.statement import stated, stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
+from expost.protocols import Look, Verdict
 from expost.recorded import CheckOnRecord
 from expost.search import Ended, Line
-from expost.step import Look, Verdict
 from expost.text import Json
 
 ROUNDING = 1e-9

@@ -16,10 +16,10 @@ from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
+from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Reading
 from expost.search import Outcome
-from expost.step import Check, Look
 
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 OURS = (BalancedCheck, GaussianCheck, SparseVectorCheck)

@@ -85,7 +85,7 @@ def nice_edges(low: Fraction, high: Fraction, finest: Fraction) -> list[Fraction
 def _draft(source: object, marks: tuple[str, ...]) -> str:
     table = opened(source)
     if len(set(table.names)) < len(table.names) or not table.names:
-        raise Unreadable("the table has no column names, or one of them twice; name each column once.")
+        raise Unreadable("the table has no column names, or has one of them twice; name each column once.")
     seen = [Seen(name) for name in table.names]
     absent = frozenset({None, "", *marks})
     for chunk in table.chunks(table.names):

@@ -9,6 +9,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.rules import Due, Recorded
 
 CARRIED = "Carried"
 """The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
@@ -52,3 +53,18 @@ class ModuleSteps:
             "public number of records": self.records,
             "noise": "floating-point Gaussian",
         }
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Steps, rate and noise give the curve."""
+        return steps_due(line)
+
+
+def steps_due(line: Recorded) -> Due:
+    """What steps of noisy gradient descent cost at every order, by their number, their rate and their noise.
+
+    Uses: Poisson-subsampled Gaussian.
+    """
+    descent, steps = Descent(line.fraction("rate"), line.fraction("noise multiplier")), line.whole("steps")
+    floating = str(line.facts["noise"]).startswith("floating")
+    return Due(descent.promise(steps).curve, floating, lambda budget: descent.steps(budget) == steps)

@@ -196,7 +196,7 @@ def tune(
     bill = selection.bill
     if bill.delta > delta:
         raise InvalidValue(
-            f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked; "
+            f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked for; "
             f"give each a δ of at most {delta / runs.mean:.4g}."
         )
     contest = selection.contest

@@ -344,8 +344,8 @@ def test_a_table_may_not_change_with_the_numbers_it_was_made_from() -> None:
 @pytest.mark.parametrize(
     ("orders", "values", "message"),
     [
-        ([], [], "0 orders and 0 values; give one value for each order."),
-        ([2], [1, 2], "1 orders and 2 values; give one value for each order."),
+        ([], [], "there are 0 orders and 0 values; give one value per order."),
+        ([2], [1, 2], "there are 1 orders and 2 values; give one value per order."),
         ([3, 2], [1, 2], "the orders are not increasing; sort them."),
         ([2, 2], [1, 2], "the orders are not increasing; sort them."),
         ([1, 2], [1, 2], "alpha is 1; a Rényi order must be above 1."),
@@ -387,13 +387,13 @@ def test_a_profile_that_is_no_number_is_refused(profile: float) -> None:
 
 @pytest.mark.parametrize(("xi", "rho"), [(-1, 0), (0, -1)])
 def test_a_line_below_zero_is_refused(xi: int, rho: int) -> None:
-    with pytest.raises(InvalidValue, match="it must not be below 0"):
+    with pytest.raises(InvalidValue, match="it must be at least 0"):
         line(xi, rho)
 
 
 @pytest.mark.parametrize("curve", [line(0, 1), Tabulated.of([2], [1])])
 def test_a_negative_number_of_steps_is_refused(curve: Curve) -> None:
-    with pytest.raises(InvalidValue, match="steps is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="steps is -1; it must be at least 0"):
         repeat(curve, -1)
 
 

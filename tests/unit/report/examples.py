@@ -18,8 +18,8 @@ from expost.ledger import MemoryLedger
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
+from expost.protocols import Verdict
 from expost.report.facts import Facts, Reading
-from expost.step import Verdict
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table

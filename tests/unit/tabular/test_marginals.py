@@ -173,5 +173,5 @@ def test_a_table_of_another_domain_is_refused() -> None:
 
 
 def test_values_of_another_length_are_refused() -> None:
-    with pytest.raises(InvalidValue, match="values"):
+    with pytest.raises(InvalidValue, match="one value per cell"):
         asked().apart(np.zeros(3))

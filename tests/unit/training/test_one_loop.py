@@ -21,8 +21,8 @@ from expost.judge import OnPublic
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours
+from expost.protocols import Price, Verdict
 from expost.search import Ended, Line, Outcome, finish, search
-from expost.step import Price, Verdict
 from expost.training.head.score import accuracy
 from expost.training.torch.callback import Callback
 from expost.training.torch.run import TrainingRun

@@ -388,7 +388,7 @@ TWICE: dict[str, Any] = {
 def test_a_record_that_comes_twice_is_refused(data: Any) -> None:
     module = nn.Linear(3, 2)
 
-    with pytest.raises(NotDisjoint, match="a record comes several times"):
+    with pytest.raises(NotDisjoint, match="a record occurs several times"):
         Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
 
 
@@ -396,7 +396,7 @@ def test_a_record_that_is_held_out_twice_is_refused_and_one_that_is_public_is_no
     task = TASKS["balanced accuracy"]
     twice: Any = ConcatDataset([WHOLE, WHOLE])
 
-    with pytest.raises(NotDisjoint, match="a record comes several times"):
+    with pytest.raises(NotDisjoint, match="a record occurs several times"):
         job(task).until(accuracy(0.9), on=twice, score=task.score, **PLAN)
     job(task).begin(accuracy(0.9), check=OnPublic(twice), score=task.score, **PLAN)
 

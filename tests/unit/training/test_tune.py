@@ -26,11 +26,12 @@ from expost.errors import (
     NotPrivate,
     Unreadable,
 )
+from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.ledger import MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private
 from expost.receipts.journal import read_journal
 from expost.release import Past
@@ -242,9 +243,9 @@ PLAN = [Unopened("plan", 1.0)]
         (lambda: tuned(PLAN, eta=-1.0), "eta is -1"),
         (lambda: tuned(PLAN, eta=1.5), "eta is 1.5"),
         (lambda: tuned(PLAN, eta=math.nan), "eta is nan"),
-        (lambda: tuned(PLAN, mean_runs=1.0), "more than 1"),
-        (lambda: tuned(PLAN, mean_runs=math.inf), "more than 1"),
-        (lambda: tuned(PLAN, mean_runs=math.nan), "more than 1"),
+        (lambda: tuned(PLAN, mean_runs=1.0), "it must lie strictly between 1 and"),
+        (lambda: tuned(PLAN, mean_runs=math.inf), "it must lie strictly between 1 and"),
+        (lambda: tuned(PLAN, mean_runs=math.nan), "it must lie strictly between 1 and"),
         (lambda: tuned(PLAN, held=0), "held is 0"),
         (lambda: tuned(PLAN, held=1.0), "held is 1"),
         (lambda: tuned(PLAN, accuracy=math.nan), "at_least is nan"),

@@ -10,8 +10,8 @@ from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import HeadRecipe, Shape
 from expost.noise import Noise
 from expost.private import Neighbours
+from expost.protocols import Price
 from expost.release import Past
-from expost.step import Price
 from expost.training.head.labelled import Labelled
 from expost.training.head.score import Classifier, unit
 

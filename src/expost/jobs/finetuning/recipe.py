@@ -19,8 +19,8 @@ from expost.noise import Noise
 from expost.numerics import Real, positive, probability
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split
+from expost.protocols import Look
 from expost.search import Line, Outcome, planned_stops, search
-from expost.step import Look
 from expost.training.head.arrays import Arrays, InNumpy, on
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled

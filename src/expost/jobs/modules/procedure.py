@@ -26,11 +26,9 @@ class Unread:
     floating: ClassVar[bool] = ModuleSteps.floating
 
     def promise(self, budget: Budget) -> Promise:
-        """The steps'."""
         return self.steps.promise(budget)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The steps'."""
         return self.steps.facts(budget)
 
     def sample(self, data: object, budget: Budget, past: object, noise: object) -> NoReturn:

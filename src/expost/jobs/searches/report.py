@@ -10,6 +10,7 @@ from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
+from expost.protocols import Look
 from expost.receipts.commitment import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
@@ -18,7 +19,6 @@ from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OTHER, OURS, OWN_RULE, REASONS, AnyCheck, outcome_facts, require_on_record
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Line, Outcome
-from expost.step import Look
 from expost.text import Json
 
 APART = "the caller made the two parts"

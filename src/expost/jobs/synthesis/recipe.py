@@ -23,8 +23,8 @@ from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats
 from expost.numerics import probability
+from expost.protocols import Look
 from expost.search import planned_stops
-from expost.step import Look
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct

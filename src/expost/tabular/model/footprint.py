@@ -65,7 +65,7 @@ def require_room(domain: Mapping[str, int], target: str) -> None:
         raise SchemaMismatch(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
     if room is not None and needed.bytes > room:
         raise SchemaMismatch(
-            f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there are "
+            f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there is room for "
             f"{in_words(room)}: {advice}"
         )
 

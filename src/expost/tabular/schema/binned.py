@@ -186,7 +186,9 @@ def check_edges(name: str, edges: Edges, limit: float) -> None:
         raise SchemaMismatch(f"the edges of column {name} do not increase; list each once, smallest first.")
     finite = [edge for edge in edges if math.isfinite(edge)]
     if not finite or max(map(abs, finite)) > limit:
-        raise SchemaMismatch(f"the edges of column {name} need a finite one, and none beyond ±{limit:g} but infinity.")
+        raise SchemaMismatch(
+            f"the edges of column {name} need at least one finite value, and none beyond ±{limit:g} except infinity."
+        )
 
 
 def place(edges: Edges, closed: Closed, value: float | None) -> int | None:

@@ -52,9 +52,7 @@ class Column(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """The column's name in the table."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def missing(self) -> Missing:

@@ -39,14 +39,13 @@ class Fields:
         return value if isinstance(value, kind) else None
 
     def has(self, key: str) -> bool:
-        """Whether the setting is there."""
         return key in self._left
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:
         """What the word means, refused unless it is one of these."""
         word = self.take(key, str)
         if word not in words:
-            raise SchemaMismatch(f"{key} of {self.where} is {word}; it is one of {', '.join(words)}.")
+            raise SchemaMismatch(f"{key} of {self.where} is {word}; it must be one of {', '.join(words)}.")
         return words[word]
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -89,7 +88,7 @@ class Fields:
     def finish(self) -> None:
         """Refuse whatever is left."""
         if self._left:
-            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which means nothing there; remove it.")
+            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which has no meaning there; remove it.")
 
 
 def column(table: object) -> Column:

@@ -94,7 +94,6 @@ class Schema:
         return {each.name: each.size for each in self.columns}
 
     def __getitem__(self, name: str) -> Column:
-        """The column of that name."""
         for each in self.columns:
             if each.name == name:
                 return each

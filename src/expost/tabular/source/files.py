@@ -34,7 +34,6 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.neighbours.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
@@ -49,7 +48,7 @@ def from_query(sql: str) -> Rows:
     """The rows that one SELECT selects from the Parquet files that it names; it can do nothing else."""
     statements = duckdb.connect(":memory:").extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise InvalidValue("the DuckDB query is not one SELECT; write a single one after duckdb: instead.")
+        raise InvalidValue("the DuckDB query is not one SELECT; write a single SELECT after duckdb: instead.")
     return Rows(confined(named_files(sql)).sql(sql))
 
 

@@ -36,7 +36,6 @@ class Frame:
 
     @classmethod
     def of(cls, native: object) -> "Frame":
-        """The frame behind a native one."""
         try:
             known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
         except TypeError:
@@ -48,7 +47,6 @@ class Frame:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.frame.columns)
 
     @property

@@ -90,12 +90,10 @@ class InTorch:
 
     @property
     def name(self) -> str:
-        """The device."""
         return f"torch on {self._device}"
 
     @property
     def functions(self) -> Any:
-        """Torch."""
         return self._torch
 
     def put(self, array: NDArray[Any]) -> Array:

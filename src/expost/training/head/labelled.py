@@ -48,7 +48,7 @@ class Labelled:
 
     @property
     def width(self) -> int:
-        """Features a record."""
+        """Features per record."""
         return int(self.features.shape[1])
 
     def __len__(self) -> int:
@@ -80,9 +80,11 @@ def read_npz(
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in names if name in stored}
     except UNREADABLE:
-        raise Unreadable(f"{path} is not a readable .npz file; save it with numpy.savez.") from None
+        raise Unreadable(f"cannot read {path} as an .npz file; save it with numpy.savez.") from None
     missing = [name for name in names if name not in arrays]
     if missing:
-        raise Unreadable(f"{path} holds no array named {missing[0]}; save features and labels under those names.")
+        raise Unreadable(
+            f"{path} does not hold an array named {missing[0]}; save features and labels under those names."
+        )
     features, labels = (arrays[name] for name in names)
     return features, labels

@@ -17,9 +17,9 @@ from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past
-from expost.step import Verdict
 from expost.training.steps import CARRIED
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in
@@ -82,7 +82,7 @@ class Checkpoint:
     def new(cls, path: Path, settings: Facts, weights: Weights) -> "Checkpoint":
         """For a run that begins; a file that is there already is somebody's bill, and refused."""
         if path.exists():
-            raise LedgerConflict(f"{path} holds a run already; go on with it by Trainer.resume, or name another file.")
+            raise LedgerConflict(f"{path} already holds a run; continue it with Trainer.resume, or name another file.")
         return cls(path, settings, weights)
 
     @classmethod
@@ -143,7 +143,7 @@ class Checkpoint:
         run that is over makes none.
         """
         if self._over and ahead:
-            raise LedgerConflict(f"the run in {self._path} is over, its weights are in the module; begin a new one.")
+            raise LedgerConflict(f"the run in {self._path} is over and its weights are in the module; begin a new one.")
         if self._plan and self._plan != plan:
             changed = next(name for name in (*plan, *self._plan) if self._plan.get(name) != plan.get(name))
             raise LedgerConflict(
@@ -207,7 +207,9 @@ class Checkpoint:
 
     def _write(self) -> None:
         if identity(self._path) != self._written:
-            raise LedgerConflict(f"another process has written {self._path}; let one run at a time have a checkpoint.")
+            raise LedgerConflict(
+                f"another process has written {self._path}; let only one run at a time use a checkpoint."
+            )
         stored = {
             "format": FORMAT,
             "settings": dict(self._settings),

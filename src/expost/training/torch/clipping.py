@@ -136,12 +136,12 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
     if any(each._backward_hooks or each._post_accumulate_grad_hooks for each in trainable(model)):
         raise InvalidValue("a weight has a hook that changes its gradient after the clip; remove the hook's handle.")
     if isinstance(optimizer, LBFGS):
-        raise InvalidValue("LBFGS looks at the records several times a step; use an optimiser that looks once.")
+        raise InvalidValue("LBFGS looks at the records several times per step; use an optimiser that looks once.")
     if device is not None:
         try:
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError):  # torch's own words for it differ by build
-            raise InvalidValue(f"the device {device} is not there; leave it out, or say 'cpu'.") from None
+            raise InvalidValue(f"the device {device} is not available; leave it out, or use 'cpu'.") from None
         model.to(device)
     held = {id(each) for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
     if held != {id(each) for each in trainable(model)}:
@@ -162,7 +162,7 @@ def _require_separable(module: nn.Module) -> None:
         own = any(each.requires_grad for each in layer.parameters(recurse=False))
         complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
         if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):
-            raise InvalidValue(f"{called} lets no record be clipped by itself; {_advice(layer)}.")
+            raise InvalidValue(f"{called} does not let each record be clipped by itself; {_advice(layer)}.")
 
 
 def _advice(layer: nn.Module) -> str:

@@ -150,4 +150,4 @@ def _stretch(every: str) -> tuple[int, bool]:
     match every.split():
         case [number, ("epoch" | "epochs" | "step" | "steps") as unit] if number.isdecimal() and int(number):
             return int(number), unit.startswith("epoch")
-    raise InvalidValue(f"every is {every!r}; say for instance '5 epochs' or '200 steps'.")
+    raise InvalidValue(f"every is {every!r}; write for example '5 epochs' or '200 steps'.")

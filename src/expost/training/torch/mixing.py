@@ -61,15 +61,15 @@ def _require_repeating(module: nn.Module, loss: Loss, batch: Batch, tolerance: T
     first, again = (_drawn(module, loss, batch) for _ in range(2))
     if not first.agree(again, tolerance.beside):
         raise InvalidValue(
-            "the same made-up records give other outputs in another call, from the same state of torch's generator; "
-            "let the module draw from that generator alone, and keep nothing from call to call."
+            "the same made-up records give different outputs in another call, from the same state of torch's "
+            "generator; let the module draw from that generator alone, and keep nothing from call to call."
         )
     if not module.training:
         first, again = (answers(module, loss, batch) for _ in range(2))
         if not first.agree(again, tolerance.beside):
             raise InvalidValue(
-                "the same made-up records give other outputs in another call in eval mode; draw in train mode only, as "
-                "dropout(..., training=self.training) does."
+                "the same made-up records give different outputs in another call in eval mode; draw in train mode "
+                "only, as dropout(..., training=self.training) does."
             )
 
 

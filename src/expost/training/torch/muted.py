@@ -56,8 +56,8 @@ class _Means(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's own
         places = [each.name for each in func._schema.arguments]
         if "dropout_p" not in places:
             raise InvalidValue(
-                f"the module draws by {func} in train mode, whose effect on a record cannot be told from that of other "
-                "records; let it draw by dropout, or uniform or normal numbers."
+                f"the module draws with {func} in train mode, whose effect on a record cannot be told from that of "
+                "other records; let it use dropout, or draw uniform or normal numbers."
             )
         given = dict(zip(places, args, strict=False)) | named
         return func(**given | {"dropout_p": 0.0})

@@ -14,7 +14,7 @@ import torch
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
-from expost.step import Verdict
+from expost.protocols import Verdict
 
 FRACTION = re.compile(r"[0-9]{1,400}(/0*[1-9][0-9]{0,399})?", re.ASCII)
 """Fractions as Python writes them; an exponent, as in 1e99999999, would take for ever to read."""

@@ -39,7 +39,7 @@ def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped
                 raise
             except FAILURES as error:
                 raise InvalidValue(
-                    f"module and loss fail on a made-up record of this shape ({cause(error)}); mend them."
+                    f"module and loss fail on a made-up record of this shape ({cause(error)}); correct them."
                 ) from error
 
 
@@ -57,7 +57,7 @@ def require_scored(module: nn.Module, score: Score, threshold: Fraction, shaped:
             f"the score ({score.name}) fails on a made-up record of this shape: {cause(error)}."
         ) from error
     if together.shape != (RECORDS,) or together.min() < 0 or together.max() > score.resolution:
-        raise InvalidValue(f"the score ({score.name}) is not one number from 0 to 1 per record; mend it.")
+        raise InvalidValue(f"the score ({score.name}) is not one number from 0 to 1 per record; correct it.")
     if not np.array_equal(together, np.concatenate(alone)):
         raise InvalidValue(
             f"the score ({score.name}) of a made-up record changes with the records beside it; score each by itself."

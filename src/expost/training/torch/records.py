@@ -70,8 +70,8 @@ class Examples:
         mine, others = (list(_origins(each.source, np.arange(each.size))) for each in (self, held))
         if any(one.meets(another) for one in mine for another in others):
             raise NotDisjoint(
-                "some of the records to check on, or all, are among those to train on; hold some out before training, "
-                "and call none of them public."
+                "some or all of the records to check on are among those to train on; hold some out before training, "
+                "and do not call them public."
             )
 
     def require_once(self) -> None:
@@ -88,7 +88,7 @@ class Examples:
         if twice or any(
             one.meets(another) for mine, others in combinations(origins, 2) for one in mine for another in others
         ):
-            raise NotDisjoint("a record comes several times in these datasets; give each record once.")
+            raise NotDisjoint("a record occurs several times in these datasets; give each record once.")
 
     def __len__(self) -> int:
         return self.size

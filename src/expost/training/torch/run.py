@@ -12,15 +12,16 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, LedgerConflict
+from expost.filters import PledgedFilter
 from expost.ladder import Rung
 from expost.ledger import Fact
 from expost.noise import Noise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops
-from expost.step import Verdict
 from expost.training.torch.checkpoint import Carried, Checkpoint
 from expost.training.torch.course import Course, ModuleCheck, Stage
 from expost.training.torch.records import Examples
@@ -72,7 +73,7 @@ class TrainingRun:
         weights = self.made.get(module)
         if weights is None:
             raise LedgerConflict(
-                "this module is that of another trainer, or was made from a release; save what this trainer came to."
+                "this module belongs to another trainer, or was made from a release; save what this trainer trained."
             )
         if not same_state(module, self.descent.built((weights,))):
             raise LedgerConflict(

@@ -89,13 +89,15 @@ class Trainer:
     ) -> None:
         require_trainable(model, optimizer, device)
         if at_once < 1:
-            raise InvalidValue(f"at_once is {at_once}; the device takes at least one record.")
+            raise InvalidValue(f"at_once is {at_once}; give the device at least one record at a time.")
         given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
-            raise InvalidValue(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
+            raise InvalidValue(
+                f"batch is {batch} of {public} records; expect at least one and at most all of them per step."
+            )
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
@@ -246,7 +248,7 @@ class Trainer:
     def require_released(self, module: nn.Module) -> None:
         """Refuse a module that is not one that this trainer released, or not as it was released."""
         if self._begun is None:
-            raise LedgerConflict("this trainer has not begun a run; train first, then save what it came to.")
+            raise LedgerConflict("this trainer has not begun a run; train first, then save the result.")
         self._begun.require_released(module)
 
     @property

@@ -145,7 +145,7 @@ class ModuleDescent:
         if not _same_tensors({**_tensors(self.pristine), **weights.parameters}, _tensors(self.module)):
             raise LedgerConflict(
                 "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
-                "let the trainer alone change it, and begin anew."
+                "let only the trainer change it, and begin again."
             )
 
     def load(self, weights: Weights) -> None:

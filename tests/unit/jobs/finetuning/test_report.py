@@ -15,6 +15,7 @@ from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.statement import stated
 from expost.bill import bill_total, by_part
 from expost.jobs import audit as check
+from expost.protocols import Verdict
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.charts import reading
 from expost.report.digits import price
@@ -22,7 +23,6 @@ from expost.report.facts import Facts, as_margin, as_share
 from expost.report.page import fragment, render
 from expost.report.words import conclusion
 from expost.search import Ended
-from expost.step import Verdict
 from tests.unit.report.examples import HOSTILE, facts, head, trained
 from tests.unit.report.test_facts import PLAIN, leaves
 from tests.unit.report.test_page import FETCHES, said, tree

@@ -13,12 +13,13 @@ from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
+from expost.filters import PledgedFilter
 from expost.jobs.synthesis.climbing import Synthesis, synthesise
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.search import Ended
 from expost.tabular.schema.listed import Boolean, Integer

@@ -112,7 +112,7 @@ def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pyte
     require_room(WIDE, "target")
     monkeypatch.setattr(footprint, "memory", lambda: needed - 1)
 
-    with pytest.raises(SchemaMismatch, match="of memory, and there are") as refused:
+    with pytest.raises(SchemaMismatch, match="of memory, and there is room for") as refused:
         require_room(WIDE, "target")
 
     assert one_sentence(refused.value)

@@ -382,7 +382,7 @@ def test_a_file_that_is_there_already_is_not_overwritten(path: Path) -> None:
     broken_off(path, 3)
     before = path.read_bytes()
 
-    with pytest.raises(LedgerConflict, match=r"holds a run already; go on with it by Trainer\.resume"):
+    with pytest.raises(LedgerConflict, match=r"already holds a run; continue it with Trainer\.resume"):
         trainer(checkpoint=path)
     assert path.read_bytes() == before
 
@@ -450,7 +450,7 @@ def test_a_run_that_a_cap_ended_is_not_gone_on_with(path: Path) -> None:
     outcome = trainer(checkpoint=path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=1.01 * cap)
     assert outcome.ended is Ended.CAPPED
 
-    with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
+    with pytest.raises(LedgerConflict, match="is over and its weights are in the module"):
         resumed(path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=10 * cap)
 
 

@@ -60,5 +60,5 @@ def test_the_gradient_of_dropout_is_that_of_what_came_out(drop: Callable[[Tensor
 
 
 def test_a_draw_without_a_mean_to_stand_for_it_is_refused_by_name() -> None:
-    with muted(), pytest.raises(InvalidValue, match=r"draws by aten\.randperm"):
+    with muted(), pytest.raises(InvalidValue, match=r"draws with aten\.randperm"):
         torch.randperm(5)

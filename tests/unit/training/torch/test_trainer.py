@@ -499,8 +499,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: made(network(), at_once=0), "at_once is 0"),
     (lambda: made(network(), clip=0), "clip is 0; it must be above 0"),
     (lambda: made(network(), noise_multiplier=0), "noise_multiplier is 0; it must be above 0"),
-    (lambda: made(network(), device="abacus"), "the device abacus is not there"),
-    (lambda: until(made(network()), every="soon"), "every is 'soon'; say for instance '5 epochs'"),
+    (lambda: made(network(), device="abacus"), "the device abacus is not available"),
+    (lambda: until(made(network()), every="soon"), "every is 'soon'; write for example '5 epochs'"),
     (lambda: until(made(network()), every="0 epochs"), "every is '0 epochs'"),
     (lambda: until(made(network()), releases=0), "more releases|releases is 0"),
     (lambda: until(made(network()), delta=2), "delta is 2"),
@@ -530,7 +530,7 @@ def test_records_to_train_on_are_refused_as_those_to_check_on() -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_said_in_one_sentence() -> None:
-    with pytest.raises(InvalidValue, match="the device cuda is not there; leave it out, or say 'cpu'"):
+    with pytest.raises(InvalidValue, match="the device cuda is not available; leave it out, or use 'cpu'"):
         made(network(), device="cuda")
 
 

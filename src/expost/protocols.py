@@ -1,16 +1,15 @@
-"""One step of a procedure: what a mechanism and a check are, and the only place where private data is opened."""
+"""Protocols: what a mechanism and a check are, which an odometer runs, and the run of a check."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, final, runtime_checkable
 
-from expost._seal import SEAL, guarded
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.errors import InvalidValue, LedgerConflict, SpentCheck
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
-from expost.release import Bill, Past, Release, merged
+from expost.release import Past
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -202,44 +201,6 @@ class Inquiry(Generic[D, U]):
         return verdict
 
     __reduce__ = keep_secret
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Till:
-    """An odometer as a step sees it: who it is, and how a cost is settled, which gives its running total."""
-
-    odometer: object
-    settle: Callable[[Spent], Bill]
-
-
-def perform(
-    mechanism: Mechanism[D, T],
-    data: Private[D],
-    budget: Budget,
-    past: Past[T],
-    noise: Noise,
-    *,
-    cost: Spent,
-    till: Till,
-) -> Release[T]:
-    """Run the mechanism on the sealed data, settle the bill, and seal the value with it and with what the past cost."""
-    earlier = past.joint()
-    value = guarded(lambda: mechanism.sample(data.open(SEAL), budget, past, noise))
-    bills = merged(earlier.bills(SEAL), {till.odometer: till.settle(cost)})
-    seeded, floating = noise.seeded or data.seeded or earlier.seeded, mechanism.floating or earlier.floating
-    return Release(value, bills, SEAL, seeded=seeded, floating=floating)
-
-
-def inquire(
-    inquiry: Inquiry[D, U], price: Price, held: Private[D], candidate: Release[U], noise: Noise, *, till: Till
-) -> Release[Verdict]:
-    """Ask about the candidate on the sealed held-out part, settle the bill, and seal the verdict."""
-    verdict = guarded(lambda: inquiry.answer(price, held.open(SEAL), candidate.value, noise))
-    total = till.settle((price.passed if verdict.passed else price.failed).as_spent())
-    bills = merged(candidate.bills(SEAL), {till.odometer: total})
-    seeded = noise.seeded or held.seeded or candidate.seeded
-    return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
 
 
 def recorded_name(mechanism: Mechanism[D, T]) -> str:

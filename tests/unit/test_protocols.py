@@ -12,8 +12,8 @@ from expost.ledger import Fact, MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
+from expost.protocols import Bond, Inquiry, Price, Verdict
 from expost.release import Past, Release
-from expost.step import Bond, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
 
 SYSTEM = SystemNoise()
