@@ -25,8 +25,7 @@ from expost.report.words import conclusion
 from expost.search import Ended
 from expost.step import Verdict
 from tests.unit.report.examples import HOSTILE, facts, head, trained
-from tests.unit.report.test_facts import PLAIN, leaves
-from tests.unit.report.test_html import FETCHES, said, tree
+from tests.unit.report.pages import FETCHES, PLAIN, leaves, said, tree
 
 Receipt = dict[str, Any]
 

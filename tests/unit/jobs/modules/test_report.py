@@ -21,7 +21,7 @@ from expost.report.html import render
 from expost.training.head.score import accuracy
 from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
-from tests.unit.report.test_html import FETCHES, said, tree
+from tests.unit.report.pages import FETCHES, said, tree
 from tests.unit.training.modules import held, network, sgd, train, trainer
 
 Receipt = dict[str, Any]
