@@ -1,7 +1,6 @@
 """What each check asks of the sampler is what its bill is for, question by question, whatever the answers are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 
@@ -14,28 +13,12 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
-from expost.private import Neighbours
 from expost.protocols import Check, Inquiry, Verdict
+from tests.bills.questions import FAR, REACH, UNIT, Given
 from tests.bills.recording import Draw, RecordingNoise, descent_chances, integer_gaussian_cost
-from tests.unit.examples import ADD, ALPHA, NONE, budget, people, released
+from tests.unit.examples import ALPHA, NONE, budget, people, released
 
 HELD = people(0)
-REACH, UNIT = 3, 2
-FAR = 10**6
-"""A margin that no noise of these tests hides, nor any guard above zero."""
-
-
-@dataclass(frozen=True)
-class Given:
-    """A question whose answer is the candidate, and that one record is said to move by REACH."""
-
-    monotone: bool = False
-    sensitivity: int = REACH
-    unit: int = UNIT
-    neighbours: Neighbours = ADD
-
-    def ask(self, candidate: int, held: Integers) -> int:
-        return candidate
 
 
 QUESTION = Given()

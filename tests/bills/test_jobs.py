@@ -20,7 +20,7 @@ from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
 from tests.unit.examples import ALPHA, budget, people, rehearsal
 from tests.unit.report.examples import blobs, customers, schema
-from tests.unit.training.test_tune import Commonest
+from tests.unit.training.tunings import Commonest
 
 COUNT = 600
 HELD = Fraction(2, 5)

@@ -10,7 +10,7 @@ import numpy as np
 from expost.jobs.finetuning.recipe import plan_training
 from expost.report.digits import price
 from tests.faults.head import head
-from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made
+from tests.unit.jobs.synthesis.customers import SCHEMA, csv, made
 from tests.unit.report.examples import blobs, customers
 
 

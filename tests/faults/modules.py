@@ -23,7 +23,7 @@ from expost.training.torch.course import Stage
 from expost.training.torch.scores import OwnScore
 from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import against, held, network, sgd, train, trainer
-from tests.unit.training.torch.test_callback import Host
+from tests.unit.training.torch.hosts import Host
 
 Way: TypeAlias = Callable[[Trainer], Stage | Outcome[nn.Module]]
 PLAN: dict[str, Any] = {"releases": 3, "every": "2 epochs"}

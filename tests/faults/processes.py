@@ -20,7 +20,7 @@ from expost.report.digits import price
 from tests.faults.jobs import Job
 from tests.faults.nursery import Order
 from tests.faults.phases import GO, HEARD, REACHED
-from tests.unit.folders.test_place import RECEIPT
+from tests.unit.folders.examples import RECEIPT
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0

@@ -23,8 +23,8 @@ from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.table import Table
-from tests.unit.jobs.synthesis.test_run import LADDER, SCHEMA, records
-from tests.unit.tabular.source.test_reading import shown
+from tests.unit.jobs.synthesis.customers import LADDER, SCHEMA, records
+from tests.unit.tabular.source.telling import shown
 
 pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
 

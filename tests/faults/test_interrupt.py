@@ -21,8 +21,8 @@ from expost.tabular.source import engine
 from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Schedule
 from tests.unit.commands import PLEDGED
-from tests.unit.folders.test_place import older_release
-from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made
+from tests.unit.folders.examples import older_release
+from tests.unit.jobs.synthesis.customers import SCHEMA, csv, made
 from tests.unit.report.examples import blobs, customers
 
 SLOW = """

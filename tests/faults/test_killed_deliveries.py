@@ -11,8 +11,7 @@ from expost.folders.claim import Claim
 from expost.folders.place import is_release
 from expost.jobs import audit as check
 from tests.faults.processes import environment
-from tests.unit.folders.test_exchange import can_exchange
-from tests.unit.folders.test_place import RECEIPT
+from tests.unit.folders.examples import RECEIPT, can_exchange
 
 PROGRAM = """
 import os, signal, sys
@@ -22,7 +21,7 @@ import expost.folders.scratch
 from expost.folders.delivery import deliver
 from expost.receipts.receipt import receipt, receipt_text
 from tests.unit.report.examples import facts
-from tests.unit.folders.test_place import older_release
+from tests.unit.folders.examples import older_release
 
 told, exchange = receipt_text(receipt(facts())), expost.folders.scratch.exchange
 if sys.argv[1] == "unable":

@@ -7,7 +7,7 @@ from click.testing import Result
 
 from expost.folders.claim import Claim
 from tests.unit.commands import run
-from tests.unit.jobs.synthesis.test_run import SCHEMA, csv
+from tests.unit.jobs.synthesis.customers import SCHEMA, csv
 
 DRAWS = "a\x1b[2J\x9b1m\x07\r\nε = 0 is spent.\x7f\u202e"
 """Clears the screen, in two ways, rings, begins a line with a claim of its own, and turns what follows around."""

@@ -17,8 +17,8 @@ from expost.tabular.table import Table
 from expost.training.head.labelled import Labelled
 from tests.unit.commands import run
 from tests.unit.examples import one_sentence
-from tests.unit.jobs.finetuning import test_run as heads
-from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, made, public_records, records
+from tests.unit.jobs.finetuning import rehearsals as heads
+from tests.unit.jobs.synthesis.customers import SCHEMA, csv, made, public_records, records
 from tests.unit.report.examples import blobs, customers
 
 

@@ -19,7 +19,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source import delimited
 from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
-from tests.unit.tabular.source.test_reading import shown
+from tests.unit.tabular.source.telling import shown
 
 SCHEMA = Schema((Categorical("height", ("tall", "short"), "other"), Integer("age", (0, 1, 2))), True, ADD)
 PEOPLE = [f"tall,{place % 3}" for place in range(3000)]

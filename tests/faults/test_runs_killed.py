@@ -58,7 +58,7 @@ expost.Journal._append = later
 
 SEARCH = """
 from tests.unit.examples import ADD, budget, counts, right
-from tests.unit.jobs.searches.test_report import LADDER, ONES, most
+from tests.unit.jobs.searches.examples import LADDER, ONES, most
 
 question = expost.CentredSum(right, Fraction(99, 100), ADD)
 mechanism, check = expost.Gaussian(counts()), expost.CHECK
@@ -84,7 +84,7 @@ with expost.Journal.at("run.journal") as record:
 """
 TUNING = """
 from expost.training import tune
-from tests.unit.training.test_tune import Commonest, TWOS
+from tests.unit.training.tunings import Commonest, TWOS
 
 with expost.Journal.at("run.journal") as record:
     tune(

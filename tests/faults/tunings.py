@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from expost.jobs.tunings.report import TuningFacts, of_tuning
-from tests.unit.training.test_tune import Commonest, tuned
+from tests.unit.training.tunings import Commonest, tuned
 
 SETTINGS: dict[str, dict[str, float]] = {
     "tuning": {},

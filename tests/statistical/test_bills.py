@@ -55,8 +55,8 @@ from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head
 from expost.training.head.optimizer import Momentum
 from expost.training.torch.trainer import Trainer
+from tests.bills.questions import FAR, REACH, UNIT, Given
 from tests.bills.recording import Kind
-from tests.bills.test_checks import FAR, REACH, UNIT, Given
 from tests.statistical.laws import (
     FALSE_ALARM,
     WRONG,

@@ -14,26 +14,10 @@ from expost import FiniteMechanism, SeededNoise
 from expost.accounting.pure import randomized_response_rdp
 from expost.mechanisms.laplace_path import IntegerPath, RealPath, _stay
 from expost.noise import ScriptedNoise
+from tests.theorems.laplace_paths import joint, two_sided
 
 LOW, HIGH = Fraction(3, 10), Fraction(4, 5)
 REACH = 80
-
-
-def two_sided(rate: float, k: int) -> float:
-    """P(k) of the two-sided geometric law."""
-    q = math.exp(-rate)
-    return (1 - q) / (1 + q) * q ** abs(k)
-
-
-def stay(low: float, high: float) -> float:
-    a, b = math.exp(-low), math.exp(-high)
-    return (1 - a) ** 2 * b / ((1 - b) ** 2 * a)
-
-
-def joint(low: float, high: float, coarse: int, fine: int) -> float:
-    """P(noise at low = coarse, noise at high = fine) of the upward construction."""
-    jump = stay(low, high) * (coarse == fine) + (1 - stay(low, high)) * two_sided(low, coarse - fine)
-    return two_sided(high, fine) * jump
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from expost.accounting.worst_case import worst_case_tail
 from expost.datasets import adult
 from expost.errors import InvalidValue
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
-from tests.theorems.test_pledges import random_ladders
+from tests.theorems.ladders import random_ladders
 
 DELTA = 1e-5
 

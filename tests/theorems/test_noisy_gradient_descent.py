@@ -26,7 +26,7 @@ from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.optimizer import Momentum
-from tests.theorems.test_subsampled_gaussian import PUBLISHED
+from tests.theorems.published import PUBLISHED
 from tests.unit.examples import released
 
 CLASSES, WIDTH = 3, 4

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from expost import Budget, FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, worst_case_delta
@@ -18,6 +17,7 @@ from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import Pledge
 from expost.accounting.worst_case import worst_case_tail
+from tests.theorems.ladders import random_ladders
 
 DELTA = 1e-5
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
@@ -81,16 +81,6 @@ def test_every_column_of_the_comparison_comes_out_to_the_printed_digits(column: 
 
 def test_the_half_normal_variance_for_the_first_rung_is_the_printed_one() -> None:
     assert f"{HalfNormal.tuned(Fraction(1, 2000), DELTA).v:.2f}" == "26333.98"
-
-
-def random_ladders(count: int) -> list[tuple[float, ...]]:
-    """Increasing ρ's over many scales and spacings."""
-    draws = np.random.default_rng(7)
-    ladders = []
-    for _ in range(count):
-        steps = 1.05 + draws.exponential(1.5, size=draws.integers(2, 9))
-        ladders.append(tuple((10 ** draws.uniform(-4, 0.5) * np.cumprod(steps)).tolist()))
-    return ladders
 
 
 def pledges(ladder: tuple[float, ...], delta: float) -> dict[str, Pledge]:

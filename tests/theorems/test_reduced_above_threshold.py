@@ -15,8 +15,8 @@ from expost.accounting.claim import NOTHING
 from expost.baselines import Doubling, ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks import PublicCount
 from expost.noise import Floats
-from tests.theorems.test_laplace_noise_reduction import joint, two_sided
-from tests.theorems.test_sparse_vector_check import gaussian_law, pass_chance
+from tests.theorems.laplace_paths import joint, two_sided
+from tests.theorems.sparse_vectors import gaussian_law, pass_chance
 
 LEVELS = (1.0, 2.0)
 REACH = 60

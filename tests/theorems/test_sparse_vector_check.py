@@ -5,7 +5,6 @@ none passes only ρ is spent. If every question moves the same way between neigh
 The law is summed exactly over the discrete threshold; the two data sets differ in every answer by the sensitivity.
 """
 
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -18,22 +17,10 @@ from expost.errors import SpentCheck
 from expost.noise import Floats, ScriptedNoise
 from expost.numerics import up
 from expost.protocols import Inquiry
+from tests.theorems.sparse_vectors import gaussian_law, pass_chance
 
 VARIANCE, SCALE, DEPTH = 2.0, 3.0, 4
 FAIL, PASS = "fail", "pass"
-
-
-def gaussian_law(variance: float) -> dict[int, float]:
-    weights = {k: math.exp(-(k**2) / (2 * variance)) for k in range(-40, 41)}
-    total = math.fsum(weights.values())
-    return {k: weight / total for k, weight in weights.items()}
-
-
-def pass_chance(gap: int, scale: float) -> float:
-    """P(Laplace noise ≥ gap) on the integers."""
-    q = math.exp(-1 / scale)
-    tail = q ** abs(gap) / (1 + q)
-    return tail if gap > 0 else 1 - q * q ** abs(gap) / (1 + q)
 
 
 def law(values: tuple[int, ...], scale: float, bill: tuple[float, float]) -> dict[tuple[tuple[str, int], float], float]:

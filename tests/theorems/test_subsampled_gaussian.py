@@ -14,6 +14,7 @@ from dp_accounting.rdp.rdp_privacy_accountant import _compute_rdp_poisson_subsam
 
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
+from tests.theorems.published import PUBLISHED
 
 RATES = (1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9)
 NOISES = (0.5, 0.8, 1.1, 2.0, 4.0, 10.0)
@@ -43,21 +44,6 @@ def oracle(alpha: float, rate: float, noise: float) -> float:
         high = max(a, 2) + 12 * s
         panels = mp.linspace(-12 * s, high, 8 + int((high + 12 * s) / (2 * s)))
         return float(mp.log1p(mp.quad(integrand, panels, maxdegree=4)) / (a - 1))
-
-
-PUBLISHED = [
-    (0.01, 1.1, 2, 1.28510081605e-4),
-    (0.01, 1.1, 8, 5.8407033552e-4),
-    (0.01, 1.1, 32, 8.46941643368),
-    (0.1, 4, 20, 7.24386446671e-3),
-    (0.5, 2, 5, 0.211605151223),
-    (0.01, 4, 64, 2.15209161618e-4),
-    (0.01, 1.1, 2.5, 1.6207740937e-4),
-    (0.1, 4, 1.5, 4.82134482323e-4),
-    (0.1, 4, 10.9, 3.71165467924e-3),
-    (0.5, 2, 3.3, 0.12356143242),
-]
-"""Rate, noise multiplier, order, and the bound of one step."""
 
 
 @pytest.mark.parametrize(("rate", "noise", "alpha", "value"), PUBLISHED)

@@ -26,8 +26,8 @@ from expost.tabular.source.reading import read_table
 from expost.terminal import ending
 from expost.terminal.signals import ENDINGS
 from tests.unit.commands import PLEDGED, kept, refused, run, said
-from tests.unit.folders.test_place import older_release
-from tests.unit.jobs.synthesis.test_run import SCHEMA, csv, public_records, records
+from tests.unit.folders.examples import older_release
+from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
 
 SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
 

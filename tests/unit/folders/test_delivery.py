@@ -18,9 +18,8 @@ from expost.folders.journal import Journal
 from expost.folders.scratch import FRESH, REPLACED
 from expost.receipts.journal import is_journal, opening_line, read_journal
 from expost.report.facts import Facts
-from tests.unit.folders.test_journal import ENTRY, PRICE
-from tests.unit.folders.test_place import RECEIPT, older_release
-from tests.unit.jobs.synthesis.test_run import SCHEMA, made
+from tests.unit.folders.examples import ENTRY, PRICE, RECEIPT, older_release
+from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers
 
 NAMES = {"synthetic.csv", "report.html", "receipt.json"}

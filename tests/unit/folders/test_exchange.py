@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from expost.folders.exchange import exchange
+from tests.unit.folders.examples import can_exchange
 
 
 def two(here: Path) -> tuple[Path, Path]:
@@ -20,9 +21,6 @@ def two(here: Path) -> tuple[Path, Path]:
 def held(folder: Path) -> str:
     """Which of the two it was."""
     return (folder / "file").read_text(encoding="utf-8")
-
-
-can_exchange = pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="only these systems can")
 
 
 @can_exchange

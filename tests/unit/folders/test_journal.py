@@ -27,9 +27,8 @@ from expost.receipts.notation import item_out
 from expost.release import Past
 from tests.unit.commands import run
 from tests.unit.examples import budget, counts, line, one_sentence, people
+from tests.unit.folders.examples import BILL, ENTRY, PRICE
 
-ENTRY = Entry("Gaussian", "data", "add or remove one record", False, False, {"variance": "10"})
-PRICE, BILL = Promise(line(2, 1)), Spent(line(1, 1))
 PLEDGE = FixedOrder(Fraction(20), 1e-5)
 
 

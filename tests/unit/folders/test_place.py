@@ -1,6 +1,5 @@
 """A path is resolved once, and what is not a release of ours is never replaced."""
 
-import json
 import os
 from pathlib import Path
 
@@ -9,16 +8,7 @@ import pytest
 from expost.errors import ExpostError, InvalidValue
 from expost.folders.place import Place, is_release
 from tests.unit.examples import one_sentence
-
-RECEIPT = json.dumps({"format": "expost receipt 2"})
-
-
-def older_release(folder: Path) -> Path:
-    """A folder that looks like a release."""
-    folder.mkdir()
-    (folder / "receipt.json").write_text(RECEIPT, encoding="utf-8")
-    (folder / "synthetic.csv").write_text("old", encoding="utf-8")
-    return folder
+from tests.unit.folders.examples import older_release
 
 
 def refusal(folder: Path, *apart: Path) -> str:

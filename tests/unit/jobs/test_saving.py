@@ -30,12 +30,12 @@ from expost.training.torch.trainer import Trainer
 from expost.training.tune import tune
 from expost.training.tuned import Tuned
 from tests.unit.examples import ADD, Says, one_sentence, people, rehearsal
-from tests.unit.jobs.searches.test_report import CHECKS, LADDER, ONES, run
-from tests.unit.jobs.synthesis.test_run import SCHEMA, made
+from tests.unit.jobs.searches.examples import CHECKS, LADDER, ONES, run
+from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, trained
 from tests.unit.report.examples import run as synthesis
 from tests.unit.training.modules import against, held, network, sgd, train, trainer
-from tests.unit.training.test_tune import Commonest, tuned
+from tests.unit.training.tunings import Commonest, tuned
 
 
 def names(folder: Path) -> list[str]:

@@ -1,8 +1,6 @@
 """Facts: plain values, all of them released, that say what the run itself says."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,20 +22,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import line
 from tests.unit.report.examples import facts, run, schema, table
-
-PLAIN = (str, int, float, Fraction, Enum, type(None))
-
-
-def leaves(value: object) -> Iterator[object]:
-    """Everything a value is made of, down to what has no parts."""
-    if is_dataclass(value) and not isinstance(value, type | Table):
-        for field in fields(value):
-            yield from leaves(getattr(value, field.name))
-    elif isinstance(value, tuple | Mapping):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from leaves(each)
-    else:
-        yield value
+from tests.unit.report.pages import PLAIN, leaves
 
 
 def test_facts_are_plain_values() -> None:

@@ -9,7 +9,7 @@ from expost.report.facts import Facts
 from expost.report.page import covered_section, render
 from expost.report.words import conclusion
 from tests.unit.report.examples import facts, trained
-from tests.unit.report.test_page import said
+from tests.unit.report.pages import said
 
 JOBS: dict[str, Callable[[], Facts]] = {"a table": facts, "a head": lambda: trained(0.8).facts}
 LEFT_OUT = {

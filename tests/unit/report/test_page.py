@@ -1,11 +1,9 @@
 """The page: well formed, self-contained, quoted, and loud where it must be."""
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from xml.etree import ElementTree
 
 import pytest
 
@@ -19,19 +17,7 @@ from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from tests.unit.report.examples import HOSTILE, facts, silent, table
-
-FETCHES = re.compile(r"https?:|//|url\(|@import|<script|<link|<img|\bsrc=|\bhref=|\bon\w+=", re.IGNORECASE)
-
-
-def tree(page: str) -> ElementTree.Element:
-    """The page as XML, which fails unless every tag is closed and every text quoted."""
-    return ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
-
-
-def said(page: str) -> str:
-    """The words of a page, its no-break spaces as plain ones."""
-    return " ".join("".join(tree(page).itertext()).split())
-
+from tests.unit.report.pages import FETCHES, said, tree
 
 PAGES: list[Callable[[], Facts]] = [
     facts,

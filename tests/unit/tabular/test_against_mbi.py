@@ -16,7 +16,7 @@ from expost.tabular.marginals import Marginals
 from expost.tabular.model.graphical import Measured, export, fit
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.selection import queries
-from tests.unit.tabular.model.test_graphical import measure, truth
+from tests.unit.tabular.model.graphs import measure, truth
 
 MBI = """
 import json

@@ -16,7 +16,7 @@ from expost.jobs.result import Result as JobResult
 from expost.report.digits import price
 from expost.training import Classifier
 from tests.unit.commands import kept, refused, run, said
-from tests.unit.folders.test_place import older_release
+from tests.unit.folders.examples import older_release
 from tests.unit.report.examples import blobs
 
 SHORT = ("--start", "1", "--releases", "3", "--epochs", "2", "--epochs-between", "4")

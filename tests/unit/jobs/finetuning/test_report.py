@@ -24,8 +24,7 @@ from expost.report.page import fragment, render
 from expost.report.words import conclusion
 from expost.search import Ended
 from tests.unit.report.examples import HOSTILE, facts, head, trained
-from tests.unit.report.test_facts import PLAIN, leaves
-from tests.unit.report.test_page import FETCHES, said, tree
+from tests.unit.report.pages import FETCHES, PLAIN, leaves, said, tree
 
 Receipt = dict[str, Any]
 

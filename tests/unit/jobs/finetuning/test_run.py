@@ -15,10 +15,9 @@ from sklearn.datasets import load_digits
 import expost
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import spent_so_far
-from expost.errors import BudgetExceeded, ExpostError, InvalidValue, Unreadable
+from expost.errors import BudgetExceeded, InvalidValue, Unreadable
 from expost.jobs import audit as check
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
 from expost.judge import Balanced, Budgeted, OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise, SystemNoise
@@ -27,25 +26,8 @@ from expost.report.facts import Reading
 from expost.search import Ended
 from expost.training import Classifier, FloatSums, Labelled
 from tests.unit.examples import one_sentence
+from tests.unit.jobs.finetuning.rehearsals import made, refused
 from tests.unit.report.examples import blobs, head, trained
-
-SHORT: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
-
-
-def made(*given: Any, **changes: Any) -> Result[Classifier]:
-    """A short rehearsal."""
-    usual = {"accuracy": 0.8, **SHORT, "noise": SeededNoise(1)}
-    return finetune(*(given or blobs()), **(usual | changes))
-
-
-def refused(*given: Any, **changes: Any) -> ExpostError:
-    """Why the job was not done; one sentence, before anything was spent."""
-    ledger = MemoryLedger()
-    with pytest.raises(ExpostError) as refusal:
-        made(*(given or ("nowhere.npz",)), **(changes | {"ledger": ledger}))
-    assert one_sentence(refusal.value)
-    assert (ledger.lines, ledger.held) == ((), ())
-    return refusal.value
 
 
 def saved(folder: Path, **arrays: Any) -> Path:

@@ -21,7 +21,7 @@ from expost.report.facts import Facts
 from expost.report.page import render
 from expost.training.head.score import accuracy
 from expost.training.torch.trainer import Trainer
-from tests.unit.report.test_page import FETCHES, said, tree
+from tests.unit.report.pages import FETCHES, said, tree
 from tests.unit.training.modules import against, held, network, sgd, train, trainer
 
 Receipt = dict[str, Any]

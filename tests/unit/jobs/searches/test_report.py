@@ -6,46 +6,33 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.checks.confidence import Confidence
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
-from expost.checks.sparse_vector import SparseVectorCheck
+from expost.checks.gaussian import BalancedCheck
+from expost.checks.question import CentredSum
 from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
 from expost.jobs.searches.report import of_search, search_commitment
-from expost.ladder import Ladder, Planned, Strides
-from expost.ledger import MemoryLedger
+from expost.ladder import Strides
 from expost.mechanisms.gaussian import Gaussian
-from expost.noise import Integers, SeededNoise
-from expost.odometer import Odometer
-from expost.private import Split
+from expost.noise import SeededNoise
 from expost.receipts.audit import CALLERS
 from expost.receipts.receipt import receipt, receipt_text
 from expost.release import Past
 from expost.report.facts import Facts
 from expost.report.outcomes import AnyCheck
 from expost.report.page import fragment, render
-from expost.search import Outcome, planned_stops, search
-from tests.unit.examples import ADD, budget, counts, one_sentence, people, right
-from tests.unit.report.test_page import FETCHES, said, tree
+from expost.search import planned_stops
+from tests.unit.examples import ADD, budget, counts, one_sentence, right
+from tests.unit.jobs.searches.examples import CHECKS, HALF, LADDER, ONES, QUESTION, run
+from tests.unit.report.pages import FETCHES, said, tree
 
 Receipt = dict[str, Any]
-LADDER = Ladder.of([1, 2, 4, 8], alpha=20)
-HALF = Fraction(1, 2)
-ONES = Split.from_parts(people(*[0] * 40, *[1] * 400), people(*[0] * 20, *[1] * 100), because="two hospitals")
 SECRET = 4711
-
-
-def most(values: tuple[Any, ...]) -> int:
-    """The commonest code."""
-    return int(np.argmax(values[-1].values))
 
 
 def marked(values: tuple[Any, ...]) -> int:
@@ -53,31 +40,6 @@ def marked(values: tuple[Any, ...]) -> int:
     return SECRET
 
 
-def run(
-    check: AnyCheck,
-    *,
-    pledge: Callable[[Pledge], Pledge | None] = lambda chosen: chosen,
-    select: Any = LADDER,
-    ladder: Planned = LADDER,
-    build: Callable[[tuple[Any, ...]], int] = most,
-) -> tuple[Outcome[int], MemoryLedger, Odometer]:
-    """A rehearsed search, its record and its odometer."""
-    mechanism, ledger = Gaussian(counts()), MemoryLedger()
-    chosen = PlannedStops(planned_stops(mechanism, ladder, check), 1e-5)
-    odometer = Odometer(pledge=pledge(chosen), ledger=ledger, rehearsal=True)
-    noise = SeededNoise(3)
-    return search(ONES, mechanism, select, build, check, noise=noise, odometer=odometer), ledger, odometer
-
-
-QUESTION: CentredSum[Integers, int] = CentredSum(right, HALF, ADD)
-CHECKS: dict[str, AnyCheck] = {
-    "balanced": BalancedCheck(QUESTION, None),
-    "Gaussian": GaussianCheck(QUESTION, budget(HALF), 3, None),
-    "sparse vector": SparseVectorCheck(QUESTION, Fraction(50), Fraction(20), None),
-    "a public number": BalancedCheck(PublicCount(right, HALF, 120, ADD), None),
-    "public": PublicCheck(lambda code: code == 1),
-    "never": PublicCheck(lambda code: False),
-}
 PLEDGES: dict[str, Callable[[Pledge], Pledge | None]] = {
     "planned stops": lambda chosen: chosen,
     "fixed order": lambda chosen: FixedOrder(Fraction(6), 1e-5),

@@ -11,7 +11,7 @@ from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.judge import Balanced, Budgeted, Judge
 from tests.unit.examples import Made
-from tests.unit.jobs.synthesis.test_recipe import LADDER, RECIPE, done
+from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done
 
 HARD = replace(RECIPE, accuracy=Fraction(99, 100))
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)

@@ -14,40 +14,20 @@ from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
 from expost.filters import PledgedFilter
-from expost.jobs.synthesis.climbing import Synthesis, synthesise
-from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
-from expost.ladder import Ladder
+from expost.jobs.synthesis.climbing import synthesise
+from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
-from expost.private import Private, Split, split
 from expost.search import Ended
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Conditional
+from expost.tabular.score import Candidate
 from expost.tabular.selection import queries
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence
+from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done, parts
 from tests.unit.report.examples import customers, run, schema
-
-LADDER = Ladder.geometric(0.02, 2, 3, alpha=20)
-RECIPE = TableRecipe(
-    schema=schema(), target="renewed", accuracy=Fraction(4, 5), ladder=LADDER, learner=Conditional(), rows=500
-)
-
-
-def parts(recipe: TableRecipe, seed: int = 1) -> Split[Table]:
-    """Customers, divided by coins."""
-    form = recipe.schema
-    return split(Private(customers(form), form.neighbours), recipe.validation, SeededNoise(seed))
-
-
-def done(recipe: TableRecipe = RECIPE, ledger: MemoryLedger | None = None, seed: int = 1, **extra: Any) -> Synthesis:
-    """A rehearsal of the recipe."""
-    chosen, noise = plan_synthesis(recipe), SeededNoise(seed)
-    odometer = Odometer(pledge=chosen.pledge, ledger=ledger, rehearsal=True)
-    return synthesise(parts(recipe, seed), recipe, chosen, odometer=odometer, noise=noise, **extra)
-
 
 BAD: dict[str, dict[str, Any]] = {
     "a target that is no column": {"target": "income"},

@@ -20,8 +20,8 @@ from expost.receipts.receipt import receipt_text
 from expost.training.tuned import Tuned
 from tests.unit.examples import rehearsal
 from tests.unit.report.examples import HOSTILE
-from tests.unit.report.test_page import FETCHES, said, tree
-from tests.unit.training.test_tune import Commonest, Scored, tuned
+from tests.unit.report.pages import FETCHES, said, tree
+from tests.unit.training.tunings import Commonest, Scored, tuned
 
 Receipt = dict[str, Any]
 TWO = (Commonest("dear", 2.0), Commonest("cheap", 0.5, 1e-9))

@@ -8,27 +8,13 @@ import pytest
 from scipy.optimize import nnls
 
 from expost.errors import InvalidValue
-from expost.noise import Floats, Noise, SeededNoise
+from expost.noise import Floats, SeededNoise
 from expost.tabular.model.graphical import Measured, Model, export, fit, record_count
 from expost.tabular.model.inference import project
 from expost.tabular.model.junction import Clique, Junction
-from tests.unit.tabular.model.test_inference import GRAPHS, everything
+from tests.unit.tabular.model.graphs import GRAPHS, full, measure, truth
 
 EXACT = 1e-10
-
-
-def truth(domain: list[int], rows: float, noise: Noise) -> Floats:
-    """A full table of counts with strong interactions."""
-    weights = noise.uniform(tuple(domain)) ** 4
-    return np.asarray(rows * weights / weights.sum())
-
-
-def measure(table: Floats, cliques: list[Clique], variance: float, noise: Noise) -> list[Measured]:
-    exact = [table.sum(axis=tuple(set(range(table.ndim)) - set(clique))) for clique in cliques]
-    return [
-        Measured(clique, values + noise.gaussian(math.sqrt(variance), values.shape), variance)
-        for clique, values in zip(cliques, exact, strict=True)
-    ]
 
 
 def fitted(graph: str, variance: float = 30.0, tolerance: float = 1e-3) -> Model:
@@ -39,14 +25,6 @@ def fitted(graph: str, variance: float = 30.0, tolerance: float = 1e-3) -> Model
         measure(truth(domain, 500, noise), cliques, variance, noise),
         tolerance=tolerance,
     )
-
-
-def full(model: Model) -> Floats:
-    """The model's table over all columns, from its potentials alone."""
-    flat = np.concatenate([np.zeros(0), *(table.ravel() for _, table in model.potentials)])
-    logs = everything(list(model.domain), [clique for clique, _ in model.potentials], flat)
-    table = np.exp(logs - logs.max())
-    return np.asarray(model.total * table / table.sum()).reshape(model.domain)
 
 
 def smallest(domain: list[int], measured: list[Measured]) -> float:

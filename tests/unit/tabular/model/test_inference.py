@@ -7,38 +7,10 @@ import numpy as np
 import pytest
 
 from expost.errors import InvalidValue
-from expost.noise import Floats, SeededNoise
+from expost.noise import SeededNoise
 from expost.tabular.model.inference import Passes, project
-from expost.tabular.model.junction import Clique, Junction
-
-GRAPHS: dict[str, tuple[list[int], list[Clique]]] = {
-    "tree": ([3, 2, 4, 2], [(0, 1), (1, 2), (1, 3)]),
-    "tree given a target": ([3, 2, 3, 2, 2], [(0, 1), (1, 2), (1, 3), (0, 4), (1, 4), (2, 4), (3, 4)]),
-    "cycle": ([2, 3, 2, 3], [(0, 1), (1, 2), (2, 3), (0, 3)]),
-    "cycle with threes": ([2, 3, 2, 2, 3], [(0, 1, 2), (2, 3), (3, 4), (0, 4), (2,)]),
-    "apart": ([2, 3, 2, 4], [(0, 1), (3,)]),
-    "one column": ([5], [(0,)]),
-    "a column of one value": ([1, 3, 2], [(0, 1), (0, 2)]),
-    "twice the same": ([2, 3], [(0, 1), (0, 1), (0,)]),
-    "nothing asked": ([2, 3], []),
-}
-
-
-def everything(domain: list[int], cliques: list[Clique], potentials: Floats) -> Floats:
-    """The logarithm of the full table, before normalisation."""
-    logs, start = np.zeros(math.prod(domain)), 0
-    for clique in cliques:
-        places = project(domain, tuple(range(len(domain))), clique)
-        logs += potentials[start:][places]
-        start += math.prod(domain[column] for column in clique)
-    return logs
-
-
-def asked(domain: list[int], cliques: list[Clique], table: Floats) -> Floats:
-    """The marginals of a full table, one after the other."""
-    cells = table.reshape(domain)
-    others = [tuple(set(range(len(domain))) - set(clique)) for clique in cliques]
-    return np.concatenate([np.zeros(0), *(cells.sum(axis=axes).ravel() for axes in others)])
+from expost.tabular.model.junction import Junction
+from tests.unit.tabular.model.graphs import GRAPHS, asked, everything
 
 
 @pytest.mark.parametrize("scale", [0.1, 3.0, 1e3, 1e6])

@@ -3,7 +3,6 @@
 import gzip
 import math
 import sys
-import traceback
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -30,6 +29,7 @@ from expost.tabular.source.frames import Format, frame, write_table
 from expost.tabular.source.reading import canonical_text, read_table
 from expost.tabular.table import Kind, Table
 from tests.unit.examples import ADD, one_sentence
+from tests.unit.tabular.source.telling import shown
 
 pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
 
@@ -422,18 +422,6 @@ REFUSED: dict[str, type[ExpostError]] = {
 each_failure = pytest.mark.parametrize(
     ("bad", "kind"), [(bad, REFUSED.get(name, Unreadable)) for name, bad in BAD.items()], ids=BAD
 )
-
-
-def shown(error: BaseException | None) -> str:
-    """All that a log, a debugger or a report with local variables could print, but for the caller's own frames."""
-    if error is None:
-        return ""
-    trace = error.__traceback__
-    while trace is not None and "src/expost" not in trace.tb_frame.f_code.co_filename:
-        trace = trace.tb_next
-    report = traceback.TracebackException(type(error), error, trace, capture_locals=True)
-    own = "".join(report.format()) + repr(error.args) + repr(getattr(error, "__notes__", ()))
-    return own + shown(error.__cause__) + shown(error.__context__)
 
 
 @each_failure

@@ -1,6 +1,5 @@
 """The callback: somebody else's loop keeps time, and stops when the module is accurate enough."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,9 @@ from expost.training.torch.archive import read_archive
 from expost.training.torch.callback import Callback
 from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import against, flat, held, network, sgd, train, trainer
+from tests.unit.training.torch.hosts import Host
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 4, "delta": 1e-5}
-
-
-@dataclass
-class Host:
-    """A loop as Lightning's trainer is one, as far as a callback sees it."""
-
-    should_stop: bool = False
-    epochs: int = 0
-
-    def fit(self, callback: Callback, module: nn.Module, limit: int = 100) -> None:
-        while not self.should_stop and self.epochs < limit:
-            self.epochs += 1
-            callback.on_train_epoch_end(self, module)
 
 
 def fitted(job: Trainer, goal: float, **others: Any) -> tuple[Host, Outcome[nn.Module]]:
