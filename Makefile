@@ -1,5 +1,5 @@
 # Six verbs, each sets up what it needs:
-# make demo · make test · make lint · make mutants [MODULE=step.py] · make bench [NAME=noise] · make paper
+# make demo · make test · make lint · make mutants [MODULE=odometer.py] · make bench [NAME=noise] · make paper
 PYTHON ?= python3
 BIN := .venv/bin
 NAME ?= all
@@ -10,7 +10,7 @@ help:
 	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
 	@echo "make test    set up, then run every test; ARGS='tests/unit -k ladder' for some"
 	@echo "make lint    ruff, mypy --strict, import-linter"
-	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=step.py for one module"
+	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=odometer.py for one module"
 	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
 	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md"
 	@echo "make paper-quick   a miniature of the same, in a temporary folder"

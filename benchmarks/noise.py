@@ -12,7 +12,7 @@ import opendp.prelude as dp
 
 from benchmarks.harness import Progress, seconds
 from expost.noise import SystemNoise
-from expost.sampling.table import Law, extent, table
+from expost.sampling.table import Law, extent, tabulate
 
 MILLION = 10**6
 OPENDP_VALUES = 10**5
@@ -62,7 +62,7 @@ def _setup(sigma: int) -> Callable[[], object]:
     law = Law(Fraction(1, 2 * sigma**2), Fraction(0))
 
     def build() -> object:
-        table.cache_clear()
-        return table(law, *extent(law, MILLION))
+        tabulate.cache_clear()
+        return tabulate(law, *extent(law, MILLION))
 
     return build

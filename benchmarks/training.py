@@ -22,7 +22,7 @@ from expost.accounting.descent import Descent
 from expost.noise import SeededNoise, SystemNoise
 from expost.release import Past
 from expost.training.head.arrays import on
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head
 
@@ -55,8 +55,8 @@ def records(count: int) -> Labelled:
 def _batch(data: Labelled, batch: int) -> dict[str, float]:
     """One expected batch size, everyone in turns."""
     sides = {
-        "exact": (ours(data, batch, Exact(), None, OURS), OURS),
-        "floating": (ours(data, batch, Floating(), None, OURS), OURS),
+        "exact": (ours(data, batch, IntegerSums(), None, OURS), OURS),
+        "floating": (ours(data, batch, FloatSums(), None, OURS), OURS),
         "hooks": (_opacus(data, batch, "hooks", bare=False), THEIRS),
         "ghost": (_opacus(data, batch, "ghost", bare=False), THEIRS),
         "hooks_bare": (_opacus(data, batch, "hooks", bare=True), THEIRS),

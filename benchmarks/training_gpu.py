@@ -9,7 +9,7 @@ from time import perf_counter
 
 from benchmarks.harness import Progress, gpu, seconds
 from benchmarks.training import WIDTH, ours, records
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 
 NEEDS_GPU = True
 RECORDS, BATCHES, STEPS = 50_000, (5_000, 50_000), 2_000
@@ -35,7 +35,7 @@ def figures(
     progress("how fast the device reads")
     found, data, bandwidth = dict[str, float](), records(count), _bandwidth(device)
     for batch in batches:
-        for summation, size in ((Exact(), 8), (Floating(), 4)):
+        for summation, size in ((IntegerSums(), 8), (FloatSums(), 4)):
             name = type(summation).__name__.lower()
             progress(f"{name} sums, batches of {batch}")
             runs = [ours(data, batch, summation, device, PREPARED + more) for more in (0, steps)]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
+from expost.jobs.finetuning.recipe import Shape
 from expost.noise import Noise
 from expost.training import Labelled
 from expost.training.head.labelled import read_npz
@@ -41,6 +42,11 @@ class Pool:
     test: Labelled
     classes: int
 
+    @property
+    def shape(self) -> Shape:
+        """The head that these records call for."""
+        return Shape(self.records.width, self.classes)
+
     def draw(self, each: int, noise: Noise) -> tuple[Labelled, Labelled]:
         """So many records of each class to train on, and as many others to validate on."""
         train, held = (np.zeros(len(self.records), dtype=bool) for _ in range(2))
@@ -64,11 +70,11 @@ def _pool(path: str, digest: str) -> Pool:
         return _digits()
     features, labels = zip(*(read_npz(Path(path), names) for names in NAMES), strict=True)
     if any(not np.issubdtype(each.dtype, np.integer) or not each.size for each in labels):
-        raise SchemaMismatch(f"{path} has no whole numbers as labels; use 0, 1, 2, … for the classes.")
+        raise Unreadable(f"{path} has no whole numbers as labels; use 0, 1, 2, … for the classes.")
     classes = 1 + max(int(each.max()) for each in labels)
     records, test = (_labelled(rows, codes, classes) for rows, codes in zip(features, labels, strict=True))
     if records.width != test.width:
-        raise SchemaMismatch(f"{path} has training and test records of different widths; use one network for both.")
+        raise Unreadable(f"{path} has training and test records of different widths; use one network for both.")
     return Pool(records, test, classes)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypedDict, final
 
 from expost import SeededNoise
 from expost.accounting.descent import Descent, noise_multiplier
-from expost.jobs import balanced, calibrated
-from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, OnPublic
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.judge import Balanced, Budgeted, Judge, OnPublic
 from expost.training import Classifier, Labelled, search_public
 from expost.training.head.optimizer import Adam
 from expost.training.head.score import Target
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from optuna import Trial
 
 PUBLIC: Final = "public"
-PRIVATE: Final = {"private, balanced": balanced, "private, calibrated": calibrated}
+PRIVATE: Final[dict[str, Judge]] = {"private, balanced": Balanced(), "private, calibrated": Budgeted()}
 CONFIDENT: Final = {confident(kind): kind for kind in PRIVATE}
 """The kinds with a confidence, each with the name of the same kind without one."""
 KINDS: Final = (PUBLIC, *PRIVATE, *CONFIDENT)
@@ -66,10 +66,8 @@ def recipe(chosen: Settings, pool: Pool, tuned: Tuned, kind: str, threshold: str
     """
     between, releases = chosen.public if kind == PUBLIC else chosen.private
     rate = Fraction(chosen.rate)
-    check: CheckMaker = OnPublic(public) if kind == PUBLIC else PRIVATE[CONFIDENT.get(kind, kind)]
+    check: Judge = OnPublic(public) if kind == PUBLIC else PRIVATE[CONFIDENT.get(kind, kind)]
     return HeadRecipe(
-        width=pool.records.width,
-        classes=pool.classes,
         target=Target(Fraction(threshold)),
         schedule=Schedule.of_epochs(chosen.first, between, releases, rate=rate),
         start=multiplier(chosen),
@@ -100,7 +98,7 @@ def tuned_on_digits(chosen: Settings, seed: int) -> Tuned:
     def score(setting: Tuned) -> float:
         job = recipe(chosen, digits, setting, PUBLIC, "0.5", public=digits.test)
         once = replace(job, schedule=Schedule(job.schedule.first, 1, 1))
-        heads = [trained(once, train, noise)[once.schedule.first] for train, _ in draws]
+        heads = [trained(once, digits.shape, train, noise)[once.schedule.first] for train, _ in draws]
         return fmean(accuracy(Classifier(head.weights), digits.test) for head in heads)
 
     return search_public(lambda setting: setting, score, _space, noise=noise, trials=chosen.trials).setting

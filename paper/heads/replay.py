@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, TypedDict, final
 
 from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Private, Promise, Split, search
-from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape, plan_training
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.training import Classifier, Labelled
@@ -35,6 +35,7 @@ class Replay:
 
     head: Head
     made: Mapping[int, Trained] = field(repr=False)
+    name: ClassVar[str] = "Replay"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     @property
@@ -56,13 +57,18 @@ class Replay:
         return self.made[taken + self.head.descent.steps(budget)]
 
 
-def trained(job: HeadRecipe, data: Labelled, noise: Noise) -> dict[int, Trained]:
+def trained(job: HeadRecipe, shape: Shape, data: Labelled, noise: Noise) -> dict[int, Trained]:
     """Every release of the schedule, by its number of steps."""
     past: Past[Trained] = Past()
-    odometer, sealed, head = Odometer(rehearsal=True), Private(data), job.head()
+    odometer, sealed, head = Odometer(rehearsal=True), Private(data), job.head(shape)
     for rung in job.releases.rungs:
         past = past.then(odometer.spend(head, sealed, rung.budget, past, noise))
     return {step.value.steps: step.value for step in past.steps}
+
+
+def _shape(made: Mapping[int, Trained]) -> Shape:
+    classes, entries = next(iter(made.values())).weights.shape
+    return Shape(entries - 1, classes)
 
 
 def ending(
@@ -73,7 +79,7 @@ def ending(
     split = Split.from_parts(Private(train), Private(held), because="drawn as different records")
     outcome = search(
         split,
-        Replay(job.head(), made),
+        Replay(job.head(_shape(made)), made),
         job.releases,
         lambda steps: Classifier(steps[-1].weights),
         job.judge(),

@@ -9,9 +9,10 @@ import numpy as np
 
 from expost import FixedOrder, HalfNormal, PlannedStops, Promise, worst_case_delta
 from expost.accounting import boundaries as edge
-from expost.accounting.convert import best_linear_order, lemma_7_offset, zcdp_epsilon
+from expost.accounting.convert import best_linear_order, lemma_7_offset
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
+from expost.accounting.textbook import zcdp_epsilon
 from expost.accounting.worst_case import worst_case_tail
 from paper.engine.job import Job
 from paper.exact.ladders import exact_claims

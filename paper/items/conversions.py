@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import final
 
 from expost import FixedOrder, HalfNormal, Ladder, Mixture, PlannedStops, Promise, worst_case_delta
-from expost.accounting.convert import union_over_orders, zcdp_epsilon
+from expost.accounting.convert import union_over_orders
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
+from expost.accounting.textbook import zcdp_epsilon
 from expost.accounting.worst_case import worst_case_tail
 from paper.engine.job import Job
 from paper.exact.ladders import exact_claims

@@ -44,7 +44,7 @@ def repeat(settings: Settings, seed: int, source: list[str], tuned: Tuned, thres
     jobs = {
         kind: {each: recipe(settings, images, tuned, kind, each, public=held) for each in thresholds} for kind in KINDS
     }
-    made = trained(jobs[PUBLIC][thresholds[0]], train, noise)
+    made = trained(jobs[PUBLIC][thresholds[0]], images.shape, train, noise)
     heads = [Classifier(release.weights) for release in made.values()]
     return Repeat(
         validation=[accuracy(head, held) for head in heads],

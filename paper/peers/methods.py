@@ -18,7 +18,7 @@ from expost import (
     search,
 )
 from expost.baselines import Doubling, ReducedAboveThreshold, doubling
-from expost.mechanisms import Estimate, Exact, Measurement, NoiseReduction
+from expost.mechanisms import Estimate, IntegerPath, Measurement, NoiseReduction
 from paper.peers.predictors import Predictor
 from paper.peers.task import Afresh, Task
 
@@ -105,7 +105,10 @@ METHODS: dict[str, Callable[[Task], Searched]] = {
 
 def _laplace(task: Task, levels: tuple[Fraction, ...], asked: tuple[Fraction, ...]) -> Searched:
     """Laplace noise reduction; everything is pure, so that the bill is the same at every order, and δ is 0."""
-    mechanism, check = NoiseReduction(task.statistic, Exact(), levels), ReducedAboveThreshold(task.question, asked)
+    mechanism, check = (
+        NoiseReduction(task.statistic, IntegerPath(), levels),
+        ReducedAboveThreshold(task.question, asked),
+    )
     ladder, odometer = Ladder(levels, Fraction(task.settings.alpha)), Odometer(rehearsal=True)
     outcome = search(task.parts, mechanism, ladder, _last(task), check, noise=task.noise, odometer=odometer)
     return outcome, outcome.release.spent.at(task.settings.alpha)

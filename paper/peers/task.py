@@ -9,7 +9,7 @@ from expost import Budget, CentredSum, Ladder, Neighbours, Past, Private, Seeded
 from expost.datasets import adult
 from expost.ladder import Rung
 from expost.noise import Noise
-from expost.step import Verdict
+from expost.protocols import Verdict
 from expost.tabular.table import Table
 from paper.peers.predictors import Build, Marginals, Predictor, correct, naive_bayes, ridge
 

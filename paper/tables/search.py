@@ -11,7 +11,7 @@ from expost.accounting.sparse_vector import calibrate_sparse_vector
 from expost.checks import PublicCount
 from expost.checks.confidence import Confidence
 from expost.noise import Floats
-from expost.step import Check
+from expost.protocols import Check
 from paper.summaries.confidence import LEVEL, confident
 from paper.tables.climb import Climb
 

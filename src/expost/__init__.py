@@ -6,22 +6,23 @@ The names stand by who reads them, as in docs/api.md: the jobs, the parts of a s
 from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
+from expost.filters import Filter
 from expost.folders.journal import Journal
-from expost.jobs.finetuning.run import finetune
-from expost.jobs.synthesis.run import synthesize
+from expost.jobs import Result, StatedLadder, finetune, synthesize
+from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Check, Mechanism
 from expost.release import Past, Release
 from expost.search import Ended, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
-from expost.step import Check, Mechanism
 from expost.tabular.schema.schema import Schema
 from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon
@@ -31,7 +32,13 @@ __all__ = [  # noqa: RUF022  by reader
     # jobs
     "synthesize",
     "finetune",
+    "Result",
     "Schema",
+    "StatedLadder",
+    "Balanced",
+    "Budgeted",
+    "SparseVector",
+    "OnPublic",
     "accuracy",
     "Epsilon",
     # parts
@@ -67,7 +74,7 @@ __all__ = [  # noqa: RUF022  by reader
     "GaussianCheck",
     "BalancedCheck",
     "SparseVectorCheck",
-    "plan",
+    "tightest_pledge",
     "planned_stops",
     "FixedOrder",
     "Mixture",

@@ -15,15 +15,15 @@ from expost.checks.question import Question
 from expost.errors import InvalidValue, SpentCheck
 from expost.ladder import Rung
 from expost.ledger import Fact
-from expost.mechanisms.laplace_path import Exact, Values
+from expost.mechanisms.laplace_path import IntegerPath, Values
 from expost.noise import Noise
 from expost.numerics import exact, positive
 from expost.odometer import Odometer
 from expost.private import Neighbours, Split, keep_secret
+from expost.protocols import Check, Mechanism, Price, Verdict
 from expost.release import Past
 from expost.sampling import limits
 from expost.search import Outcome, search
-from expost.step import Check, Mechanism, Price, Verdict
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -54,12 +54,10 @@ class ReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -70,7 +68,6 @@ class ReducedAboveThreshold(Generic[D, U]):
         return Price(*map(Promise, costs))
 
     def begin(self) -> "_LaplaceAnswers[D, U]":
-        """The state of a fresh run."""
         return _LaplaceAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -93,9 +90,9 @@ class _LaplaceAnswers(Generic[D, U]):
         reach, levels = self._check.question.sensitivity, self._check.levels
         rates, value = [level / (2 * reach) for level in levels], self._check.question.ask(candidate, held)
         if index == 0:
-            self.__noise = Exact().start(rates[0], (), noise)
+            self.__noise = IntegerPath().start(rates[0], (), noise)
         elif rates[index] > rates[index - 1]:
-            self.__noise = Exact().descend(self.__noise, rates[index - 1], rates[index], noise)
+            self.__noise = IntegerPath().descend(self.__noise, rates[index - 1], rates[index], noise)
         return Verdict(value + int(noise.discrete_laplace(4 * reach / levels[index], ())) >= int(self.__noise))
 
     __reduce__ = keep_secret
@@ -129,12 +126,10 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The question's."""
         return self.question.neighbours
 
     @property
     def name(self) -> str:
-        """What goes on record."""
         return "Rényi ReducedAboveThreshold"
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -144,7 +139,6 @@ class RenyiReducedAboveThreshold(Generic[D, U]):
         return Price(threshold + Promise(Linear(self._query_cost(index), Fraction(0))), threshold)
 
     def begin(self) -> "_BrownianAnswers[D, U]":
-        """The state of a fresh run."""
         return _BrownianAnswers(self)
 
     def facts(self) -> Mapping[str, Fact]:
@@ -226,4 +220,4 @@ def doubling(
 
 def _require_planned(index: int, planned: int) -> None:
     if index >= planned:
-        raise SpentCheck("every planned level has been asked; plan as many as the ladder has rungs, less one.")
+        raise SpentCheck("every planned level has been asked; plan one fewer than the ladder has rungs.")

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import final
 
 from expost.accounting.claim import NOTHING, Spent
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.statement import stated
 from expost.ledger import Entry
 from expost.recorded import ReadableLedger
@@ -47,7 +47,7 @@ def by_part(bill: Sequence[Item]) -> dict[str, Spent]:
 
 def _one_by_one(item: Item) -> Sequence[Spent]:
     """The equal steps of a line; a table is rounded with every sum, and must be as the odometer rounded it."""
-    if isinstance(item.spent.curve, Table) and item.count <= MOST_SUMS:
+    if isinstance(item.spent.curve, Tabulated) and item.count <= MOST_SUMS:
         return [item.spent] * item.count
     return [item.spent.times(item.count)]
 

@@ -40,7 +40,7 @@ def audit_receipt(path: Path, pledged: str | None) -> None:
     text = text_from(path)
     if is_journal(text):
         if pledged is not None:
-            raise InvalidValue("a journal holds no digest of what was pledged; give --pledge with a receipt.")
+            raise InvalidValue("a journal does not hold a digest of what was pledged; give --pledge with a receipt.")
         click.echo(str(read_journal(text)))
         return
     result = audited(receipt_in(text, path), pledged=pledged)

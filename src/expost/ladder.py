@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol, TypeVar, final
 
-from expost.accounting.claim import Budget
+from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, up
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 
 T_contra = TypeVar("T_contra", contravariant=True)
 
@@ -30,13 +30,19 @@ class Rung:
             raise InvalidValue(f"times is {self.times}; a rung spends its budget at least once.")
 
 
+class Priced(Protocol):
+    """What a rung is spent on, as far as its price goes. Implemented by every mechanism."""
+
+    def promise(self, budget: Budget) -> Promise:
+        """What it costs."""
+
+
 class Planned(Protocol):
     """Rungs that are fixed before the first step. Implemented by Ladder, Strides and, for training, Releases."""
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """Every rung there is, as if none were left out."""
-        ...
 
 
 class Selector(Protocol[T_contra]):
@@ -48,7 +54,6 @@ class Selector(Protocol[T_contra]):
 
     def __call__(self, past: Past[T_contra], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next rung."""
-        ...
 
 
 def rungs_asked(asked: tuple[int, ...] | None, rungs: int) -> frozenset[int]:
@@ -122,12 +127,10 @@ class Strides:
 
     @property
     def alpha(self) -> Fraction:
-        """The ladder's."""
         return self.ladder.alpha
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
-        """The ladder's."""
         return self.ladder.levels
 
     @property

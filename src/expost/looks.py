@@ -7,16 +7,15 @@ from expost.accounting.claim import NOTHING, Promise
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.ladder import Planned
-from expost.step import Check, Look, Mechanism
+from expost.ladder import Planned, Priced
+from expost.protocols import Check, Look
 
 D = TypeVar("D")
-T = TypeVar("T")
 U = TypeVar("U")
 
 
 def planned_looks(
-    mechanism: Mechanism[D, T], ladder: Planned, check: Check[D, U] | PublicCheck[U], *, prior: Promise = NOTHING
+    mechanism: Priced, ladder: Planned, check: Check[D, U] | PublicCheck[U], *, prior: Promise = NOTHING
 ) -> tuple[Look | None, ...]:
     """How noisy the check will be on each rung and what passes there, known beforehand; None where it is not asked.
 

@@ -6,7 +6,7 @@ The time a draw takes depends on the value drawn (a timing side channel): do not
 import ssl
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Protocol, TypeAlias, final
+from typing import ClassVar, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,55 +35,45 @@ class Noise(Protocol):
     @property
     def seeded(self) -> bool:
         """True when the draws can be repeated by whoever knows the seed."""
-        ...
 
     def discrete_gaussian(self, variance: Fraction, shape: Shape) -> Integers:
         """Independent integers with P(k) ∝ exp(−k²/(2·variance)), exactly."""
-        ...
 
     def discrete_laplace(self, scale: Fraction, shape: Shape) -> Integers:
         """Independent integers with P(k) ∝ exp(−|k|/scale), exactly."""
-        ...
 
     def bernoulli_exp(self, exponent: Fraction) -> bool:
         """True with probability exp(−exponent), exactly; exponent ≥ 0."""
-        ...
 
     def bernoulli_real(self, bounds: Bounds) -> bool:
         """True with probability p, exactly, where bounds(bits) is (lo, hi) with lo ≤ 2**bits · p ≤ hi."""
-        ...
 
     def below(self, bound: int) -> int:
         """A uniform integer in [0, bound), exactly."""
-        ...
 
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         """Independent coins, each true with the given probability."""
-        ...
 
     def gaussian(self, std: float, shape: Shape) -> Floats:
         """Floating-point normal draws: only for callers that accept floating point, and say so."""
-        ...
 
     def laplace(self, scale: float, shape: Shape) -> Floats:
         """Floating-point Laplace draws: only for callers that accept floating point, and say so."""
-        ...
 
     def uniform(self, shape: Shape) -> Floats:
         """Uniform floats in (0, 1): only for callers that accept floating point."""
-        ...
 
 
 def _discrete_gaussian(self: Bytes, variance: Fraction, shape: Shape) -> Integers:
     """Independent integers with P(k) ∝ exp(−k²/(2·variance)), exactly."""
     variance, size = limits.variance(variance), limits.size(shape)
-    return envelope.discrete_gaussian(self, variance, size).reshape(shape)
+    return envelope.discrete_gaussians(self, variance, size).reshape(shape)
 
 
 def _discrete_laplace(self: Bytes, scale: Fraction, shape: Shape) -> Integers:
     """Independent integers with P(k) ∝ exp(−|k|/scale), exactly."""
     scale, size = limits.scale(scale), limits.size(shape)
-    return envelope.discrete_laplace(self, scale, size).reshape(shape)
+    return envelope.discrete_laplaces(self, scale, size).reshape(shape)
 
 
 def _bernoulli_exp(self: Bytes, exponent: Fraction) -> bool:
@@ -103,7 +93,7 @@ def _below(self: Bytes, bound: int) -> int:
 
 def _coins(self: Bytes, probability: Fraction, count: int) -> NDArray[np.bool_]:
     """Independent coins, each true with the given probability, exactly: 16 bits settle nearly all of them."""
-    probability, count = limits.probability(probability), limits.size(count)
+    probability, count = limits.coin_probability(probability), limits.size(count)
     whole, rest = divmod(probability * 65536, 1)
     prefixes = np.frombuffer(self.bytes(2 * count), "<u2").astype(np.int32)
     coins = prefixes < whole
@@ -139,10 +129,8 @@ class SystemNoise:
 
     __slots__ = ()
 
-    @property
-    def seeded(self) -> bool:
-        """False: nobody can repeat the draws."""
-        return False
+    seeded: ClassVar[bool] = False
+    """Nobody can repeat the draws."""
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""
@@ -161,13 +149,11 @@ class SeededNoise:
 
     def __init__(self, seed: int) -> None:
         if seed < 0:
-            raise InvalidValue(f"seed is {seed}; it must not be below 0.")
+            raise InvalidValue(f"seed is {seed}; it must be at least 0.")
         self._words = np.random.PCG64(seed)
 
-    @property
-    def seeded(self) -> bool:
-        """True: whoever knows the seed knows the draws."""
-        return True
+    seeded: ClassVar[bool] = True
+    """Whoever knows the seed knows the draws."""
 
     def bytes(self, count: int, /) -> bytes:
         """The next ``count`` bytes."""
@@ -195,7 +181,7 @@ class ScriptedNoise:
     def _next(self, shape: Shape) -> list[Real]:
         size, left = limits.size(shape), len(self._script)
         if size > left:
-            raise ValueError(f"{size} draws were asked, the script has {left} left; give it more values.")
+            raise ValueError(f"{size} draws were asked for and the script has {left} left; give it more values.")
         taken, self._script = self._script[:size], self._script[size:]
         return taken
 
@@ -225,7 +211,7 @@ class ScriptedNoise:
 
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         """The next values of the script, as truth values."""
-        limits.probability(probability)
+        limits.coin_probability(probability)
         return np.array(self._next(count), np.bool_)
 
     def gaussian(self, std: float, shape: Shape) -> Floats:
@@ -241,3 +227,12 @@ class ScriptedNoise:
     def uniform(self, shape: Shape) -> Floats:
         """The next values of the script."""
         return np.array(self._next(shape), np.float64).reshape(shape)
+
+
+def refuse_random_state(given: object) -> None:
+    """Refuse what other libraries call a random state: noise that can be repeated can be subtracted."""
+    if given is not None:
+        raise InvalidValue(
+            "random_state would let anybody repeat the noise and subtract it; leave it out, or give "
+            "noise=SeededNoise(...) for a rehearsal, which is NOT PRIVATE."
+        )

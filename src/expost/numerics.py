@@ -32,7 +32,7 @@ def non_negative(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused if it is below zero."""
     fraction = exact(value, name)
     if fraction < 0:
-        raise InvalidValue(f"{name} is {up(fraction):g}; it must not be below 0.")
+        raise InvalidValue(f"{name} is {up(fraction):g}; it must be at least 0.")
     return fraction
 
 

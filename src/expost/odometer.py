@@ -1,95 +1,28 @@
-"""Odometers and filters: spend adaptively, add up what was spent, stop before a cap."""
+"""Odometers: spend adaptively, add up what was spent, stop before a cap; nothing else opens private data to a step."""
 
 import os
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial, reduce
-from itertools import count
+from functools import reduce
 from threading import RLock
-from typing import Protocol, TypeVar, final
+from typing import TypeVar, final
 
+from expost._seal import SEAL, guarded
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table, exceeds
+from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
-from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
-from expost.ledger import Entry, Fact, Ledger, MemoryLedger
+from expost.errors import LedgerConflict, MechanismFailed, NotPrivate
+from expost.filters import Cap
+from expost.ledger import Entry, Fact, Hold, Ledger, MemoryLedger
 from expost.noise import Noise
-from expost.numerics import down, positive, up
 from expost.private import Neighbours, Part, Private
-from expost.release import Bill, Past, Release
-from expost.step import Bond, Inquiry, Mechanism, Stateful, Till, Verdict, agree, inquire, perform
+from expost.protocols import Bond, Inquiry, Mechanism, Stateful, Verdict, agree, recorded_name
+from expost.release import Bill, Past, Release, merged
 
 D = TypeVar("D")
 T = TypeVar("T")
 U = TypeVar("U")
-T_co = TypeVar("T_co", covariant=True)
-
-
-class Run(Protocol[T_co]):
-    """A step that is ready to run."""
-
-    def __call__(self, *, till: Till) -> Release[T_co]:
-        """Open, sample, settle and seal."""
-        ...
-
-
-class Cap(Protocol):
-    """A limit on the total, tested before data is opened. Implemented by Filter and PledgedFilter."""
-
-    def require(self, total: Spent) -> None:
-        """Raise BudgetExceeded unless the total stays within the limit."""
-        ...
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A cap on ε at one order: whatever is chosen below it, the whole run has that ex-ante bound.
-
-    Implements: filter (Theorem 4.3).
-    """
-
-    cap: Budget
-
-    @property
-    def promise(self) -> Promise:
-        """The ex-ante bound of any run under this filter."""
-        return Promise(Table.of([down(self.cap.alpha)], [up(self.cap.epsilon)]))
-
-    def require(self, total: Spent) -> None:
-        """Raise BudgetExceeded unless the total at the order stays within the cap, compared exactly."""
-        alpha, epsilon = self.cap.alpha, self.cap.epsilon
-        if exceeds(total.curve, alpha, epsilon):
-            raise BudgetExceeded(
-                f"would spend ε = {total.at(alpha):.6g} at α = {up(alpha):g}; the cap is {up(epsilon):.6g}. "
-                "Ask for less, or stop here."
-            )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PledgedFilter:
-    """A cap on the ε that a pledge would state: the whole run is (ε, δ)-DP.
-
-    Implements: filter on the pledged statement.
-    """
-
-    pledge: Pledge
-    cap: AdpEpsilon
-
-    def __post_init__(self) -> None:
-        positive(self.cap, "cap")
-
-    def require(self, total: Spent) -> None:
-        """Raise BudgetExceeded unless the stated ε stays within the cap."""
-        reached = stated(total, self.pledge)
-        if not reached <= self.cap:
-            raise BudgetExceeded(
-                f"would be stated as ε = {reached:.6g} at δ = {self.pledge.delta:g}; the cap is {self.cap:.6g}. "
-                "Ask for less, or stop here."
-            )
 
 
 @final
@@ -98,7 +31,7 @@ class _Account:
     """What one body of records has spent itself, what is pending, and the accounts of its parts by division."""
 
     own: Spent = field(default_factory=NOTHING.as_spent)
-    pending: dict[int, Promise] = field(default_factory=dict)
+    pending: dict[object, Promise] = field(default_factory=dict)
     divisions: dict[object, dict[Part, "_Account"]] = field(default_factory=dict)
 
     def total(self) -> Spent:
@@ -107,6 +40,17 @@ class _Account:
         for sides in self.divisions.values():
             spent = spent + reduce(Spent.beside, (side.total() for side in sides.values()))
         return spent
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """A step on record, whose promise is pending in the account of its part."""
+
+    entry: Entry
+    hold: Hold
+    account: _Account
+    key: object
 
 
 @final
@@ -121,18 +65,7 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = (
-        "_cap",
-        "_ledger",
-        "_lock",
-        "_names",
-        "_neighbours",
-        "_paid",
-        "_pid",
-        "_pledge",
-        "_seeded",
-        "_steps",
-    )
+    __slots__ = ("_cap", "_ledger", "_lock", "_names", "_neighbours", "_paid", "_pid", "_pledge", "_seeded")
 
     def __init__(
         self,
@@ -144,7 +77,7 @@ class Odometer:
     ) -> None:
         self._pledge, self._cap, self._seeded = pledge, cap, rehearsal
         self._ledger = MemoryLedger() if ledger is None else ledger
-        self._paid, self._steps = _Account(), count()
+        self._paid = _Account()
         self._neighbours: Neighbours | None = None
         self._names: dict[object, str] = {}
         self._lock, self._pid = RLock(), os.getpid()
@@ -187,10 +120,13 @@ class Odometer:
         agree(mechanism.neighbours, data)
         agree(past.neighbours, data)
         with self._lock:
-            promise, facts = mechanism.promise(budget), mechanism.facts(budget)
-            entry = self._entry(type(mechanism).__name__, data, noise, mechanism.floating, facts)
-            run = partial(perform, mechanism, data, budget, past, noise, cost=promise.as_spent())
-            return self._step(mechanism.bond if isinstance(mechanism, Stateful) else None, entry, promise, data, run)
+            promise, facts, earlier = mechanism.promise(budget), mechanism.facts(budget), past.joint()
+            entry = self._entry(recorded_name(mechanism), data, noise, mechanism.floating, facts)
+            bond = mechanism.bond if isinstance(mechanism, Stateful) else Bond("step")
+            held = self._hold(entry, promise, data, bond)
+            with bond:
+                value = self._open(lambda: mechanism.sample(data.open(SEAL), budget, past, noise))
+                return self._seal(value, held, promise.as_spent(), earlier)
 
     def ask(
         self, inquiry: Inquiry[D, U], held: Private[D], candidate: Release[U], *, trained: Spent, noise: Noise
@@ -204,43 +140,51 @@ class Odometer:
             inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
             entry = self._entry(check.name, held, noise, False, check.facts())
-            run = partial(inquire, inquiry, price, held, candidate, noise)
-            return self._step(inquiry.bond, entry, price.passed.beside(price.failed), held, run)
+            pending = self._hold(entry, price.passed.beside(price.failed), held, inquiry.bond)
+            with inquiry.bond:
+                verdict = self._open(lambda: inquiry.answer(price, held.open(SEAL), candidate.value, noise))
+                cost = price.passed if verdict.passed else price.failed
+                return self._seal(verdict, pending, cost.as_spent(), candidate)
 
     def _require_home(self) -> None:
         if os.getpid() != self._pid:
             raise LedgerConflict("this odometer was copied into another process; give each process its own.")
 
-    def _step(self, bond: Bond | None, entry: Entry, promise: Promise, data: Private[D], run: Run[T]) -> Release[T]:
-        """Refuse, bind, hold, run, settle; whatever happens after the hold, the promise stays billed."""
+    def _hold(self, entry: Entry, promise: Promise, data: Private[D], bond: Bond) -> _Held:
+        """Refuse, or bind and put on record; whatever happens after that, the promise stays billed."""
         if entry.seeded and not self._seeded:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
         agree(self._neighbours, data)
-        step, account = next(self._steps), self._account(data.part)
-        account.pending[step] = promise
+        key, account = object(), self._account(data.part)
+        account.pending[key] = promise
         try:
             if self._cap is not None:
                 self._cap.require(self.spent)
-            if bond is not None:  # after what may be refused, so that it stays free; before the hold
-                bond.bind((self, data.part))
+            bond.bind((self, data.part))  # after what may be refused, so that it stays free; before the hold
             hold = self._ledger.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
-            del account.pending[step]
+            del account.pending[key]
             raise
         self._neighbours = data.neighbours
+        return _Held(entry, hold, account, key)
 
-        def settle(spent: Spent) -> Bill:
-            self._ledger.capture(hold, spent)
-            account.own = account.own + spent
-            del account.pending[step]
-            return Bill(self.spent, data.neighbours, self._pledge)
+    def _open(self, run: Callable[[], T]) -> T:
+        """What a step makes of the data; a failure says what is spent with it, and nothing of its cause."""
+        try:
+            return guarded(run)
+        except MechanismFailed as failed:
+            failure = MechanismFailed(f"{failed} {self._spending()}")
+        raise failure  # outside, so that it has no context
 
-        with nullcontext() if bond is None else bond:
-            try:
-                return run(till=Till(self, settle))
-            except MechanismFailed as failed:
-                failure = MechanismFailed(f"{failed} {self._spending()}")
-            raise failure  # outside, so that it has no context
+    def _seal(self, value: T, held: _Held, spent: Spent, earlier: Release[object]) -> Release[T]:
+        """Settle the bill, and seal the value with the running total and with what led to it."""
+        entry, account = held.entry, held.account
+        self._ledger.capture(held.hold, spent)
+        account.own = account.own + spent
+        del account.pending[held.key]
+        bills = merged(earlier.bills(SEAL), {self: Bill(self.spent, self._neighbours, self._pledge)})
+        seeded, floating = entry.seeded or earlier.seeded, entry.floating or earlier.floating
+        return Release(value, bills, SEAL, seeded=seeded, floating=floating)
 
     def _spending(self) -> str:
         """What everything so far, pending steps in full, is stated as: nobody else will say it after a failure."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost._seal import SEAL, Seal, guarded, require
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Noise
 from expost.numerics import Real, exact
 from expost.storage import shares_storage
@@ -51,11 +51,9 @@ class Records(Protocol):
 
     def __len__(self) -> int:
         """How many records."""
-        ...
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> Self:
         """The records where the mask is true."""
-        ...
 
 
 R = TypeVar("R", bound=Records)
@@ -105,7 +103,7 @@ class Private(Generic[D]):
         return f"Private({self._part.label})"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("private data is not pickled or copied; pass the Private itself.")
+        raise TypeError("private data cannot be pickled or copied; pass the Private itself.")
 
     if not TYPE_CHECKING:  # a checker that knew these methods would let their misuse pass
 
@@ -156,11 +154,11 @@ class Split(Generic[D]):
         if not because.strip():
             raise InvalidValue("say in `because` why no record can be in both parts; the bound rests on it.")
         if set(train.part.line) & set(held.part.line):
-            raise SchemaMismatch("both parts come from the same data; use its split, or two disjoint sources.")
+            raise NotDisjoint("both parts come from the same data; use its split, or two disjoint sources.")
         if train.neighbours is not held.neighbours:
-            raise SchemaMismatch("the parts have different neighbour relations; a bound needs one.")
+            raise InvalidValue("the parts have different neighbour relations; a bound needs one.")
         if guarded(lambda: shares_storage(train.open(SEAL), held.open(SEAL))):
-            raise SchemaMismatch("both parts lie in the same memory; use split, or two disjoint sources.")
+            raise NotDisjoint("both parts lie in the same memory; use split, or two disjoint sources.")
         whole = Part("data", seeded=train.seeded or held.seeded)
         return _divide(train.open(SEAL), held.open(SEAL), train.neighbours, whole, because)
 
@@ -192,7 +190,7 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
 
 def keep_secret(self: object) -> NoReturn:
     """Refuse to be pickled or copied: for objects that hold secret noise, whose copy would forget its bill."""
-    raise TypeError(f"{type(self).__name__} holds secret noise and is not pickled or copied; begin a new one.")
+    raise TypeError(f"{type(self).__name__} holds secret noise and cannot be pickled or copied; begin a new one.")
 
 
 def _divide(train: D, held: D, neighbours: Neighbours, whole: Part, because: str, *, seeded: bool = False) -> Split[D]:

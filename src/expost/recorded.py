@@ -8,7 +8,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
 from expost.ledger import Entry, Fact, Hold, Ledger
-from expost.step import Check
+from expost.protocols import Check
 
 D = TypeVar("D")
 U = TypeVar("U")

@@ -10,7 +10,7 @@ from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
-from expost.errors import ForgedRelease, SchemaMismatch
+from expost.errors import ForgedRelease, InvalidValue
 from expost.private import Neighbours
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class Release(Generic[T_co]):
             raise ForgedRelease(f"a release is final; {name} cannot be removed.")
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a release is not pickled; publish its value, and let a ledger keep its bill.")
+        raise TypeError("a release cannot be pickled; publish its value, and let a ledger keep its bill.")
 
 
 @final
@@ -141,7 +141,7 @@ class Past(Generic[T_co]):
     def __init__(self, *steps: Release[T_co]) -> None:
         relations = {step.neighbours for step in steps} - {None}
         if len(relations) > 1:
-            raise SchemaMismatch("these releases have different neighbour relations, so no bound adds up; use one.")
+            raise InvalidValue("bounds for different neighbour relations do not add up; use one for all releases.")
         self._neighbours, self._steps = next(iter(relations), None), steps
 
     @property

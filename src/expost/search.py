@@ -9,13 +9,13 @@ from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch, SpentCheck
-from expost.ladder import Planned, Rung, Selector, Strides
+from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
+from expost.ladder import Planned, Priced, Rung, Selector, Strides
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Check, Inquiry, Mechanism, Verdict, agree
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Mechanism, Verdict, agree
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -116,7 +116,7 @@ class Search(Generic[D, T, U]):
 
     @property
     def outcome(self) -> Outcome[U]:
-        """What it has come to; the bill is that of the whole odometer."""
+        """The result so far; the bill is that of the whole odometer."""
         if self._candidate is None:
             raise InvalidValue("the selector stopped before the first release; there is nothing to return.")
         release = self._candidate.at_least(self._odometer.spent)
@@ -199,7 +199,7 @@ def finish(running: Search[D, T, U], on_step: Callable[[Line], None] | None = No
 
 
 def planned_stops(
-    mechanism: Mechanism[D, T],
+    mechanism: Priced,
     ladder: Planned,
     check: Check[D, U] | PublicCheck[U],
     *,
@@ -239,7 +239,7 @@ def _judge(
     held = split.held
     agree(check.neighbours, split.train)
     if held is None:
-        raise SchemaMismatch("this check reads held-out data and nothing was held out; split the data first.")
+        raise InvalidValue("this check reads held-out data and nothing was held out; split the data first.")
     inquiry = Inquiry(check)
 
     def ask(candidate: Release[U], rung: Rung) -> Verdict | None:

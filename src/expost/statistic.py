@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, final
 
 import numpy as np
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real, positive
@@ -49,7 +49,7 @@ class Statistic(Generic[D]):
         """The exact values, refused unless they are integers of the declared shape."""
         values = np.asarray(self.compute(data))
         if values.shape != self.shape or not np.issubdtype(values.dtype, np.integer):
-            raise SchemaMismatch(f"the statistic {self.name} did not return integers of its shape {self.shape}.")
+            raise InvalidValue(f"the statistic {self.name} did not return integers of its shape {self.shape}.")
         return values.astype(np.int64)
 
 
@@ -61,7 +61,7 @@ def histogram(
     def compute(data: S) -> Integers:
         values = np.asarray(codes(data))
         if values.shape != (len(data),):
-            raise SchemaMismatch(f"the codes of {name} are not one for each record.")
+            raise InvalidValue(f"{name} needs one code per record.")
         numbers = values.astype(np.float64)  # whatever their type holds: what a float rounds is outside all cells
         outside = np.clip(np.where(np.isfinite(numbers), numbers, -1), -1, cells).astype(np.int64)
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
@@ -85,13 +85,13 @@ def bounded_sum(
     width = int(width)  # numpy's small integers would wrap around
     limit = int(positive(clip, "clip") / positive(spacing, "spacing"))
     if not 1 <= limit <= 2**20:
-        raise InvalidValue(f"clip/spacing is {limit}; choose a spacing that makes it 1 to {2**20}.")
+        raise InvalidValue(f"clip/spacing is {limit}; choose a spacing that makes it between 1 and {2**20}.")
     unit = float(positive(spacing, "spacing"))
 
     def compute(data: S) -> Integers:
         values = np.asarray(rows(data), dtype=np.float64)
         if values.shape != (len(data), width) and (values.shape, width) != ((len(data),), 1):
-            raise SchemaMismatch(f"the rows of {name} are not {width} numbers for each record.")
+            raise InvalidValue(f"{name} needs one row of width {width} per record.")
         with np.errstate(over="ignore"):
             scaled = np.clip(np.nan_to_num(values.reshape(-1, width) / unit), -REACH, REACH)
         shares = limit / np.maximum(row_norms(scaled), limit)

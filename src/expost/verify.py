@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.numerics import non_negative, order
 
 X = TypeVar("X", bound=Hashable)
@@ -121,7 +121,7 @@ class FiniteMechanism(Generic[X, Y]):
             _check_law(row, f"the row of dataset {dataset!r}")
             for y, epsilon in row:
                 if not epsilon >= 0:
-                    raise InvalidValue(f"output {y!r} claims ε={epsilon}; ε must be 0, above 0 or infinite.")
+                    raise InvalidValue(f"output {y!r} claims ε={epsilon}; ε must be at least 0, or infinite.")
         frozen = {dataset: MappingProxyType(dict(row)) for dataset, row in self.table.items()}
         object.__setattr__(self, "table", MappingProxyType(frozen))
         object.__setattr__(self, "pairs", pairs)
@@ -221,7 +221,7 @@ def compose(
     for outcome in first.outcomes:
         second = second_given(*outcome)
         if second.pairs != first.pairs:
-            raise SchemaMismatch(f"the mechanism after {outcome!r} has other neighbours; use the same pairs.")
+            raise InvalidValue(f"the mechanism after {outcome!r} has other neighbours; use the same pairs.")
         for x, row in first.table.items():
             for follow, q in second.table[x].items():
                 table[x][(outcome, follow), combine(outcome[1], follow[1])] = row.get(outcome, 0.0) * q
@@ -231,7 +231,7 @@ def compose(
 def _check_law(law: Mapping[Z, float], name: str) -> None:
     """Refuse numbers that are not probabilities summing to 1."""
     if not all(p >= 0 for p in law.values()) or abs(math.fsum(law.values()) - 1) > ROUNDING:
-        raise InvalidValue(f"{name} is not a law; its probabilities must not be below 0 and must sum to 1.")
+        raise InvalidValue(f"{name} is not a law; its probabilities must be at least 0 and sum to 1.")
 
 
 def _exp(log: float) -> float:

@@ -6,11 +6,15 @@ PACKAGE = Path(__file__).parents[2] / "src/expost"
 MODULES = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
 INSTRUMENTS = (
     "__init__.py",
+    "checks/__init__.py",
+    "mechanisms/__init__.py",
     "accounting/boundaries.py",
+    "accounting/textbook.py",
     "accounting/worst_case.py",
     "accounting/odds.py",
     "baselines.py",
     "recorded.py",
+    "rules.py",
     "verify.py",
 )
 """What no release rests on: exports, comparisons, what reports read, and the means to check the rest."""
@@ -22,6 +26,7 @@ ABOVE = (
     "receipts/",
     "report/",
     "bill.py",
+    "judge.py",
     "datasets/",
     "tabular/",
     "training/",

@@ -28,8 +28,9 @@ def test_the_contracts_hold() -> None:
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [
-        ("ladder.py", "from expost._seal import SEAL", "only private, release and step hold the seal"),
-        ("mechanisms/gaussian.py", "import expost._seal", "only private, release and step hold the seal"),
+        ("ladder.py", "from expost._seal import SEAL", "only private, release and odometer hold the seal"),
+        ("mechanisms/gaussian.py", "import expost._seal", "only private, release and odometer hold the seal"),
+        ("protocols.py", "from expost._seal import SEAL", "only private, release and odometer hold the seal"),
         ("release.py", "from expost.search import search", "imports go down the layers"),
         (
             "search.py",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import expost
+from expost import errors
 
 API = (Path(__file__).parents[2] / "docs/api.md").read_text(encoding="utf-8")
 LISTED = re.findall(r"^\| `(\w+)` \|", API, re.MULTILINE)
@@ -41,6 +42,16 @@ def test_nothing_is_public_by_accident() -> None:
     names = {name for name in vars(expost) if not name.startswith("_")}
 
     assert names - submodules == set(expost.__all__) - {"errors"}
+
+
+def test_the_page_lists_every_error_and_what_else_it_may_be_caught_as() -> None:
+    kinds = [each for each in vars(errors).values() if inspect.isclass(each) and each is not errors.ExpostError]
+    builtin = (ValueError, ImportError, TypeError)
+
+    rows = re.findall(r"^\| `errors\.(\w+)` \|.*\| (?:`(\w+)` )?\|$", API, re.MULTILINE)
+
+    caught = {each.__name__: next((kind.__name__ for kind in builtin if issubclass(each, kind)), "") for each in kinds}
+    assert dict(rows) == caught
 
 
 @pytest.mark.parametrize("name", SUBMODULES)

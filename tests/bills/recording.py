@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost.accounting.claim import Spent
-from expost.accounting.curve import Linear, Table
+from expost.accounting.curve import Linear, Tabulated
 from expost.mechanisms.laplace_path import Kernel, Values
 from expost.noise import Floats, Integers, Noise, Shape
 from expost.sampling.bounds import Bounds
@@ -178,6 +178,6 @@ def descent_chances(value: int, low: Fraction, high: Fraction) -> list[float]:
 def is_pure(spent: Spent, epsilon: Fraction) -> bool:
     """Whether the bill is the curve of an ε-DP step: never below it, and above it by no more than rounding."""
     curve = spent.curve
-    assert isinstance(curve, Table)
+    assert isinstance(curve, Tabulated)
     costs = {alpha: pure_cost(epsilon, alpha) for alpha in (1.5, 2.0, 20.0, 1024.0)}
     return all(cost <= curve.at(alpha) <= cost * (1 + ROUNDING) for alpha, cost in costs.items())

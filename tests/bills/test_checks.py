@@ -7,13 +7,13 @@ from itertools import accumulate
 import pytest
 
 from expost.accounting.claim import Spent
-from expost.accounting.curve import Curve, Linear, Table
+from expost.accounting.curve import Curve, Linear, Tabulated
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
-from expost.step import Check, Inquiry, Verdict
+from expost.protocols import Check, Inquiry, Verdict
 from tests.bills.questions import FAR, REACH, UNIT, Given
 from tests.bills.recording import Draw, RecordingNoise, descent_chances, integer_gaussian_cost
 from tests.unit.examples import ALPHA, NONE, budget, people, released
@@ -67,7 +67,7 @@ def test_each_gaussian_question_has_the_noise_that_is_billed(margins: list[int])
     "trained",
     [
         [Linear(Fraction(0), Fraction(1, 10)), Linear(Fraction(0), Fraction(1, 4)), Linear(Fraction(2), Fraction(1))],
-        [Table.of((2.0, 4.0), (0.5, 0.5)), Table.of((2.0, 4.0), (1.0, 3.0)), Table.of((2.0,), (8.0,))],
+        [Tabulated.of((2.0, 4.0), (0.5, 0.5)), Tabulated.of((2.0, 4.0), (1.0, 3.0)), Tabulated.of((2.0,), (8.0,))],
     ],
 )
 def test_each_balanced_question_has_the_noise_of_what_training_spent_beyond_it(trained: list[Curve]) -> None:
@@ -85,7 +85,7 @@ def test_each_balanced_question_has_the_noise_of_what_training_spent_beyond_it(t
 
 def below(curve: Curve) -> Fraction:
     """The largest ρ with ρ·α at most the curve, at the orders it is known at."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return min(Fraction(value) / Fraction(alpha) for alpha, value in zip(curve.orders, curve.values, strict=True))
     assert isinstance(curve, Linear)
     return curve.rho

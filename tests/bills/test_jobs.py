@@ -7,16 +7,15 @@ import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Linear
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.synthesis.recipe import CheckMaker
 from expost.jobs.synthesis.run import synthesize
+from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.private import split
 from expost.tabular.score import Conditional
-from expost.training.head.gradient import Exact
+from expost.training.head.gradient import IntegerSums
 from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
 from tests.unit.examples import ALPHA, budget, people, rehearsal
@@ -64,7 +63,7 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
     (variance,) = {Fraction(draw.parameter) for draw in drawn if draw.shape != ()}
     steps = sum(draw.shape[0] for draw in drawn if isinstance(draw.shape, tuple) and draw.shape)
     (rate,) = {Fraction(draw.parameter) for draw in coins}
-    multiplier = mp.sqrt(int(variance - 3)) / Exact.reach
+    multiplier = mp.sqrt(int(variance - 3)) / IntegerSums.reach
     assert held == Draw("coins", HELD, COUNT)
     assert (steps, len(questions), rate) == (40, 3, Fraction(1, 10))
     for alpha in (2, 16):
@@ -74,8 +73,8 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
         assert trained + float(asked) <= ledger.spent.at(alpha) * (1 + ROUNDING)
 
 
-@pytest.mark.parametrize("check", [BalancedCheck, lambda question, sure: GaussianCheck(question, budget(1), 3, sure)])
-def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMaker) -> None:
+@pytest.mark.parametrize("check", [Balanced(), Budgeted(budget(1).epsilon)])
+def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: Judge) -> None:
     """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
     noise, ledger, form = recorder(), MemoryLedger(), schema()
 
@@ -90,7 +89,7 @@ def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: CheckMake
     asked = gaussian_rho(questions, 99**2)
     assert of_kind(noise, "coins") == [Draw("coins", HELD, COUNT)]
     assert (len(rungs), len(questions)) == (3, 3)
-    assert done.synthesis.outcome.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
+    assert done.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
     assert ledger.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
 
 

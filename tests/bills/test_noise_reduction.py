@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.curve import Curve, Linear
-from expost.mechanisms import Exact, Float, Measurement, NoiseReduction
+from expost.mechanisms import IntegerPath, Measurement, NoiseReduction, RealPath
 from expost.mechanisms.laplace_path import Kernel
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.release import Past
@@ -19,7 +19,7 @@ L1, SHAPE = Fraction(5, 2), (2, 2)
 STATISTIC: Statistic[Integers] = Statistic(lambda data: np.zeros(SHAPE, np.int64), SHAPE, Fraction(6), L1, ADD)
 ONE_CELL: Statistic[Integers] = Statistic(lambda data: np.zeros(1, np.int64), (1,), Fraction(6), L1, ADD)
 LEVELS = Fraction(1, 2), Fraction(2), Fraction(5)
-KERNELS = pytest.mark.parametrize("kernel", [Exact(), Float()])
+KERNELS = pytest.mark.parametrize("kernel", [IntegerPath(), RealPath()])
 
 
 def climb(mechanism: NoiseReduction[Integers], noise: Noise) -> list[tuple[Curve, Fraction]]:
@@ -66,7 +66,7 @@ def test_from_a_fixed_path_each_level_is_drawn_at_the_rate_that_is_billed(kernel
 def test_exact_noise_of_a_rate_is_asked_for_at_that_rate() -> None:
     noise = RecordingNoise(SeededNoise(3))
 
-    climb(NoiseReduction(STATISTIC, Exact()), noise)
+    climb(NoiseReduction(STATISTIC, IntegerPath()), noise)
 
     assert noise.asked[0] == Draw("discrete_laplace", L1 / LEVELS[0], SHAPE)
 
@@ -75,7 +75,7 @@ def test_floating_noise_of_a_rate_is_asked_for_at_that_rate() -> None:
     """Going down asks for uniform numbers only; how they are used is for the law of the values to show."""
     noise = RecordingNoise(SeededNoise(3))
 
-    climb(NoiseReduction(STATISTIC, Float()), noise)
+    climb(NoiseReduction(STATISTIC, RealPath()), noise)
 
     assert noise.asked == [Draw("laplace", float(L1 / LEVELS[0]), SHAPE), *[Draw("uniform", 1, SHAPE)] * 4]
 
@@ -94,7 +94,7 @@ def test_a_fixed_path_rises_by_noise_of_the_lower_rate(kernel: Kernel) -> None:
 def test_a_fixed_path_stays_with_the_chance_of_its_two_rates() -> None:
     noise = RecordingNoise(SeededNoise(3))
 
-    climb(NoiseReduction(ONE_CELL, Exact(), LEVELS), noise)
+    climb(NoiseReduction(ONE_CELL, IntegerPath(), LEVELS), noise)
 
     rates = [level / L1 for level in LEVELS]
     expected = [rise_chance(rates[1], rates[2]), rise_chance(rates[0], rates[1])]
@@ -117,7 +117,7 @@ def test_exact_noise_goes_down_by_the_chances_and_rates_of_its_two_levels(
 ) -> None:
     """The chances are sums over the joint law of both levels; further draws are geometric, at the rates' sum or gap."""
     noise, odometer = RecordingNoise(ScriptedNoise([value, *coins, *draws])), rehearsal()
-    mechanism, past = NoiseReduction(ONE_CELL, Exact()), Past[Measurement]()
+    mechanism, past = NoiseReduction(ONE_CELL, IntegerPath()), Past[Measurement]()
 
     for epsilon in (LEVELS[0], LEVELS[1] - LEVELS[0]):
         past = past.then(odometer.spend(mechanism, DATA, budget(epsilon), past, noise))
@@ -131,7 +131,7 @@ def test_exact_noise_goes_down_by_the_chances_and_rates_of_its_two_levels(
 def test_a_short_fall_is_drawn_by_rejection_at_the_gap_of_the_rates() -> None:
     """Where falling is nearly uniform: a place among |value| + 1, accepted with probability exp(−gap·place)."""
     noise, odometer = RecordingNoise(ScriptedNoise([1, 0, 0, 1, 1, True])), rehearsal()
-    mechanism, past = NoiseReduction(ONE_CELL, Exact()), Past[Measurement]()
+    mechanism, past = NoiseReduction(ONE_CELL, IntegerPath()), Past[Measurement]()
 
     for epsilon in (LEVELS[0], LEVELS[1] - LEVELS[0]):
         past = past.then(odometer.spend(mechanism, DATA, budget(epsilon), past, noise))

@@ -16,14 +16,14 @@ from torch import nn
 from torch.optim import SGD
 
 from expost.accounting.claim import Budget, Spent
-from expost.accounting.curve import Table
+from expost.accounting.curve import Tabulated
 from expost.accounting.descent import Descent
 from expost.bill import bill_total
 from expost.bill import billed as on_bill
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.private import Private
 from expost.release import Past
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import BLOCK, Head
 from expost.training.head.optimizer import Momentum
@@ -38,14 +38,14 @@ WIDTH, CLASSES, RECORDS = 3, 2, 20
 STEPS = BLOCK + 5
 CLIP, BATCH = 0.5, 4
 ORDERS = 2, 8, 32
-SUMMATIONS = pytest.mark.parametrize("summation", [Exact(), Floating()])
+SUMMATIONS = pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])
 CLIPPERS = pytest.mark.parametrize("clipper", [PerRecord, Ghost])
 pytestmark = pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
 
 
 def billed(spent: Spent, steps: int, rate: Fraction, multiplier: mp.mpf) -> bool:
     """Whether the bill is that of so many sampled steps: never below it, and above it by no more than rounding."""
-    assert isinstance(spent.curve, Table)
+    assert isinstance(spent.curve, Tabulated)
     costs = {alpha: steps * sampled_cost(rate, multiplier, alpha) for alpha in ORDERS}
     return all(cost <= spent.at(alpha) <= cost * (1 + ROUNDING) for alpha, cost in costs.items())
 
@@ -79,7 +79,7 @@ def test_a_head_asks_for_the_coins_and_the_noise_that_are_billed(summation: Summ
     assert coins == [Draw("coins", RATE, count * RECORDS) for count in counts]
     assert [draw.shape for draw in drawn] == [(count, CLASSES, WIDTH + 1) for count in counts]
     (parameter,) = {draw.parameter for draw in drawn}
-    if isinstance(summation, Exact):
+    if isinstance(summation, IntegerSums):
         assert {draw.kind for draw in drawn} == {"discrete_gaussian"}
         multiplier = mp.sqrt(int(Fraction(parameter) - 3)) / summation.reach
     else:
@@ -98,7 +98,7 @@ def test_the_noise_on_a_head_is_the_multiplier_times_what_a_record_moves(summati
     asked = RecordingNoise(SeededNoise(4))
     trained(summation, asked, records=1, steps=1)
     parameter = float(asked.asked[1].parameter)
-    std = parameter**0.5 if isinstance(summation, Exact) else parameter
+    std = parameter**0.5 if isinstance(summation, IntegerSums) else parameter
 
     def moved(script: Iterable[float]) -> float:
         return float(np.linalg.norm(trained(summation, ScriptedNoise(script), records=1, steps=1)[0]))
@@ -148,7 +148,7 @@ def module_trainer(clipper: type[Clipper], noise: Noise, *, records: int) -> Tra
     module = layer()
     data = torch.full((records, WIDTH), 10.0), torch.zeros(records, dtype=torch.int64)
     return Trainer(
-        module, SGD(module.parameters(), lr=1.0), data, batch=BATCH, clip=CLIP, noise_multiplier=MULTIPLIER,
+        module, SGD(module.parameters(), lr=1.0), data, batch=BATCH, max_grad_norm=CLIP, noise_multiplier=MULTIPLIER,
         records=RECORDS, gradients=clipper, noise=noise,
     )  # fmt: skip
 

@@ -11,13 +11,11 @@ from typing import Any
 from expost.accounting.claim import Budget, Spent
 from expost.accounting.statement import stated, stated_loss
 from expost.bill import bill_total
-from expost.checks.gaussian import GaussianCheck
-from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.finetuning.recipe import calibrated
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.synthesis.run import synthesize
-from expost.jobs.tunings import report as tuning
+from expost.jobs.tunings import receipt as tuning
 from expost.jobs.tunings.report import MADE, TuningFacts
+from expost.judge import Budgeted, SparseVector
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
 from expost.receipts.commitment import digest
@@ -50,8 +48,8 @@ def made(name: str) -> Facts:
     """The facts of a finished rehearsal with this check, relation, score or ending."""
     form = replacing() if name == "replacing one record" else schema()
     settings: dict[str, dict[str, Any]] = {
-        "Gaussian check": {"check": lambda question, sure: GaussianCheck(question, COSTLY, sure.looks, sure)},
-        "sparse vector check": {"check": lambda *asked: SparseVectorCheck.calibrated(asked[0], COSTLY, asked[1])},
+        "Gaussian check": {"check": Budgeted(COSTLY.epsilon)},
+        "sparse vector check": {"check": SparseVector(COSTLY.epsilon)},
         "the paper's check": {"confidence": None},
         "a score of one's own": {"score": halved},
         "ended at a cap": {"max_epsilon": 0.5},
@@ -68,7 +66,7 @@ def head(name: str) -> Facts:
     """The facts of a finished rehearsal of fine-tuning."""
     if name == "head, calibrated":
         settings: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
-        return finetune(*blobs(), accuracy=0.95, check=calibrated, noise=SeededNoise(3), **settings).facts
+        return finetune(*blobs(), accuracy=0.95, check=Budgeted(), noise=SeededNoise(3), **settings).facts
     return trained(0.95, public=name == "head, public", floating=name == "head, floating").facts
 
 

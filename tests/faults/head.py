@@ -11,8 +11,6 @@ def head() -> HeadRecipe:
     """What the words of the fine-tuning job amount to, as far as its price depends on them."""
     half = Fraction(1, 2)
     return HeadRecipe(
-        width=2,
-        classes=2,
         target=accuracy(0.05),
         schedule=Schedule.of_epochs(2, 2, 2, rate=half),
         start=Epsilon(1.0),

@@ -48,7 +48,7 @@ def _records(here: Path) -> None:
 
 def _first_of_table() -> str:
     done = made(customers(SCHEMA, 900), confidence=None)
-    return price(done.synthesis.plan.pledge.epsilon(done.synthesis.plan.stops[0]))
+    return price(done.facts.stops[0].epsilon)
 
 
 def _first_of_head() -> str:

@@ -12,18 +12,17 @@ import torch
 from torch import nn
 from torch.optim import SGD
 
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.jobs.modules.report import of_training
+from expost.judge import Balanced, Budgeted, Judge, OnPublic
 from expost.noise import SeededNoise
 from expost.report.facts import Facts
 from expost.search import Outcome
 from expost.training.head.score import accuracy
 from expost.training.torch.callback import Callback
-from expost.training.torch.course import CheckKind, Stage
-from expost.training.torch.records import Public
+from expost.training.torch.course import Stage
 from expost.training.torch.scores import OwnScore
 from expost.training.torch.trainer import Trainer
-from tests.unit.training.modules import held, network, sgd, train, trainer
+from tests.unit.training.modules import against, held, network, sgd, train, trainer
 from tests.unit.training.torch.hosts import Host
 
 Way: TypeAlias = Callable[[Trainer], Stage | Outcome[nn.Module]]
@@ -34,8 +33,8 @@ PLAN: dict[str, Any] = {"releases": 3, "every": "2 epochs"}
 def asked(name: str) -> Facts:
     """The facts of a rehearsed training with this check, score or ending."""
     settings: dict[str, dict[str, Any]] = {
-        "module, public": {"on": Public(held(100))},
-        "module, Gaussian check": {"check": GaussianCheck},
+        "module, public": against(OnPublic(held(100))),
+        "module, Gaussian check": {"check": Budgeted()},
         "module, the paper's check": {"confidence": None},
         "module, a score of one's own": {"score": OwnScore(lambda output, label: output[0].sigmoid())},
         "module, by steps": {"every": "5 steps"},
@@ -108,14 +107,14 @@ def blobs(records: int) -> tuple[torch.Tensor, torch.Tensor]:
     return features, (features[:, 0] > 0).long()
 
 
-def asking(check: CheckKind, every: str) -> Way:
+def asking(check: Judge, every: str) -> Way:
     """A run that no release of ends."""
     return lambda job: job.until(accuracy(0.99), on=blobs(30), check=check, releases=3, every=every)
 
 
 WAYS: dict[str, Way] = {
-    "balanced, an epoch at a time": asking(BalancedCheck, "2 epochs"),
-    "Gaussian, a release at a time": asking(GaussianCheck, "5 steps"),
+    "balanced, an epoch at a time": asking(Balanced(), "2 epochs"),
+    "Gaussian, a release at a time": asking(Budgeted(), "5 steps"),
     "by hand": lambda job: list(job.releases(releases=3, every="2 epochs"))[-1],
 }
 """How a run goes on: what is trained at once is lost at once."""

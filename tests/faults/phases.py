@@ -15,7 +15,7 @@ import expost.folders.scratch
 import expost.jobs.finetuning.records
 import expost.jobs.synthesis.recipe
 import expost.jobs.synthesis.run
-import expost.step
+import expost.protocols
 import expost.terminal.signals
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
@@ -61,7 +61,7 @@ def after(owner: Any, name: str, *, act: Callable[[], None] = halt) -> None:
 
 def opening(call: int, act: Callable[[], None] = halt) -> None:
     """Halt, or whatever else, with data open for this time."""
-    guarded: Callable[[Callable[[], Any]], Any] = getattr(expost.step, "guarded")  # noqa: B009
+    guarded: Callable[[Callable[[], Any]], Any] = getattr(expost.protocols, "guarded")  # noqa: B009
     calls = iter(range(1, 10**6))
 
     def acting(run: Callable[[], Any]) -> Any:
@@ -69,7 +69,7 @@ def opening(call: int, act: Callable[[], None] = halt) -> None:
             act()
         return run()
 
-    setattr(expost.step, "guarded", lambda run: guarded(lambda: acting(run)))  # noqa: B010
+    setattr(expost.protocols, "guarded", lambda run: guarded(lambda: acting(run)))  # noqa: B010
 
 
 def in_mid_line() -> None:

@@ -18,7 +18,7 @@ from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.mechanisms.laplace import FloatLaplace, Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
@@ -62,7 +62,7 @@ MECHANISMS: dict[str, Callable[[], Any]] = {
     "floating Gaussian": lambda: FloatGaussian(floats, (3,), 1, ADD),
     "Laplace": lambda: Laplace(counts()),
     "floating Laplace": lambda: FloatLaplace(floats, (3,), 1, ADD),
-    "noise reduction": lambda: NoiseReduction(counts(), Exact()),
+    "noise reduction": lambda: NoiseReduction(counts(), IntegerPath()),
     "exponential": lambda: Exponential(counts().evaluate, 3, Fraction(1), ADD),
 }
 CHECKS: dict[str, Any] = {

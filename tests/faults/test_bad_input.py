@@ -10,37 +10,30 @@ import pytest
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.baselines import Doubling, ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import (
-    BudgetExceeded,
-    ExpostError,
-    InvalidValue,
-    LedgerConflict,
-    NotPrivate,
-    SchemaMismatch,
-    SpentCheck,
-)
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, LedgerConflict, NotDisjoint, NotPrivate, SpentCheck
+from expost.filters import Filter, PledgedFilter
 from expost.jobs.finetuning.run import finetune
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.mechanisms.laplace import FloatLaplace, Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
-from expost.odometer import Filter, Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Private, Split, split
+from expost.protocols import Check, Inquiry, Mechanism
 from expost.release import Past
 from expost.search import planned_stops, search
 from expost.statistic import Statistic, bounded_sum
-from expost.step import Check, Inquiry, Mechanism
 from expost.training.schedule import Epsilon
 from tests.unit.examples import ADD, NONE, REPLACE, Tripwire, budget, line, one_sentence, people, released
 
@@ -122,7 +115,7 @@ def asked_in_another_odometer(wire: Tripwire) -> object:
 
 def reduced_elsewhere(wire: Tripwire, other: Private[Integers] | None = None) -> object:
     """A noise reduction that began in another odometer, or on other data in the same one."""
-    mechanism, data, odometer = NoiseReduction(wire.counts(), Exact()), people(0), Odometer()
+    mechanism, data, odometer = NoiseReduction(wire.counts(), IntegerPath()), people(0), Odometer()
     odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
     wire.opened = False
     running = Odometer() if other is None else odometer
@@ -131,7 +124,7 @@ def reduced_elsewhere(wire: Tripwire, other: Private[Integers] | None = None) ->
 
 def reduced_by_a_hair(wire: Tripwire) -> object:
     """A level that rises by one part in 2**70."""
-    mechanism, data, odometer = NoiseReduction(wire.counts(), Exact()), people(0), Odometer()
+    mechanism, data, odometer = NoiseReduction(wire.counts(), IntegerPath()), people(0), Odometer()
     odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
     wire.opened = False
     return odometer.spend(mechanism, data, budget(Fraction(1, 2**70)), Past(), SYSTEM)
@@ -160,7 +153,7 @@ def exhausted(wire: Tripwire) -> object:
 
 def planned(wire: Tripwire, delta: float) -> object:
     """A plan for a search at this δ."""
-    return plan(
+    return tightest_pledge(
         planned_stops(Gaussian(wire.counts()), LADDER, GaussianCheck(question(wire), budget(1), 1, None)), delta
     )
 
@@ -181,7 +174,7 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
         InvalidValue,
     ),
     "reduced noise beyond 64 bits": (
-        lambda wire: spend(NoiseReduction(wire.counts(), Exact()), budget(Fraction(1, 2**200))),
+        lambda wire: spend(NoiseReduction(wire.counts(), IntegerPath()), budget(Fraction(1, 2**200))),
         InvalidValue,
     ),
     "check noise beyond 64 bits": (
@@ -206,10 +199,13 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     ),
     "ladder beyond the floats": (lambda wire: Ladder.geometric(1e-200, 1e200, 3, alpha=20), InvalidValue),
     "levels of a reduction out of order": (
-        lambda wire: spend(NoiseReduction(wire.counts(), Exact(), (2, 1))),
+        lambda wire: spend(NoiseReduction(wire.counts(), IntegerPath(), (2, 1))),
         InvalidValue,
     ),
-    "level off a reduction's ladder": (lambda wire: spend(NoiseReduction(wire.counts(), Exact(), (2,))), InvalidValue),
+    "level off a reduction's ladder": (
+        lambda wire: spend(NoiseReduction(wire.counts(), IntegerPath(), (2,))),
+        InvalidValue,
+    ),
     "no rungs to double": (lambda wire: Doubling(budget(1), 0), InvalidValue),
     "check levels that decrease": (lambda wire: ReducedAboveThreshold(question(wire), (ONE + ONE, ONE)), InvalidValue),
     "delta of zero": (lambda wire: FixedOrder.at(20, 0.0), InvalidValue),
@@ -255,10 +251,10 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     ),
     "one question too many": (asked_out, SpentCheck),
     "question after a pass": (asked_after_a_pass, SpentCheck),
-    "question to another part": (asked_of_another_part, SchemaMismatch),
-    "question in another odometer": (asked_in_another_odometer, SchemaMismatch),
-    "noise reduction in another odometer": (reduced_elsewhere, SchemaMismatch),
-    "noise reduction on other data": (lambda wire: reduced_elsewhere(wire, people(0)), SchemaMismatch),
+    "question to another part": (asked_of_another_part, LedgerConflict),
+    "question in another odometer": (asked_in_another_odometer, LedgerConflict),
+    "noise reduction in another odometer": (reduced_elsewhere, LedgerConflict),
+    "noise reduction on other data": (lambda wire: reduced_elsewhere(wire, people(0)), LedgerConflict),
     "noise reduction by a hair": (reduced_by_a_hair, InvalidValue),
     "neighbours in words": (lambda wire: Private(0, "replace one record"), InvalidValue),  # type: ignore[arg-type] # no Neighbours
     "neighbours of a statistic in words": (
@@ -269,9 +265,9 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "second pledge": (pledged_twice, LedgerConflict),
     "check without a held part": (
         lambda wire: climb(wire, LADDER, GaussianCheck(question(wire), budget(1), 1, None), Split.whole(people(0))),
-        SchemaMismatch,
+        InvalidValue,
     ),
-    "another neighbour relation": (lambda wire: spend(Gaussian(wire.counts(REPLACE))), SchemaMismatch),
+    "another neighbour relation": (lambda wire: spend(Gaussian(wire.counts(REPLACE))), InvalidValue),
     "exhausted filter": (exhausted, BudgetExceeded),
     "pledged filter too small": (
         lambda wire: spend(
@@ -294,7 +290,7 @@ CASES: dict[str, tuple[Action, type[ExpostError]]] = {
     "split without a reason": (lambda wire: Split.from_parts(people(0), people(1), because=" "), InvalidValue),
     "the same part twice": (
         lambda wire: Split.from_parts(data := Private(0), data, because="two hospitals"),
-        SchemaMismatch,
+        NotDisjoint,
     ),
 }
 
@@ -364,7 +360,7 @@ UNTRAINABLE: dict[str, dict[str, Any]] = {
     "rate above one": {"rate": 2},
     "NaN rate": {"rate": NAN},
     "delta of one": {"delta": 1.0},
-    "clip of zero": {"clip": 0.0},
+    "clip of zero": {"max_grad_norm": 0.0},
     "infinite batch": {"batch": INF},
     "negative drop": {"drop": -0.1},
     "one class only": {"classes": 1},

@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from expost.cli import main
 from expost.errors import ExpostError
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.synthesis.run import Synthesized, synthesize
+from expost.jobs.result import Result
+from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Integers, SeededNoise
 from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
@@ -165,7 +166,7 @@ def test_a_canary_in_a_draft_is_seen_in_what_is_printed(here: Path) -> None:
 FRAMES: dict[str, Callable[[Any], Any]] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
-def job(table: object, **changes: Any) -> Synthesized:
+def job(table: object, **changes: Any) -> Result[Any]:
     """A rehearsal."""
     usual: dict[str, Any] = {
         "schema": SCHEMA,
@@ -218,7 +219,7 @@ def test_no_canary_is_in_what_an_error_holds(
     """
     if not tried:
         monkeypatch.setattr("expost.jobs.synthesis.run.rehearse", lambda *words: None)
-        monkeypatch.setattr("expost.jobs.synthesis.recipe.require_apart", lambda *words: None)
+        monkeypatch.setattr("expost.jobs.synthesis.climbing.require_apart", lambda *words: None)
     small = {name: cells[:8] for name, cells in planted().items()}
 
     with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:
@@ -306,8 +307,8 @@ def tuned(source: str, *words: str, accuracy: str = "0.05") -> tuple[int, bytes]
 TUNED: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "success": (0, lambda: tuned("sound.npz")),
     "success as JSON": (0, lambda: tuned("sound.npz", "--json")),
-    "success on public records": (0, lambda: tuned("sound.npz", "--validation", "others.npz")),
-    "refused for its public records": (2, lambda: tuned("sound.npz", "--validation", "sound.npz")),
+    "success on public records": (0, lambda: tuned("sound.npz", "--check", "public:others.npz")),
+    "refused for its public records": (2, lambda: tuned("sound.npz", "--check", "public:sound.npz")),
     "success in floating point": (0, lambda: tuned("sound.npz", "--floating", "--confidence", "none")),
     "exhausted": (3, lambda: tuned("sound.npz", accuracy="0.999")),
     "capped": (3, lambda: tuned("sound.npz", "--max-epsilon", "5.5", accuracy="0.999")),

@@ -25,15 +25,15 @@ from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian
 from expost.mechanisms.laplace import FloatLaplace, Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Floats, Integers, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
+from expost.protocols import Check, Inquiry, Mechanism
 from expost.release import Past
 from expost.search import search
 from expost.statistic import Statistic, bounded_sum, histogram
-from expost.step import Check, Inquiry, Mechanism
 from tests.unit.examples import ADD, Says, budget, released
 
 CANARY = 424242424242
@@ -89,7 +89,7 @@ def mechanisms(way: Callable[[Integers], NoReturn]) -> Iterator[Mechanism[Intege
     yield Laplace(broken(way))
     yield Gaussian(histogram(way, 3, ADD))
     yield Gaussian(bounded_sum(way, 1, ADD, clip=1, spacing=1))
-    yield NoiseReduction(broken(way), Exact())
+    yield NoiseReduction(broken(way), IntegerPath())
     yield FloatGaussian(way, (1,), 1.0, ADD)
     yield FloatLaplace(way, (1,), 1.0, ADD)
     yield Exponential(way, 2, ONE, ADD)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from expost.jobs import audit as check
-from expost.jobs.tunings import report as tuning
-from expost.jobs.tunings.report import PRICES, tuning_receipt
+from expost.jobs.tunings import receipt as tuning
+from expost.jobs.tunings.receipt import PRICES, tuning_receipt
 from expost.receipts.receipt import receipt_text
 from expost.terminal.ending import NOT_REACHED
 from tests.faults.forger import believes, first_that_fools, fools, forgeries, lowered

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.tunings.report import MOST_CONFIGURATIONS
+from expost.jobs.tunings.receipt import MOST_CONFIGURATIONS
 from expost.receipts.notation import MOST_COUNT, MOST_DIGITS, MOST_LINES, MOST_ORDERS, fraction
 from expost.receipts.testimony import MOST_ENTRIES, MOST_STOPS
 from expost.receipts.untrusted import MOST_BYTES, MOST_FIGURES, MOST_SHOWN, quoted
@@ -295,11 +295,11 @@ def test_the_slowest_receipts_end_soon(tmp_path: Path) -> None:
         path.write_text(json.dumps(restated(changed(name, spoil))), encoding="utf-8")
     program = (
         "import resource, sys\n"
-        "from expost.receipts.audit import check\n"
+        "from expost.jobs import audit\n"
         "from expost.receipts.untrusted import receipt_in, text_from\n"
         "from pathlib import Path\n"
         "resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
-        "print(any(check(receipt_in(text_from(Path(path)), Path(path))).matches for path in sys.argv[1:]))\n"
+        "print(any(audit(receipt_in(text_from(Path(path)), Path(path))).matches for path in sys.argv[1:]))\n"
     )
 
     paths = map(str, sorted(tmp_path.iterdir()))

@@ -144,7 +144,7 @@ def test_an_interrupt_in_mid_run_leaves_only_its_journal_and_nothing_replaced(
 def test_an_interrupt_in_mid_run_says_what_was_spent_in_one_sentence(stopped: Callable[..., Ended]) -> None:
     """That is what a run is stated at that stops on the first rung: the least that any stop is."""
     done = made(customers(SCHEMA, 900))
-    first = done.synthesis.plan.pledge.epsilon(done.synthesis.plan.stops[0])
+    first = done.facts.stops[0].epsilon
 
     ended = stopped(*INTERRUPTED)
 
@@ -202,8 +202,6 @@ def tuned(here: Path, number: int) -> Ended:
 def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_its_journal(tmp_path: Path) -> None:
     """The steps of a release are on the bill before the first of them runs."""
     recipe = HeadRecipe(
-        width=6,
-        classes=3,
         target=accuracy(0.999),
         schedule=Schedule.of_epochs(1, 1000000, 2, rate=Fraction(1, 10)),
         start=Epsilon(0.1),

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim import Adam, Optimizer
 
 from expost.bill import bill_total, billed
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
 from expost.training.torch.callback import Callback
@@ -69,7 +69,9 @@ class Lightning:
 
 
 def job(module: nn.Module) -> Trainer:
-    return Trainer(module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3))
+    return Trainer(
+        module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+    )
 
 
 def raw(host: Lightning) -> None:
@@ -98,7 +100,7 @@ def test_an_ordinary_module_of_lightnings_is_refused_at_whichever_hook_comes_fir
     module, trainer, callback = begun()
     host = Lightning(module, [Adam(module.parameters())], batch=raw, hooks=hooks)
 
-    with pytest.raises(SchemaMismatch, match=THEIRS):
+    with pytest.raises(InvalidValue, match=THEIRS):
         host.fit(callback)
 
     assert not host.written
@@ -109,7 +111,7 @@ def test_an_ordinary_module_of_lightnings_is_refused_at_whichever_hook_comes_fir
 def test_so_is_an_optimiser_that_holds_other_parameters_than_ours() -> None:
     module, _, callback = begun()
 
-    with pytest.raises(SchemaMismatch, match=THEIRS):
+    with pytest.raises(InvalidValue, match=THEIRS):
         Lightning(module, [Adam(network().parameters())]).fit(callback)
 
 
@@ -144,7 +146,7 @@ def test_a_change_of_the_module_that_is_not_ours_is_refused_and_no_further_epoch
     host = Lightning(module, batch=batch)
 
     for _ in range(2):  # also if the loop swallows the first refusal
-        with pytest.raises(SchemaMismatch, match=CHANGED):
+        with pytest.raises(LedgerConflict, match=CHANGED):
             host.fit(callback)
 
     assert not host.written
@@ -155,7 +157,7 @@ def test_weights_that_lightning_restores_from_a_file_are_refused_at_the_start() 
     module, _, callback = begun()
     module.load_state_dict(nn.Sequential(*network()).state_dict() | {"0.bias": torch.ones(12)})
 
-    with pytest.raises(SchemaMismatch, match=CHANGED):
+    with pytest.raises(LedgerConflict, match=CHANGED):
         callback.on_fit_start(Lightning(module), module)
 
 
@@ -163,7 +165,7 @@ def test_a_checkpoint_of_changed_weights_is_not_written() -> None:
     module, _, callback = begun()
     frozen(Lightning(module))
 
-    with pytest.raises(SchemaMismatch, match=CHANGED):
+    with pytest.raises(LedgerConflict, match=CHANGED):
         callback.on_save_checkpoint(Lightning(module), module, {})
 
 
@@ -191,7 +193,7 @@ def test_whoever_asks_for_releases_must_leave_the_module_alone_too() -> None:
     spent = bill_total(billed(trainer.ledger)).at(8)
     frozen(Lightning(module))
 
-    with pytest.raises(SchemaMismatch, match=CHANGED):
+    with pytest.raises(LedgerConflict, match=CHANGED):
         next(stages)
 
     assert bill_total(billed(trainer.ledger)).at(8) == spent
@@ -201,7 +203,7 @@ def test_and_whoever_listens_to_a_run() -> None:
     module = network()
     trainer = job(module)
 
-    with pytest.raises(SchemaMismatch, match=CHANGED):
+    with pytest.raises(LedgerConflict, match=CHANGED):
         trainer.until(accuracy(0.99), on=held(), **PLAN, on_step=lambda line: frozen(Lightning(module)))
 
     assert sum(count for entry, _, count in trainer.ledger.lines if entry.what == "ModuleDescent") == 1
@@ -211,13 +213,13 @@ def test_frozen_weights_and_buffers_must_stay_as_they_were_as_well() -> None:
     module = nn.Sequential(network(), nn.Linear(10, 10).requires_grad_(False))
     optimizer = torch.optim.SGD([each for each in module.parameters() if each.requires_grad], lr=1.0)
     stages = Trainer(
-        module, optimizer, train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
+        module, optimizer, train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(3)
     ).releases(every="1 step", releases=2)
     next(stages)
     with torch.no_grad():
         module.get_parameter("1.bias").add_(1)
 
-    with pytest.raises(SchemaMismatch, match=CHANGED):
+    with pytest.raises(LedgerConflict, match=CHANGED):
         next(stages)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 from torch.utils.data import TensorDataset
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import SeededNoise
 from expost.training.torch import clipping, memory, probe
 from expost.training.torch.trainer import Trainer
@@ -48,19 +48,21 @@ def layered(most: float) -> nn.Module:
 
 
 def job(module: nn.Module, records: Any) -> Trainer:
-    return Trainer(module, sgd(module), records, batch=60, clip=1.0, noise_multiplier=1.0, noise=SeededNoise(1))
+    return Trainer(
+        module, sgd(module), records, batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=SeededNoise(1)
+    )
 
 
 def test_an_embedding_that_rescales_the_rows_it_looks_up_is_refused_by_name() -> None:
-    with pytest.raises(SchemaMismatch, match=r"the layer 0 \(Embedding\) rescales .*; leave out max_norm"):
+    with pytest.raises(InvalidValue, match=r"the layer 0 \(Embedding\) rescales .*; leave out max_norm"):
         job(layered(1.0), sentences(canary=True))
-    with pytest.raises(SchemaMismatch, match=r"\(EmbeddingBag\) rescales"):
+    with pytest.raises(InvalidValue, match=r"\(EmbeddingBag\) rescales"):
         job(nn.EmbeddingBag(10, 10, max_norm=1.0), sentences(canary=True))
 
 
 @pytest.mark.parametrize("most", [0.1, 1.0, 50.0])
 def test_so_is_one_that_does_it_by_a_function_even_if_its_weights_are_below_that_norm(most: float) -> None:
-    with pytest.raises(SchemaMismatch, match=r"a pass through this module changes table\.weight"):
+    with pytest.raises(InvalidValue, match=r"a pass through this module changes table\.weight"):
         job(Bounded(most), sentences(canary=True))
 
 
@@ -75,7 +77,7 @@ def test_were_it_not_refused_one_record_could_be_read_off_the_weights(monkeypatc
             torch.optim.SGD(module.parameters(), lr=1e-9),
             sentences(canary=canary),
             batch=600,
-            clip=1.0,
+            max_grad_norm=1.0,
             noise_multiplier=1000.0,
             noise=SeededNoise(1),
         )
@@ -174,7 +176,7 @@ KEEPING: dict[str, tuple[Callable[[], nn.Module], str]] = {
 
 @pytest.mark.parametrize(("make", "name"), KEEPING.values(), ids=KEEPING)
 def test_a_module_that_keeps_something_is_refused_and_told_what(make: Callable[[], nn.Module], name: str) -> None:
-    with pytest.raises(SchemaMismatch, match=f"a pass through this module changes {name}, which would keep something"):
+    with pytest.raises(InvalidValue, match=f"a pass through this module changes {name}, which would keep something"):
         job(make(), train())
 
 
@@ -222,7 +224,7 @@ GENERATOR = np.random.default_rng(1)
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (Elsewhere, "give other outputs in another call, .* keep nothing from call to call"),
+        (Elsewhere, "give different outputs in another call, .* keep nothing from call to call"),
         (lambda: Chancy(lambda features: features * GENERATOR.random()), "draw from that generator alone"),
         (lambda: Chancy(lambda features: dropout(features, 0.3)), "in another call in eval mode; draw in train mode"),
     ],
@@ -231,7 +233,7 @@ GENERATOR = np.random.default_rng(1)
 def test_a_module_that_answers_differently_from_call_to_call_is_refused(
     make: Callable[[], nn.Module], sentence: str
 ) -> None:
-    with pytest.raises(SchemaMismatch, match=sentence):
+    with pytest.raises(InvalidValue, match=sentence):
         job(make(), TensorDataset(*train()))
 
 
@@ -243,7 +245,7 @@ def test_weights_made_large_are_what_finds_a_norm_that_is_not_reached_yet(
     monkeypatch.setattr(memory, "LARGE", multiple)
 
     if multiple > 1:
-        with pytest.raises(SchemaMismatch, match=r"table\.weight"):
+        with pytest.raises(InvalidValue, match=r"table\.weight"):
             job(Bounded(50.0), sentences(canary=True))
     else:
         job(Bounded(50.0), sentences(canary=True))
@@ -253,5 +255,5 @@ def test_the_static_refusal_holds_for_frozen_tables_as_well() -> None:
     module = layered(1.0)
     module.get_submodule("0").requires_grad_(False)
 
-    with pytest.raises(SchemaMismatch, match="leave out max_norm"):
+    with pytest.raises(InvalidValue, match="leave out max_norm"):
         clipping.require_trainable(module, torch.optim.SGD(module.get_submodule("2").parameters(), lr=1.0), None)

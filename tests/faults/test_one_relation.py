@@ -15,14 +15,15 @@ from expost import odometer as odometers
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.pledge import FixedOrder, Pledge
 from expost.checks import CentredSum, GaussianCheck
-from expost.errors import BudgetExceeded, LedgerConflict, SchemaMismatch
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
+from expost.filters import Filter
 from expost.ledger import Entry, Hold, Ledger, MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private
+from expost.protocols import Inquiry
 from expost.release import Past, Release
-from expost.step import Inquiry
 from tests.unit.examples import (
     ADD,
     REPLACE,
@@ -70,7 +71,7 @@ def number_under_two_relations(records: int, ledger: Ledger) -> tuple[int, float
 
 
 def test_an_odometer_stays_with_the_neighbours_of_its_first_step() -> None:
-    with pytest.raises(SchemaMismatch, match="use one, and an odometer for each") as refused:
+    with pytest.raises(InvalidValue, match="use one, and an odometer for each") as refused:
         number_under_two_relations(7, Forgetful())
 
     assert one_sentence(refused.value)
@@ -94,7 +95,7 @@ def test_the_other_relation_is_refused_before_data_is_opened_and_costs_nothing(f
     odometer.spend(Gaussian(counts(neighbours=first)), people(0, neighbours=first), budget(1), Past(), silence())
     before = odometer.spent
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         odometer.spend(Gaussian(wire.counts(second)), people(0, neighbours=second), budget(1), Past(), silence())
 
     assert not wire.opened
@@ -106,7 +107,7 @@ def test_a_question_under_another_relation_is_refused_too() -> None:
     candidate = odometer.spend(Says(0), people(0), budget(1), Past(), silence())
     check = GaussianCheck(CentredSum.accuracy(wire.score, 0.5, REPLACE), budget(1), 2, None)
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         odometer.ask(Inquiry(check), people(0, neighbours=REPLACE), candidate, trained=odometer.spent, noise=silence())
 
     assert not wire.opened
@@ -118,7 +119,7 @@ def test_a_failed_step_fixes_the_relation() -> None:
     with pytest.raises(Exception, match="a step failed"):
         odometer.spend(broken, people(0), budget(1), Past(), silence())
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         odometer.spend(Says(0, neighbours=REPLACE), people(0, neighbours=REPLACE), budget(1), Past(), silence())
 
 
@@ -156,7 +157,7 @@ MIXED: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("mixing", MIXED.values(), ids=MIXED)
 def test_releases_of_two_odometers_are_not_billed_together_across_relations(mixing: Callable[[], object]) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(InvalidValue) as refused:
         mixing()
 
     assert one_sentence(refused.value)

@@ -23,7 +23,7 @@ from expost.release import Past
 from expost.statistic import Statistic, bounded_sum
 from expost.training.head import score
 from expost.training.head.arrays import InNumpy
-from expost.training.head.gradient import Exact
+from expost.training.head.gradient import IntegerSums
 from expost.training.head.score import unit
 from tests.unit.examples import ADD, budget, rehearsal, silence
 
@@ -198,11 +198,11 @@ def pulled(rows: Rows) -> Rows:
     """What each record of an exact head adds to the sum of gradients, features by classes."""
     kept = np.asarray(rows, np.float64)
     norms = row_norms(np.hstack([kept, np.ones((len(kept), 1))]))[:, None]
-    prepared = np.asarray(Exact().prepare(kept, norms, np))
+    prepared = np.asarray(IntegerSums().prepare(kept, norms, np))
     weights = SeededNoise(3).gaussian(0.5, (3, WIDTH))
     truth = np.tile(np.eye(3)[:, :1], len(kept))
-    products = InNumpy().scores(Exact().read(weights, np), prepared)
-    factors = np.asarray(Exact().pulls(products, norms.T, truth, 1.0, np))
+    products = InNumpy().scores(IntegerSums().read(weights, np), prepared)
+    factors = np.asarray(IntegerSums().pulls(products, norms.T, truth, 1.0, np))
     return np.asarray(factors.T[:, :, None] * prepared[:, None, :])
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from expost.errors import SchemaMismatch
-from expost.jobs.synthesis.public import public_check
+from expost.errors import NotDisjoint
+from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.tabular.table import Table
 from expost.training.head.labelled import Labelled
@@ -72,8 +72,8 @@ each_disguise = pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISG
 def refused(table: object, public: object) -> str:
     """Why the run was not done; nothing is on record."""
     ledger = MemoryLedger()
-    with pytest.raises(SchemaMismatch, match="same") as refusal:
-        made(table, check=public_check(public, SCHEMA), ledger=ledger)
+    with pytest.raises(NotDisjoint, match="same") as refusal:
+        made(table, check=OnPublic(public), ledger=ledger)
     assert one_sentence(refusal.value)
     assert (ledger.lines, ledger.held) == ((), ())
     return str(refusal.value)
@@ -102,10 +102,10 @@ def test_the_command_refuses_a_table_as_its_own_public_check(disguise: Callable[
 
 def test_the_same_file_is_refused_before_the_private_side_of_it_is_read(tmp_path: Path) -> None:
     path = csv(tmp_path)
-    public = public_check(path, SCHEMA)
+    public = OnPublic(path)
     path.write_bytes(b"nothing that could be read")
 
-    with pytest.raises(SchemaMismatch, match="same file"):
+    with pytest.raises(NotDisjoint, match="same file"):
         made(path, check=public)
 
 
@@ -127,7 +127,7 @@ def test_a_frame_is_not_its_own_public_check(kind: Callable[[dict[str, list[Any]
 
 
 def test_other_records_are_a_public_check(tmp_path: Path) -> None:
-    made(csv(tmp_path), check=public_check(public_records(tmp_path), SCHEMA))
+    made(csv(tmp_path), check=OnPublic(public_records(tmp_path)))
 
 
 def test_records_are_the_same_only_where_each_is() -> None:
@@ -167,7 +167,7 @@ HEADS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("disguise", HEADS.values(), ids=HEADS)
 def test_labelled_records_are_not_their_own_public_check(disguise: Callable[[Path], object], tmp_path: Path) -> None:
-    refusal = heads.refused(npz(tmp_path), validation=disguise(tmp_path))
+    refusal = heads.refused(npz(tmp_path), check=OnPublic(disguise(tmp_path)))
 
     assert "the public records are those to train on" in str(refusal)
 
@@ -175,7 +175,7 @@ def test_labelled_records_are_not_their_own_public_check(disguise: Callable[[Pat
 def test_the_command_refuses_labelled_records_as_their_own_public_check(tmp_path: Path) -> None:
     path = str(npz(tmp_path))
 
-    result = run("finetune", path, "--accuracy", "0.8", "--out", str(tmp_path / "out"), "--validation", path)
+    result = run("finetune", path, "--accuracy", "0.8", "--out", str(tmp_path / "out"), "--check", f"public:{path}")
 
     assert result.exit_code == 2, result.output
     assert "the public records are those to train on" in result.stderr

@@ -11,13 +11,13 @@ from torch import Tensor
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
 import expost
-from expost.errors import SchemaMismatch
+from expost.errors import NotDisjoint
+from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.training.head.labelled import Labelled
 from expost.training.head.score import accuracy
 from expost.training.overlap import same_data
-from expost.training.torch.records import Public
-from tests.unit.training.modules import Pair, trainer
+from tests.unit.training.modules import Pair, against, trainer
 
 torch.manual_seed(3)
 FEATURES, LABELS = torch.rand(600, 64), torch.arange(600) % 10
@@ -120,13 +120,13 @@ SAME: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", [Public, lambda records: records], ids=["public", "held out"])
+@pytest.mark.parametrize("kind", [OnPublic, lambda records: records], ids=["public", "held out"])
 @pytest.mark.parametrize(("data", "on"), SAME.values(), ids=SAME)
 def test_records_to_train_on_are_not_checked_on(data: Any, on: Any, kind: Callable[[Any], Any]) -> None:
     job = trainer(data, batch=1)
 
-    with pytest.raises(SchemaMismatch, match="are among those to train on; hold some out") as refused:
-        job.begin(accuracy(0.5), on=kind(on), releases=2, every="1 step")
+    with pytest.raises(NotDisjoint, match="are among those to train on; hold some out") as refused:
+        job.begin(accuracy(0.5), **against(kind(on)), releases=2, every="1 step")
 
     assert str(refused.value).count("\n") == 0
     assert not job.ledger.lines
@@ -163,7 +163,7 @@ CLASSES = np.arange(60) % 3
 
 def finetuned(features: Any, validation: Any) -> None:
     expost.finetune(
-        features, CLASSES[: len(features)], accuracy=0.1, validation=validation, noise=SeededNoise(1), releases=1
+        features, CLASSES[: len(features)], accuracy=0.1, check=OnPublic(validation), noise=SeededNoise(1), releases=1
     )
 
 
@@ -181,7 +181,7 @@ def finetuned(features: Any, validation: Any) -> None:
     ids=["the array", "a slice", "turned round", "a copy", "a list", "a tensor on it", "scaled"],
 )
 def test_a_head_is_not_checked_on_the_records_it_was_trained_on(validation: Any) -> None:
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on, or some of them"):
+    with pytest.raises(NotDisjoint, match="the public records are those to train on, or some of them"):
         finetuned(ARRAY, validation)
 
 
@@ -189,9 +189,9 @@ def test_nor_on_the_file_they_came_from(tmp_path: Path) -> None:
     path = tmp_path / "records.npz"
     np.savez(path, features=ARRAY, labels=CLASSES)
 
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on"):
-        expost.finetune(path, accuracy=0.1, validation=path, noise=SeededNoise(1), releases=1)
-    with pytest.raises(SchemaMismatch, match="the public records are those to train on"):
+    with pytest.raises(NotDisjoint, match="the public records are those to train on"):
+        expost.finetune(path, accuracy=0.1, check=OnPublic(path), noise=SeededNoise(1), releases=1)
+    with pytest.raises(NotDisjoint, match="the public records are those to train on"):
         finetuned(ARRAY, path)
 
 

@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import engine
@@ -64,7 +64,7 @@ STATEMENTS = [
 def test_a_statement_that_is_not_one_select_is_refused_and_leaves_nothing(sql: str, here: Path) -> None:
     before = {*here.iterdir()}
 
-    with pytest.raises(SchemaMismatch, match="not one SELECT") as refused:
+    with pytest.raises(InvalidValue, match="not one SELECT") as refused:
         read_table(f"duckdb:{sql}", SCHEMA)
 
     assert one_sentence(refused.value)
@@ -86,7 +86,7 @@ def test_a_statement_that_is_not_one_select_is_refused_and_leaves_nothing(sql: s
 def test_a_select_reaches_no_file_that_it_does_not_name(sql: str, here: Path) -> None:
     before = {*here.iterdir()}
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(Unreadable):
         read_table(f"duckdb:{sql}", SCHEMA)
 
     assert {*here.iterdir()} == before

@@ -76,7 +76,7 @@ from tests.unit.training.modules import network, sgd, train
 module = network()
 with expost.Journal.at("run.journal") as record:
     trainer = Trainer(
-        module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0,
+        module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0,
         ledger=record, noise=Halting(LAST, lambda: spent_so_far(record)), checkpoint=CHECKPOINT,
     )
     for stage in trainer.releases(every="1 epoch", releases=3):

@@ -48,7 +48,8 @@ class Halting:
 
 module = network()
 trainer = Trainer(
-    module, sgd(module), train(), batch=60, clip=1.0, noise_multiplier=1.0, noise=Halting(), checkpoint="run.pt"
+    module, sgd(module), train(), batch=60, max_grad_norm=1.0, noise_multiplier=1.0, noise=Halting(),
+    checkpoint="run.pt",
 )
 for stage in trainer.releases(**{PLAN!r}):
     pathlib.Path("SEEN").write_text(repr(float(stage.epsilon)))

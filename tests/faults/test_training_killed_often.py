@@ -31,7 +31,7 @@ KILLS = 17
 """In each of the three ways to run: 51 in all."""
 LINES = 2500
 """A process that lives through so many lines of ours takes two or three epochs of the nine."""
-TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/step.py")
+TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/protocols.py")
 
 
 def records(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -46,7 +46,9 @@ def made(path: Path) -> Trainer:
     optimizer = SGD(module.parameters(), lr=0.5)
     if path.exists():
         return Trainer.resume(path, module, optimizer, records(40, 1))
-    return Trainer(module, optimizer, records(40, 1), batch=10, clip=1.0, noise_multiplier=1.0, checkpoint=path)
+    return Trainer(
+        module, optimizer, records(40, 1), batch=10, max_grad_norm=1.0, noise_multiplier=1.0, checkpoint=path
+    )
 
 
 def release_all(job: Trainer) -> float:

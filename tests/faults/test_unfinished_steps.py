@@ -10,18 +10,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from expost import step
+from expost import protocols
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import Pledge
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks import CentredSum, SparseVectorCheck
 from expost.errors import MechanismFailed, SpentCheck
 from expost.ledger import Entry, Hold
-from expost.mechanisms import Exact, NoiseReduction
+from expost.mechanisms import IntegerPath, NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
+from expost.protocols import Check, Inquiry, Verdict
 from expost.release import Past, Release
-from expost.step import Check, Inquiry, Verdict
 from tests.unit.examples import ADD, NONE, budget, counts, one_sentence, people, rehearsal, released, right
 
 QUESTION: CentredSum[Integers, int] = CentredSum.accuracy(right, 0.5, ADD)
@@ -80,8 +80,8 @@ def secret(inquiry: Inquiry[Integers, int]) -> int:
 
 def test_asked_again_the_noise_would_shrink_below_its_level(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative twin: without the bond each interrupted question reduces the threshold's noise once more."""
-    monkeypatch.setattr(step.Bond, "__enter__", lambda bond: None)
-    monkeypatch.setattr(step.Bond, "__exit__", lambda bond, *failure: None)
+    monkeypatch.setattr(protocols.Bond, "__enter__", lambda bond: None)
+    monkeypatch.setattr(protocols.Bond, "__exit__", lambda bond, *failure: None)
     odometer, inquiry = rehearsal(), Inquiry(ReducedAboveThreshold(QUESTION, LEVELS))
     ask(odometer, inquiry, ScriptedNoise([5, -9]))  # a threshold of 5, and a fail
     levels = [secret(inquiry)]
@@ -142,8 +142,8 @@ def test_an_inquiry_goes_on_after_questions_that_finished() -> None:
 
 
 REDUCTIONS: dict[str, Callable[[], NoiseReduction[Integers]]] = {
-    "on demand": lambda: NoiseReduction(counts(2), Exact()),
-    "from a path": lambda: NoiseReduction(counts(2), Exact(), (1, 2, 4)),
+    "on demand": lambda: NoiseReduction(counts(2), IntegerPath()),
+    "from a path": lambda: NoiseReduction(counts(2), IntegerPath(), (1, 2, 4)),
 }
 
 

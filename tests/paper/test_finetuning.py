@@ -18,7 +18,7 @@ from paper.show.finetuning import text
 from paper.summaries.confidence import confident
 
 from expost import Odometer, Private, SeededNoise, Split
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.training import Classifier
 
@@ -87,9 +87,9 @@ def test_replayed_training_ends_and_costs_as_training_does(threshold: str) -> No
     train, held = DIGITS.draw(50, SeededNoise(1))
     job = recipe(settings, DIGITS, TUNED, PUBLIC, threshold, public=held)
     odometer = Odometer(pledge=plan_training(job).pledge, rehearsal=True)
-    outcome = fine_tune(Split.whole(Private(train)), job, odometer=odometer, noise=SeededNoise(5))
+    outcome = fine_tune(Split.whole(Private(train)), job, DIGITS.shape, odometer=odometer, noise=SeededNoise(5))
 
-    found = ending(job, trained(job, train, SeededNoise(5)), (train, held, DIGITS.test), SeededNoise(9))
+    found = ending(job, trained(job, DIGITS.shape, train, SeededNoise(5)), (train, held, DIGITS.test), SeededNoise(9))
 
     assert found["releases"] == len(outcome.history)
     assert found["stops"] == outcome.epsilon
@@ -112,7 +112,7 @@ def test_an_ending_is_stated_as_planned_for_its_release() -> None:
     job = recipe(settings, DIGITS, TUNED, "private, balanced", "0.99", public=held)
     plan = _plan(job, "private, balanced")
 
-    found = ending(job, trained(job, train, SeededNoise(5)), (train, held, DIGITS.test), SeededNoise(9))
+    found = ending(job, trained(job, DIGITS.shape, train, SeededNoise(5)), (train, held, DIGITS.test), SeededNoise(9))
 
     assert not found["passed"]
     assert found["releases"] == 3
@@ -172,7 +172,7 @@ def test_a_head_that_passes_only_by_noise_is_not_accepted_surely() -> None:
     """The first release lacks a record: noise of a few lifts it over the target unless the check is confident."""
     settings, kinds = replace(FULL, first=5, private=(5, 3)), ("private, calibrated", confident("private, calibrated"))
     train, held = DIGITS.draw(50, SeededNoise(1))
-    made = trained(recipe(settings, DIGITS, TUNED, kinds[0], "0.5", public=held), train, SeededNoise(5))
+    made = trained(recipe(settings, DIGITS, TUNED, kinds[0], "0.5", public=held), DIGITS.shape, train, SeededNoise(5))
     first = min(made.values(), key=lambda release: release.steps)
     short = f"{accuracy(Classifier(first.weights), held) + 1 / len(held):.4f}"
     jobs = [recipe(settings, DIGITS, TUNED, kind, short, public=held) for kind in kinds]
@@ -203,7 +203,7 @@ def test_the_search_on_digits_finds_better_than_its_worst_corner() -> None:
     scores = []
     for setting in (found, Tuned(learning_rate=0.5, clip=1.0)):
         job = recipe(replace(FULL, public=(50, 1)), DIGITS, setting, PUBLIC, "0.5", public=DIGITS.test)
-        (head,) = trained(job, train, SeededNoise(4)).values()
+        (head,) = trained(job, DIGITS.shape, train, SeededNoise(4)).values()
         scores.append((head.weights[:, :-1] @ DIGITS.test.features.T + head.weights[:, -1:]).argmax(axis=0))
 
     right = [(score == DIGITS.test.labels).mean() for score in scores]
@@ -242,16 +242,16 @@ def test_a_file_without_test_records_is_refused_by_a_sentence(tmp_path: Path) ->
     )
 
     assert done.exit_code == 1
-    assert "holds no array named test_features" in done.output
+    assert "does not hold an array named test_features" in done.output
 
 
 def test_training_and_test_records_of_different_widths_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="different widths"):
+    with pytest.raises(Unreadable, match="different widths"):
         pool(Source.file(write(tmp_path / "features.npz", width=4)))
 
 
 def test_labels_that_are_not_whole_numbers_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch, match="no whole numbers as labels"):
+    with pytest.raises(Unreadable, match="no whole numbers as labels"):
         pool(Source.file(write(tmp_path / "features.npz", labels=float)))
 
 

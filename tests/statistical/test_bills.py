@@ -29,23 +29,23 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.mechanisms import (
     Brownian,
     Estimate,
-    Exact,
     Exponential,
-    Float,
     FloatGaussian,
     FloatLaplace,
     Gaussian,
+    IntegerPath,
     Laplace,
     Measurement,
     NoiseReduction,
+    RealPath,
 )
 from expost.mechanisms.laplace_path import Kernel
 from expost.noise import Floats, Integers, Noise, ScriptedNoise, SeededNoise, Shape
 from expost.odometer import Odometer
 from expost.private import Private
+from expost.protocols import Check, Inquiry
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.step import Check, Inquiry
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
@@ -160,7 +160,7 @@ def reduced(kernel: Kernel, cells: int, levels: tuple[Fraction, ...] | None) -> 
 @pytest.mark.parametrize("levels", [None, LEVELS])
 def test_exact_noise_reduction_has_the_law_of_each_level(levels: tuple[Fraction, ...] | None) -> None:
     """60000 draws, seed 36."""
-    for values, level in zip(reduced(Exact(), 60_000, levels), LEVELS, strict=True):
+    for values, level in zip(reduced(IntegerPath(), 60_000, levels), LEVELS, strict=True):
         integers, scale = values.astype(np.int64), float(L1 / level)
 
         assert fits(integers, partial(laplace_below, scale), laplace_edges(scale))
@@ -170,7 +170,7 @@ def test_exact_noise_reduction_has_the_law_of_each_level(levels: tuple[Fraction,
 @pytest.mark.parametrize("levels", [None, LEVELS])
 def test_floating_noise_reduction_has_the_law_of_each_level(levels: tuple[Fraction, ...] | None) -> None:
     """400000 draws, seed 36."""
-    for values, level in zip(reduced(Float(), CELLS, levels), LEVELS, strict=True):
+    for values, level in zip(reduced(RealPath(), CELLS, levels), LEVELS, strict=True):
         assert follows(values, stats.laplace, float(L1 / level))
         assert not follows(values, stats.laplace, float(L1 / level) * WRONG)
 
@@ -378,7 +378,7 @@ def test_a_laplace_threshold_and_its_questions_have_the_noise_of_their_bill() ->
 MULTIPLIER, CLIP, BATCH, WIDTH = Fraction(3, 4), 0.5, 4, 10**5
 
 
-@pytest.mark.parametrize("summation", [gradient.Exact(), gradient.Floating()])
+@pytest.mark.parametrize("summation", [gradient.IntegerSums(), gradient.FloatSums()])
 def test_a_step_of_a_head_that_nobody_joins_moves_it_by_the_noise_of_its_bill(summation: gradient.Summation) -> None:
     """200002 draws, seed 41; the learning rate is 1, and a weight moves by the noise over the expected batch."""
     head = Head(
@@ -401,7 +401,7 @@ def test_a_step_of_a_module_that_nobody_joins_moves_it_by_the_noise_of_its_bill(
         nn.init.zeros_(each)
     nobody = torch.zeros(0, WIDTH), torch.zeros(0, dtype=torch.int64)
     trainer = Trainer(
-        module, SGD(module.parameters(), lr=1.0), nobody, batch=BATCH, clip=CLIP, noise_multiplier=MULTIPLIER,
+        module, SGD(module.parameters(), lr=1.0), nobody, batch=BATCH, max_grad_norm=CLIP, noise_multiplier=MULTIPLIER,
         records=20, noise=SeededNoise(42),
     )  # fmt: skip
 

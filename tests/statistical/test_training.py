@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from expost.jobs.finetuning.recipe import HeadRecipe, calibrated, fine_tune
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape, fine_tune
+from expost.judge import Budgeted
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split
@@ -33,8 +34,8 @@ BEYOND = 5.0
 """Standard errors: a sum of fifty coins lies further off with probability below 1e−6."""
 
 RECIPE = HeadRecipe(
-    width=64, classes=10, target=accuracy(ASKED), schedule=Schedule(20, 10, 16), start=Fraction(4, 3), delta=1e-3,
-    optimizer=Adam(0.1), drop=1.0, check=calibrated,
+    target=accuracy(ASKED), schedule=Schedule(20, 10, 16), start=Fraction(4, 3), delta=1e-3,
+    optimizer=Adam(0.1), drop=1.0, check=Budgeted(),
 )  # fmt: skip
 UNCHECKED = replace(RECIPE, schedule=Schedule(20, 10, 1))
 """The first release, taken as it comes."""
@@ -69,7 +70,7 @@ def run(seed: int, *, checked: bool = True) -> Run:
     train, held, tested = (records()[part == place] for place in range(3))
     parts = Split.from_parts(Private(train), Private(held), because="a coin for each record")
     recipe = RECIPE if checked else UNCHECKED
-    outcome = fine_tune(parts, recipe, odometer=Odometer(rehearsal=True), noise=SeededNoise(seed))
+    outcome = fine_tune(parts, recipe, Shape(64, 10), odometer=Odometer(rehearsal=True), noise=SeededNoise(seed))
     verdicts = [line.verdict for line in outcome.history if line.verdict is not None]
     margins = [verdict.margin for verdict in verdicts if verdict.margin is not None] or [math.nan]
     std = verdicts[-1].std if verdicts else None

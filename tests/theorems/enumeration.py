@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.pure import randomized_response_rdp
 from expost.ledger import Fact
 from expost.noise import Floats, Integers, Noise, Shape
 from expost.private import Neighbours
+from expost.protocols import Price, Verdict
 from expost.release import Past
 from expost.sampling.bounds import Bounds
-from expost.step import Price, Verdict
 
 X = TypeVar("X", bound=Hashable)
 Y = TypeVar("Y", bound=Hashable)
@@ -100,13 +100,14 @@ def truth_chance(epsilon: Fraction) -> Fraction:
 @cache
 def pure(epsilon: Fraction) -> Promise:
     """The exact curve of a randomised response."""
-    return Promise(Table.of(ORDERS, [randomized_response_rdp(float(epsilon), alpha) for alpha in ORDERS]))
+    return Promise(Tabulated.of(ORDERS, [randomized_response_rdp(float(epsilon), alpha) for alpha in ORDERS]))
 
 
 @dataclass(frozen=True)
 class RandomisedResponse:
     """A mechanism on a single bit: tell it with the chance that the budget's ε, taken as pure, allows."""
 
+    name: str = "randomised response"
     neighbours: Neighbours = Neighbours.REPLACE_ONE
     floating: bool = False
 

@@ -14,8 +14,8 @@ from expost import Budget, Ended, FiniteMechanism, Odometer, Outcome, Past, Priv
 from expost.ladder import Rung
 from expost.noise import Noise
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.search import search
-from expost.step import Verdict
 from tests.theorems.enumeration import RandomisedCheck, RandomisedResponse, enumerated
 
 CHECK = RandomisedCheck(Fraction(4, 5))

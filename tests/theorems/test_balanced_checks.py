@@ -30,9 +30,9 @@ from expost.checks import PublicCount
 from expost.ladder import Rung
 from expost.mechanisms import Estimate
 from expost.noise import Floats, Integers
+from expost.protocols import Verdict
 from expost.release import Past
 from expost.statistic import histogram
-from expost.step import Verdict
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 COUNTS = histogram(lambda rows: rows, 2, Neighbours.ADD_REMOVE)

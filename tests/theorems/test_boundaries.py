@@ -20,14 +20,9 @@ from expost.accounting.boundaries import (
     tune_linear,
     tune_mixture,
 )
-from expost.accounting.convert import (
-    best_linear_order,
-    half_normal_closed_form,
-    half_normal_tuning,
-    lemma_7_offset,
-    zcdp_epsilon,
-)
+from expost.accounting.convert import best_linear_order, half_normal_closed_form, half_normal_tuning, lemma_7_offset
 from expost.accounting.gaussian import gaussian_epsilon
+from expost.accounting.textbook import zcdp_epsilon
 from expost.accounting.worst_case import worst_case_tail
 from expost.errors import InvalidValue
 

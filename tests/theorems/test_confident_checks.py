@@ -19,7 +19,7 @@ from expost.accounting.tails import laplace_tail, lattice_tail, sparse_vector_ta
 from expost.checks.confidence import population_bound, worth_asking
 from expost.errors import InvalidValue, SpentCheck
 from expost.noise import Floats, SeededNoise
-from expost.step import Check, Price
+from expost.protocols import Check, Price
 from tests.unit.examples import one_sentence
 
 VARIANCES = [Fraction(1, 3), Fraction(2), Fraction(49), Fraction(10**4), Fraction(255**2)]

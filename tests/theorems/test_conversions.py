@@ -25,8 +25,8 @@ from expost.accounting.convert import (
     mixture_hockey_stick,
     mixture_tail,
     union_over_orders,
-    zcdp_epsilon,
 )
+from expost.accounting.textbook import zcdp_epsilon
 from expost.errors import InvalidValue
 
 DELTA = 1e-5

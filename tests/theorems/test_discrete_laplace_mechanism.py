@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from expost import Budget, FiniteMechanism, Laplace, Neighbours
-from expost.accounting.pure import laplace_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.noise import Integers
 from expost.statistic import histogram
 

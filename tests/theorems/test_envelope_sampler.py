@@ -12,7 +12,7 @@ from expost.noise import SeededNoise
 from expost.sampling import Bytes, envelope, reference
 from expost.sampling import table as tables
 from expost.sampling.bounds import exp_bounds
-from expost.sampling.table import UNSETTLED, Law, Table, cumulative, table
+from expost.sampling.table import UNSETTLED, Envelope, Law, cumulative, tabulate
 
 Script: TypeAlias = Callable[[bytes], Bytes]
 
@@ -33,25 +33,25 @@ def exponential(exponent: Fraction) -> mpmath.mpf:
     return mpmath.exp(-mpmath.mpf(exponent.numerator) / exponent.denominator)
 
 
-def cell_of(ready: Table, k: int) -> int:
+def cell_of(ready: Envelope, k: int) -> int:
     """Index of the block, or tail, that k is drawn from."""
     return min(max(k // ready.width, -ready.blocks - 1), ready.blocks) + ready.blocks + 1
 
 
-def choosing(ready: Table, uniform: int) -> bytes:
+def choosing(ready: Envelope, uniform: int) -> bytes:
     """The bytes that make the first 64 bits of the block's uniform: two, and eight more where the lookup asks."""
     prefix, rest = uniform >> 48, uniform & (1 << 48) - 1
     more = (rest << 16).to_bytes(8, "little") if ready.lookup[prefix] == UNSETTLED else b""
     return prefix.to_bytes(2, "little") + more
 
 
-def inside(ready: Table, k: int) -> int:
+def inside(ready: Envelope, k: int) -> int:
     """A uniform surely within the share of k's block."""
     cell = cell_of(ready, k)
     return int(ready.thresholds[cell - 1]) + 2 if cell else 0
 
 
-def accepting(ready: Table, k: int) -> bytes:
+def accepting(ready: Envelope, k: int) -> bytes:
     """Offset and coin of k: the first 16 bits of the coin meet its probability, and all further bits are 0."""
     if ready.width == 1:
         return b""
@@ -61,7 +61,7 @@ def accepting(ready: Table, k: int) -> bytes:
     return (k % ready.width).to_bytes(2, "little") + coin.to_bytes(2, "little") + bytes(8 * (exponent > 0))
 
 
-def drawn_weight(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Table, k: int) -> mpmath.mpf:
+def drawn_weight(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Envelope, k: int) -> mpmath.mpf:
     """Weight with which one round yields k, from the sampler's own shares and the exponents of its own coins."""
     tail = not 0 < cell_of(ready, k) <= 2 * ready.blocks
     beyond = abs(k) - ready.blocks * ready.width - (k < 0)
@@ -96,7 +96,7 @@ def drawn_weight(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Table, 
     return height * exponential(exponents[-1])
 
 
-def furthest_from_law(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Table) -> mpmath.mpf:
+def furthest_from_law(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Envelope) -> mpmath.mpf:
     """Largest relative difference between the weight drawn and exp(−energy), over the table and into the tails."""
     edge = ready.blocks * ready.width + 4
     with mpmath.workdps(60):
@@ -110,7 +110,7 @@ def furthest_from_law(monkeypatch: pytest.MonkeyPatch, script: Script, ready: Ta
 def test_every_integer_is_drawn_with_its_weight(
     monkeypatch: pytest.MonkeyPatch, script: Script, law: Law, width: int, blocks: int
 ) -> None:
-    ready = table(law, width, blocks)
+    ready = tabulate(law, width, blocks)
 
     assert furthest_from_law(monkeypatch, script, ready) < 1e-18
 
@@ -120,7 +120,7 @@ def test_a_wrong_tail_envelope_breaks_the_law(
     monkeypatch: pytest.MonkeyPatch, script: Script, law: Law, width: int, blocks: int
 ) -> None:
     """The twin: a tail that falls one part in a million too fast is seen."""
-    ready = table(law, width, blocks)
+    ready = tabulate(law, width, blocks)
     monkeypatch.setattr(envelope, "step", lambda law, start: tables.step(law, start) * Fraction(1000001, 1000000))
 
     assert furthest_from_law(monkeypatch, script, ready) > 1e-9
@@ -134,13 +134,13 @@ def test_a_wrong_height_breaks_the_law(monkeypatch: pytest.MonkeyPatch, script: 
         "_heights",
         lambda law, *rest: heights(Law(law.quadratic * Fraction(1000001, 1000000), law.linear), *rest),
     )
-    ready = table.__wrapped__(GAUSSIAN, 4, 10)
+    ready = tabulate.__wrapped__(GAUSSIAN, 4, 10)
 
     assert furthest_from_law(monkeypatch, script, ready) > 1e-9
 
 
 def test_sixteen_bits_settle_most_draws(script: Script) -> None:
-    ready = table(GAUSSIAN, 1, 40)
+    ready = tabulate(GAUSSIAN, 1, 40)
     prefixes = np.flatnonzero(ready.lookup != UNSETTLED)
 
     values = envelope.draw(ready, script(prefixes.astype("<u2").tobytes()), prefixes.size)
@@ -152,7 +152,7 @@ def test_sixteen_bits_settle_most_draws(script: Script) -> None:
 @pytest.mark.parametrize(("step", "above"), [(-1, 0), (2, 1)])
 @pytest.mark.parametrize("j", [3, 40, 44, 77])
 def test_a_further_48_bits_settle_the_rest(script: Script, j: int, step: int, above: int) -> None:
-    ready = table(GAUSSIAN, 1, 40)
+    ready = tabulate(GAUSSIAN, 1, 40)
     uniform = int(ready.thresholds[j]) + step
 
     value = envelope.draw(ready, script(choosing(ready, uniform)), 1)
@@ -165,12 +165,12 @@ def test_a_further_48_bits_settle_the_rest(script: Script, j: int, step: int, ab
 @pytest.mark.parametrize("step", [0, 1])
 def test_a_uniform_within_the_error_of_a_threshold_is_not_trusted(script: Script, j: int, step: int) -> None:
     """Both values of U that the certificate leaves open ask for further bits; the script must be used up."""
-    ready = table(GAUSSIAN, 1, 40)
+    ready = tabulate(GAUSSIAN, 1, 40)
 
     envelope.draw(ready, script(choosing(ready, int(ready.thresholds[j]) + step) + b"\x80" * 8), 1)
 
 
-def following_bits(ready: Table, j: int, bits: int) -> int:
+def following_bits(ready: Envelope, j: int, bits: int) -> int:
     """The first bits of the exact share at threshold j."""
     lows, highs = cumulative(ready.law, ready.width, ready.blocks, bits + 128)
     return (lows[j] << bits) // highs[-1]
@@ -183,7 +183,7 @@ def test_a_uniform_that_meets_a_threshold_is_extended_until_it_differs(
     script: Script, j: int, step: int, above: int, bits: int
 ) -> None:
     """The uniform agrees with the share in all but the last of 128 or 192 bits; both outcomes are reached."""
-    ready = table(GAUSSIAN, 1, 40)
+    ready = tabulate(GAUSSIAN, 1, 40)
     uniform = following_bits(ready, j, bits) + step
     first, words = uniform >> (bits - 64), range(bits - 128, -1, -64)
     extension = b"".join((uniform >> shift & (1 << 64) - 1).to_bytes(8, "little") for shift in words)
@@ -198,7 +198,7 @@ def test_a_uniform_that_meets_a_threshold_is_extended_until_it_differs(
 @pytest.mark.parametrize("accepted", [True, False])
 def test_a_coin_too_close_for_floating_point_is_settled_exactly(script: Script, k: int, accepted: bool) -> None:
     """The coin agrees with its probability in all but the last of 80 bits; a rejected draw starts again."""
-    ready = table(GAUSSIAN, 4, 10)
+    ready = tabulate(GAUSSIAN, 4, 10)
     smallest = k - k % 4 if k >= 0 else k - k % 4 + 3
     lo, hi = exp_bounds(GAUSSIAN.energy(k) - GAUSSIAN.energy(smallest), 80)
     coin = lo - 1 if accepted else hi
@@ -213,7 +213,7 @@ def test_a_coin_too_close_for_floating_point_is_settled_exactly(script: Script, 
 
 def test_coins_far_from_their_probability_need_no_more_bytes(script: Script) -> None:
     """Of the 65536 coins of one value, all but the one that meets the probability are settled by 16 bits."""
-    ready = table(GAUSSIAN, 4, 10)
+    ready = tabulate(GAUSSIAN, 4, 10)
     meeting = int(65536 * np.exp(-(15**2 - 12**2) / 200))
     coins = np.array([coin for coin in range(65536) if coin != meeting], "<u2")
     third, fifth = (np.flatnonzero(ready.lookup == block)[0].astype("<u2").tobytes() for block in (3, 5))
@@ -228,7 +228,7 @@ def test_coins_far_from_their_probability_need_no_more_bytes(script: Script) -> 
 
 @pytest.mark.parametrize("rejections", [1, 2, 3])
 def test_a_rejected_tail_draw_starts_again(monkeypatch: pytest.MonkeyPatch, script: Script, rejections: int) -> None:
-    ready = table(GAUSSIAN, 4, 10)
+    ready = tabulate(GAUSSIAN, 4, 10)
     monkeypatch.setattr(reference, "geometric", lambda _, rate: 3)
     monkeypatch.setattr(reference, "bernoulli_exp", lambda _, exponent: False)
     tail, block = choosing(ready, 0), choosing(ready, inside(ready, 20))
@@ -241,7 +241,7 @@ def test_a_rejected_tail_draw_starts_again(monkeypatch: pytest.MonkeyPatch, scri
 @pytest.mark.parametrize(("uniform", "sign"), [(0, -1), (2**64 - 1, 1)])
 def test_the_tails_reach_beyond_the_table(script: Script, uniform: int, sign: int) -> None:
     """With real coins: u = 0 of the geometric is accepted, its units fail at once, the first value is certain."""
-    ready = table(Law(Fraction(1, 2), Fraction(0)), 1, 5)
+    ready = tabulate(Law(Fraction(1, 2), Fraction(0)), 1, 5)
     start = 5 + (sign < 0)
     geometric = b"\x00\x80" if tables.step(ready.law, start).denominator == 2 else b"\x80"
 
@@ -254,7 +254,7 @@ def test_the_tails_reach_beyond_the_table(script: Script, uniform: int, sign: in
 def test_short_vectors_are_drawn_by_the_reference(count: int) -> None:
     fast, slow = SeededNoise(3), SeededNoise(3)
 
-    values = envelope.discrete_gaussian(fast, Fraction(7, 2), count)
+    values = envelope.discrete_gaussians(fast, Fraction(7, 2), count)
 
     assert values.tolist() == [reference.discrete_gaussian(slow, Fraction(7, 2)) for _ in range(count)]
 
@@ -262,17 +262,17 @@ def test_short_vectors_are_drawn_by_the_reference(count: int) -> None:
 def test_short_laplace_vectors_are_drawn_by_the_reference() -> None:
     fast, slow = SeededNoise(3), SeededNoise(3)
 
-    values = envelope.discrete_laplace(fast, Fraction(7, 2), 5)
+    values = envelope.discrete_laplaces(fast, Fraction(7, 2), 5)
 
     assert values.tolist() == [reference.discrete_laplace(slow, Fraction(7, 2)) for _ in range(5)]
 
 
 def test_draws_do_not_depend_on_what_was_drawn_before() -> None:
     """A cold and a warm table give the same values for the same bytes."""
-    table.cache_clear()
-    cold = envelope.discrete_gaussian(SeededNoise(4), Fraction(10**8), 1000)
+    tabulate.cache_clear()
+    cold = envelope.discrete_gaussians(SeededNoise(4), Fraction(10**8), 1000)
 
-    warm = envelope.discrete_gaussian(SeededNoise(4), Fraction(10**8), 1000)
+    warm = envelope.discrete_gaussians(SeededNoise(4), Fraction(10**8), 1000)
 
     assert np.array_equal(cold, warm)
 
@@ -282,7 +282,7 @@ def test_offsets_fill_blocks_of_any_width(width: int) -> None:
     """Every bit of the offset is seen both set and unset among 500 draws: missed with chance below 1e-140."""
     law = Law(Fraction(1, 2 * (60 * width) ** 2), Fraction(0))
 
-    values = envelope.draw(table(law, width, 400), SeededNoise(8), 500)
+    values = envelope.draw(tabulate(law, width, 400), SeededNoise(8), 500)
 
     assert int(np.bitwise_or.reduce(values % width)) == width - 1
     assert int(np.bitwise_and.reduce(values % width)) == 0

@@ -12,7 +12,7 @@ import pytest
 
 from expost import FiniteMechanism, SeededNoise
 from expost.accounting.pure import randomized_response_rdp
-from expost.mechanisms.laplace_path import Exact, Float, _stay
+from expost.mechanisms.laplace_path import IntegerPath, RealPath, _stay
 from expost.noise import ScriptedNoise
 from tests.theorems.laplace_paths import joint, two_sided
 
@@ -92,7 +92,7 @@ def test_exact_reduction_follows_the_conditional_law(value: int) -> None:
     """2e4 draws, chi-square over cells expecting 20 or more; the limit has a false-alarm rate below 1e-6."""
     noise, draws = SeededNoise(17), 20_000
 
-    fine = Exact().descend(np.full(draws, float(value)), LOW, HIGH, noise).astype(int)
+    fine = IntegerPath().descend(np.full(draws, float(value)), LOW, HIGH, noise).astype(int)
 
     def score(high: float) -> tuple[float, int]:
         cells = {k: draws * joint(0.3, high, value, k) / two_sided(0.3, value) for k in range(-40, 41)}
@@ -108,10 +108,10 @@ def test_exact_reduction_follows_the_conditional_law(value: int) -> None:
 def test_exact_rise_and_descent_have_the_same_joint_law() -> None:
     """2e4 pairs each way; the correlation of independent estimates differs by under 6 standard errors (1e-6)."""
     noise, draws = SeededNoise(19), 20_000
-    fine = Exact().start(HIGH, (draws,), noise)
-    risen = Exact().rise(fine, LOW, HIGH, noise)
-    coarse = Exact().start(LOW, (draws,), noise)
-    fallen = Exact().descend(coarse, LOW, HIGH, noise)
+    fine = IntegerPath().start(HIGH, (draws,), noise)
+    risen = IntegerPath().rise(fine, LOW, HIGH, noise)
+    coarse = IntegerPath().start(LOW, (draws,), noise)
+    fallen = IntegerPath().descend(coarse, LOW, HIGH, noise)
 
     up, down = np.corrcoef(fine, risen)[0, 1], np.corrcoef(fallen, coarse)[0, 1]
 
@@ -132,7 +132,7 @@ def test_the_continuous_descent_has_the_printed_masses(value: float, masses: tup
     grid = (np.arange(100_000) + 0.5) / 100_000
     noise = ScriptedNoise([*grid.tolist(), *[0.5] * grid.size])
 
-    fine = Float().descend(np.full(grid.size, value), LOW, HIGH, noise)
+    fine = RealPath().descend(np.full(grid.size, value), LOW, HIGH, noise)
 
     cases = [fine == value, fine < 0, (fine > 0) & (fine < value), fine > value]
     assert [float(np.mean(case)) for case in cases] == pytest.approx(masses, abs=2e-5)
@@ -143,7 +143,7 @@ def test_continuous_rise_keeps_the_laplace_law() -> None:
     """1e5 draws; E|V| = 1/rate within 6 standard errors (1e-6), and 5 % off is rejected."""
     noise, draws = SeededNoise(23), 100_000
 
-    risen = Float().rise(Float().start(HIGH, (draws,), noise), LOW, HIGH, noise)
+    risen = RealPath().rise(RealPath().start(HIGH, (draws,), noise), LOW, HIGH, noise)
 
     size, error = float(np.mean(np.abs(risen))), 1 / 0.3 / math.sqrt(draws)
     assert abs(size - 1 / 0.3) < 6 * error

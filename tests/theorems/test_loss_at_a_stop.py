@@ -17,7 +17,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from expost import FiniteMechanism, Ladder, PlannedStops, Promise
 from expost.accounting.claim import best_tail
-from expost.accounting.curve import Linear, Table
+from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.gaussian import gaussian_tail
 from expost.accounting.odds import loss_bound
 from expost.accounting.worst_case import worst_case_tail
@@ -145,7 +145,7 @@ def test_a_slightly_smaller_tail_is_broken_by_a_binning() -> None:
 
 
 def test_a_table_of_orders_is_told_by_markov_at_its_best_order() -> None:
-    promise = Promise(Table.of([2, 8, 32], [0.01, 0.05, 0.9]))
+    promise = Promise(Tabulated.of([2, 8, 32], [0.01, 0.05, 0.9]))
 
     epsilon, alpha = best_tail(promise, DELTA)
 

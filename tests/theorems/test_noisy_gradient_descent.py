@@ -22,7 +22,7 @@ from expost.accounting.descent import Descent
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.release import Past
 from expost.training.head.arrays import Array
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.optimizer import Momentum
@@ -244,15 +244,15 @@ def squared_norm(difference: Floats) -> int:
 @pytest.mark.parametrize("clip", [1.0, 0.25, 8.0])
 def test_a_record_moves_an_exact_sum_by_the_reach_at_most(clip: float) -> None:
     """The squared norm in integers: no tolerance."""
-    assert max(map(squared_norm, moved(Exact(), clip=clip))) <= Exact.reach**2
+    assert max(map(squared_norm, moved(IntegerSums(), clip=clip))) <= IntegerSums.reach**2
 
 
 @pytest.mark.parametrize("clip", [1.0, 0.3, 8.0])
 def test_a_record_moves_a_floating_sum_by_the_reach_up_to_rounding(clip: float) -> None:
-    assert max(float(np.linalg.norm(each)) for each in moved(Floating(), clip=clip)) <= Floating.reach * (1 + 1e-6)
+    assert max(float(np.linalg.norm(each)) for each in moved(FloatSums(), clip=clip)) <= FloatSums.reach * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("summation", [Exact(), Floating()])
+@pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])
 @pytest.mark.parametrize("record", POOL[:3])
 def test_a_long_record_counts_in_full_however_long(summation: Summation, record: Record) -> None:
     alone = noiseless_sum([record], np.zeros((CLASSES, WIDTH + 1)), summation, clip=0.5)
@@ -260,7 +260,7 @@ def test_a_long_record_counts_in_full_however_long(summation: Summation, record:
     assert 0.99 * summation.reach < float(np.linalg.norm(alone)) <= summation.reach * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("summation", [Exact(), Floating()])
+@pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])
 def test_clipping_binds(summation: Summation) -> None:
     """Some record comes close to the reach, so the bound above is no empty one."""
     assert max(float(np.linalg.norm(each)) for each in moved(summation)) > 0.99 * summation.reach
@@ -302,7 +302,7 @@ class Averaged:
 
     def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
         """Features of norm 1."""
-        return Floating().prepare(rows, norms, xp)
+        return FloatSums().prepare(rows, norms, xp)
 
     def read(self, weights: Array, xp: Any) -> Array:
         """As they are."""
@@ -310,7 +310,7 @@ class Averaged:
 
     def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Those of a mean, in units of a batch."""
-        return Floating().pulls(products, norms, truth, clip, xp) * (self.expected / max(1, products.shape[1]))
+        return FloatSums().pulls(products, norms, truth, clip, xp) * (self.expected / max(1, products.shape[1]))
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
@@ -323,7 +323,7 @@ def test_sums_without_clipping_or_over_the_true_batch_are_moved_further(summatio
     assert max(float(np.linalg.norm(each)) for each in moved(summation)) > 1.5 * summation.reach
 
 
-@pytest.mark.parametrize("summation", [Exact(), Floating()])
+@pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])
 def test_weights_that_left_the_floats_show_no_record(summation: Summation) -> None:
     """A sum that is no number just when somebody joined would tell that somebody did."""
     wild = np.full((CLASSES, WIDTH + 1), math.inf)
@@ -336,7 +336,7 @@ def test_weights_that_left_the_floats_show_no_record(summation: Summation) -> No
     assert np.linalg.norm(sums[2]) <= len(POOL) * summation.reach
 
 
-@pytest.mark.parametrize("summation", [Exact(), Floating()])
+@pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])
 def test_an_empty_batch_is_a_step_of_pure_noise_that_counts(summation: Summation) -> None:
     draws = list(range(1, ENTRIES + 1))
     head = Head(

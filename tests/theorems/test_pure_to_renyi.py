@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from expost.accounting.pure import exponential_rho, laplace_rdp, randomized_response_rdp
+from expost.accounting.pure import exponential_rho, randomized_response_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.errors import InvalidValue
 
 Floats = NDArray[np.float64]

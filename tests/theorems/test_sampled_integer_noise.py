@@ -18,7 +18,7 @@ import pytest
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.noise import Floats, SeededNoise
-from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, Exact
+from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, IntegerSums
 from tests.unit.training.sums import summed
 
 DIGITS = 40
@@ -107,7 +107,7 @@ def test_a_contribution_beyond_the_reach_exceeds_the_bill() -> None:
 @pytest.mark.parametrize(("multiplier", "variance"), [((1, 1), 1), ((3, 2), 3), ((7, 3), 6)])
 def test_the_noise_has_the_variance_of_the_theorem(multiplier: tuple[int, int], variance: int) -> None:
     """⌈(multiplier·reach)²⌉ + 3: the same draws as from that law, and not those of the law without the 3."""
-    noise = Exact().noise(Fraction(*multiplier) / Exact.reach, (40, 5), SeededNoise(3))
+    noise = IntegerSums().noise(Fraction(*multiplier) / IntegerSums.reach, (40, 5), SeededNoise(3))
 
     assert np.array_equal(noise, SeededNoise(3).discrete_gaussian(Fraction(variance + 3), (40, 5)))
     assert not np.array_equal(noise, SeededNoise(3).discrete_gaussian(Fraction(variance), (40, 5)))
@@ -118,16 +118,16 @@ def batch(records: int, width: int, classes: int) -> tuple[Floats, Floats, Float
     rows = SeededNoise(5).gaussian(1.0, (records, width))
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     errors = SeededNoise(6).gaussian(1.0, (records, classes))
-    return Exact().prepare(rows, norms, np), errors, 1 / np.linalg.norm(errors, axis=1, keepdims=True)
+    return IntegerSums().prepare(rows, norms, np), errors, 1 / np.linalg.norm(errors, axis=1, keepdims=True)
 
 
 def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
     prepared, errors, shares = batch(3000, 7, 4)
     rows = [slice(place, place + 1) for place in range(len(prepared))]
-    single = [summed(Exact(), prepared[row], errors[row], shares[row]) for row in rows]
+    single = [summed(IntegerSums(), prepared[row], errors[row], shares[row]) for row in rows]
     by_hand = [sum(int(each[i, j]) for each in single) for i in range(4) for j in range(7)]
 
-    together = summed(Exact(), prepared, errors, shares)
+    together = summed(IntegerSums(), prepared, errors, shares)
 
     assert [int(entry) for entry in together.ravel()] == by_hand
     assert all(float(entry).is_integer() for each in single for entry in each.ravel())
@@ -136,9 +136,9 @@ def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
 def test_sums_in_single_precision_would_not_be() -> None:
     """The negative twin: single precision holds integers up to 2**24, about one record's reach."""
     prepared, errors, shares = batch(3000, 7, 4)
-    together = summed(Exact(), prepared, errors, shares)
+    together = summed(IntegerSums(), prepared, errors, shares)
     grid = np.stack(
-        [summed(Exact(), np.eye(7)[:1], e[None], s[None])[:, 0] for e, s in zip(errors, shares, strict=True)]
+        [summed(IntegerSums(), np.eye(7)[:1], e[None], s[None])[:, 0] for e, s in zip(errors, shares, strict=True)]
     )
 
     rough = grid.astype(np.float32).T @ prepared.astype(np.float32)
@@ -152,9 +152,9 @@ def test_a_record_of_full_length_comes_close_to_the_reach() -> None:
     prepared, errors, shares = batch(300, 7, 4)
 
     lengths = [
-        np.linalg.norm(summed(Exact(), prepared[row : row + 1], errors[row : row + 1], shares[row : row + 1]))
+        np.linalg.norm(summed(IntegerSums(), prepared[row : row + 1], errors[row : row + 1], shares[row : row + 1]))
         for row in range(300)
     ]
 
-    assert Exact.reach == FEATURE_GRID * ERROR_GRID
-    assert 0.99 * Exact.reach < min(lengths) <= max(lengths) <= Exact.reach
+    assert IntegerSums.reach == FEATURE_GRID * ERROR_GRID
+    assert 0.99 * IntegerSums.reach < min(lengths) <= max(lengths) <= IntegerSums.reach

@@ -16,7 +16,7 @@ from expost.checks import PublicCount
 from expost.errors import SpentCheck
 from expost.noise import Floats, ScriptedNoise
 from expost.numerics import up
-from expost.step import Inquiry
+from expost.protocols import Inquiry
 from tests.theorems.sparse_vectors import gaussian_law, pass_chance
 
 VARIANCE, SCALE, DEPTH = 2.0, 3.0, 4

@@ -15,20 +15,21 @@ import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.convert import cks_offset
-from expost.accounting.curve import Linear, Table
+from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import MechanismFailed
-from expost.jobs.finetuning.recipe import CheckMaker, HeadRecipe, balanced, calibrated, plan_training
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.judge import Balanced, Budgeted, Judge
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Check
 from expost.search import Outcome, planned_stops, search
-from expost.step import Check
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
 from expost.training.head.score import accuracy
@@ -119,11 +120,9 @@ def test_the_order_of_the_five_steps_is_the_best_of_the_first_release() -> None:
     assert all(first.at(alpha) + cks_offset(alpha, DELTA) > first.approx(DELTA) for alpha in (7, 9.6, 12))
 
 
-@pytest.mark.parametrize("check", [calibrated, balanced])
-def test_noise_solved_for_a_recipe_states_its_first_release_as_asked(check: CheckMaker) -> None:
+@pytest.mark.parametrize("check", [Budgeted(), Balanced()])
+def test_noise_solved_for_a_recipe_states_its_first_release_as_asked(check: Judge) -> None:
     recipe = HeadRecipe(
-        width=3,
-        classes=2,
         target=accuracy(0.9),
         schedule=Schedule(50, 100, 3),
         start=Epsilon(1.5),
@@ -172,7 +171,7 @@ def train(
 
 def values(bill: Promise | Spent) -> list[float]:
     """The bill at every order tabulated."""
-    assert isinstance(bill.curve, Table)
+    assert isinstance(bill.curve, Tabulated)
     return [float(value) for value in bill.curve.values]
 
 

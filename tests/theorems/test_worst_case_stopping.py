@@ -19,9 +19,9 @@ from expost.accounting.convert import (
     log_mixture,
     mixture_hockey_stick,
     mixture_tail,
-    zcdp_epsilon,
 )
 from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon
+from expost.accounting.textbook import zcdp_epsilon
 from expost.accounting.worst_case import worst_case_delta, worst_case_tail
 from expost.errors import InvalidValue
 

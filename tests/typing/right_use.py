@@ -23,18 +23,18 @@ from expost import (
     Release,
     Split,
     histogram,
-    plan,
     planned_stops,
     search,
     split,
+    tightest_pledge,
 )
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.ladder import Rung, Strides
 from expost.ledger import MemoryLedger
-from expost.mechanisms import Estimate, Exact, Measurement, NoiseReduction
+from expost.mechanisms import Estimate, IntegerPath, Measurement, NoiseReduction
 from expost.noise import Floats, Integers, Noise
-from expost.step import Inquiry, Verdict
+from expost.protocols import Inquiry, Verdict
 
 ADD = Neighbours.ADD_REMOVE
 MEASURE: Gaussian[Integers] = Gaussian(histogram(np.asarray, 4, ADD))
@@ -71,7 +71,7 @@ def judged_on_records_held_out(data: Private[Integers], noise: Noise) -> tuple[P
     question = CentredSum.accuracy(likely, 0.75, ADD)
     check = GaussianCheck(question, Budget.of(0.5, alpha=20), questions=4, confidence=None)
     strides = Strides(LADDER)
-    pledged = plan(planned_stops(COUNTS, strides, check, prior=COUNTS.promise(Budget.of(1, alpha=20))), 1e-5)
+    pledged = tightest_pledge(planned_stops(COUNTS, strides, check, prior=COUNTS.promise(Budget.of(1, alpha=20))), 1e-5)
     parts, odometer = split(data, 0.2, noise), Odometer(pledge=pledged.pledge, ledger=MemoryLedger())
     return pledged, search(parts, COUNTS, strides, newest, check, noise=noise, odometer=odometer)
 
@@ -86,7 +86,7 @@ def asked_by_hand(parts: Split[Integers], candidate: Release[Estimate], noise: N
 
 
 def reduced(data: Private[Integers], noise: Noise) -> tuple[Release[Measurement], AdpEpsilon]:
-    mechanism: NoiseReduction[Integers] = NoiseReduction(MEASURE.statistic, Exact(), (1, 2))
+    mechanism: NoiseReduction[Integers] = NoiseReduction(MEASURE.statistic, IntegerPath(), (1, 2))
     odometer = Odometer(pledge=FixedOrder.at(20, 1e-5))
     return odometer.spend(mechanism, data, Budget.of(1, alpha=20), Past(), noise), odometer.epsilon
 

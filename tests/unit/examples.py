@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Generic, TypeVar, final
+from typing import Any, ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -92,6 +92,16 @@ def nothing(data: Integers) -> None:
     """Leave the data alone."""
 
 
+class Made:
+    """A judge that makes the check it was told to make of a question and a confidence."""
+
+    def __init__(self, make: Callable[[Any, Any], Any], *, public: bool = False) -> None:
+        self.make, self.public = make, public
+
+    def check(self, question: Any, first: Budget, looks: int, confidence: Any) -> Any:
+        return self.make(question, confidence)
+
+
 @final
 @dataclass(frozen=True)
 class Says(Generic[T]):
@@ -102,6 +112,7 @@ class Says(Generic[T]):
     neighbours: Neighbours = ADD
     floating: bool = False
     curve: "Curve | None" = None
+    name: ClassVar[str] = "Says"
 
     def promise(self, budget: Budget) -> Promise:
         """The budget, or the curve that was given."""

@@ -17,9 +17,9 @@ from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.numerics import Real
 from expost.private import Neighbours, Split
+from expost.protocols import Check, Inquiry, Verdict
 from expost.release import Past
 from expost.search import Ended
-from expost.step import Check, Inquiry, Verdict
 from tests.unit.examples import (
     ADD,
     NONE,

@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.jobs import audit as check
+from expost.jobs.result import Result as JobResult
 from expost.jobs.synthesis import command as tables
-from expost.jobs.synthesis.run import Synthesized
 from expost.noise import Integers
 from expost.report.digits import price
 from expost.tabular.apart import TAUGHT
@@ -58,7 +58,7 @@ def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path)
     result = synth("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "on held-out records that were not used to make them, with 95 % confidence" in said(result)
+    assert "on held-out records that were not used to make them. With 95 % confidence, its accuracy" in said(result)
     assert "This cost ε = " in said(result)
 
 
@@ -336,7 +336,7 @@ def test_a_run_that_a_cap_ended_says_so_in_the_terminal_the_report_and_the_recei
 
     told = "the cap of ε = 0.6 left no room for rung"
     assert told in said(result)
-    assert "climbing to the top" not in said(result).lower()
+    assert "The last rung" not in said(result)
     assert told in (here / "out/report.html").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert told in kept(here)["ended"]["because"]
     assert kept(here)["cap"] == 0.6
@@ -345,7 +345,7 @@ def test_a_run_that_a_cap_ended_says_so_in_the_terminal_the_report_and_the_recei
 def test_a_ladder_that_ended_is_not_put_down_to_a_cap(here: Path) -> None:
     result = synth("--seed", "1", accuracy="0.99")
 
-    assert "the ladder ended with rung 3. On rung 3, the last that was checked" in said(result)
+    assert "rung 3 was the last. On rung 3, the last one checked" in said(result)
     assert "cap" not in said(result)
 
 
@@ -387,7 +387,7 @@ def test_a_run_that_fails_after_something_was_spent_says_what_was(here: Path) ->
     assert "fails on values that no synthetic row has" in result.stderr
     assert 0.1 < spent < 0.6
     assert f"ε = {spent:.3f}" in run("audit", "out.journal").stdout
-    assert "a journal holds no digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
+    assert "a journal does not hold a digest" in run("audit", "out.journal", "--pledge", "0" * 64).stderr
 
 
 def interrupt(*words: object, **settings: object) -> NoReturn:
@@ -398,7 +398,7 @@ def interrupt(*words: object, **settings: object) -> NoReturn:
 def test_an_interrupt_while_files_are_written_says_whether_they_were(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Synthesized, "save", interrupt)
+    monkeypatch.setattr(JobResult, "save", interrupt)
 
     result = synth("--seed", "1")
 
@@ -419,13 +419,13 @@ def attentive() -> Iterator[None]:
 def test_a_signal_that_comes_while_files_are_written_ends_the_run_when_they_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Synthesized.save
+    write = JobResult.save
 
     def pressed(*words: Any, **settings: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         write(*words, **settings)
 
-    monkeypatch.setattr(Synthesized, "save", pressed)
+    monkeypatch.setattr(JobResult, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -440,7 +440,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Synthesized, "save", pressed)
+    monkeypatch.setattr(JobResult, "save", pressed)
 
     result = synth("--seed", "1")
 
@@ -597,7 +597,7 @@ def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_i
     (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
 
     for result in (plan(), synth(source="nowhere.csv")):
-        assert "of memory, and there are 1 GB" in refused(result, here)
+        assert "of memory, and there is room for 1 GB" in refused(result, here)
 
 
 def test_the_same_schema_is_planned_where_it_fits(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from expost.errors import InvalidValue
 from expost.ladder import Ladder, Rung, Strides
 from expost.numerics import Real
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 from tests.unit.examples import budget, one_sentence, released
 
 LADDER = Ladder.of([1, 2, 4, 8, 16], alpha=20)

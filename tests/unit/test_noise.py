@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
+from expost.datasets.adult import adult_schema
 from expost.errors import InvalidValue
+from expost.jobs import finetune, synthesize
 from expost.noise import AT_ONCE, Noise, ScriptedNoise, SeededNoise, Shape, SystemNoise
 from expost.sampling import Bytes, inversion
 from expost.sampling.inversion import uniform
+from tests.unit.examples import one_sentence
 
 SOURCES: list[Callable[[], Noise]] = [SystemNoise, lambda: SeededNoise(1), lambda: ScriptedNoise([0] * 12)]
 BYTE_SOURCES: list[Callable[[], Noise]] = SOURCES[:2]
@@ -93,7 +97,7 @@ def test_system_noise_does_not_repeat_itself() -> None:
         (lambda noise: noise.discrete_laplace(Fraction(2**52), 3), "scale is about 2**52;"),
         (lambda noise: noise.discrete_gaussian(Fraction(1), -1), "shape is -1; no side may be below 0"),
         (lambda noise: noise.discrete_gaussian(Fraction(1), (2, -1)), "shape is (2, -1);"),
-        (lambda noise: noise.bernoulli_exp(Fraction(-1, 2)), "exponent is -0.5; it must not be below 0"),
+        (lambda noise: noise.bernoulli_exp(Fraction(-1, 2)), "exponent is -0.5; it must be at least 0"),
         (lambda noise: noise.below(0), "bound is 0; it must be at least 1"),
         (lambda noise: noise.coins(Fraction(3, 2), 4), "probability is 3/2; it must lie in [0, 1]"),
         (lambda noise: noise.coins(Fraction(-1, 2), 4), "probability is -1/2; it must lie in [0, 1]"),
@@ -114,7 +118,7 @@ def test_what_cannot_be_drawn_is_refused_in_a_sentence(
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="seed is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="seed is -1; it must be at least 0"):
         SeededNoise(-1)
 
 
@@ -178,7 +182,7 @@ def test_a_script_that_ran_out_says_so() -> None:
     noise = ScriptedNoise([1, 2, 3])
     noise.discrete_gaussian(Fraction(1), 2)
 
-    with pytest.raises(ValueError, match="2 draws were asked, the script has 1 left"):
+    with pytest.raises(ValueError, match="2 draws were asked for and the script has 1 left"):
         noise.discrete_laplace(Fraction(1), 2)
 
 
@@ -224,3 +228,13 @@ def test_a_coin_that_sixteen_bits_settle_takes_no_more(script: Callable[[bytes],
     source = script(bytes.fromhex("ff7f 0080 0000 ffff"))
 
     assert SystemNoise.coins(source, Fraction(1, 2), 4).tolist() == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    "start", [partial(synthesize, schema=adult_schema()), finetune], ids=["synthesize", "finetune"]
+)
+def test_a_random_state_is_refused_and_told_why(start: Callable[..., object]) -> None:
+    with pytest.raises(InvalidValue, match="repeat the noise and subtract it") as refused:
+        start(None, accuracy=0.5, random_state=1)
+
+    assert one_sentence(refused.value)

@@ -101,7 +101,7 @@ def test_non_negative_takes_zero() -> None:
 
 
 def test_non_negative_refuses_what_is_below() -> None:
-    with pytest.raises(InvalidValue, match="x is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="x is -1; it must be at least 0"):
         non_negative(-1, "x")
 
 

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from fractions import Fraction
 from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import final
@@ -18,28 +18,21 @@ from expost.accounting.pledge import FixedOrder, PlannedStops, Pledge
 from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum
-from expost.errors import (
-    BudgetExceeded,
-    InvalidValue,
-    LedgerConflict,
-    MechanismFailed,
-    NotPrivate,
-    SchemaMismatch,
-    SpentCheck,
-)
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotPrivate, SpentCheck
+from expost.filters import Filter, PledgedFilter
 from expost.ladder import Ladder
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.mechanisms.laplace import Laplace
-from expost.mechanisms.laplace_path import Exact
+from expost.mechanisms.laplace_path import IntegerPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
-from expost.odometer import Filter, Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Neighbours, Private, Split, split
+from expost.protocols import Answers, Inquiry, Price
 from expost.release import Past, Release
-from expost.step import Answers, Inquiry, Price
 from tests.unit.examples import (
     ADD,
     NONE,
@@ -237,6 +230,28 @@ def test_the_record_says_what_was_done_to_which_part() -> None:
     assert [entry for entry, _, _ in memory.lines] == [Entry("Gaussian", "data", ADD.value, False, False, facts)]
 
 
+def test_a_step_goes_on_record_by_its_declared_name_whatever_its_class_is_called() -> None:
+    memory = MemoryLedger()
+    renamed = make_dataclass("Renamed", [], bases=(Says,), frozen=True)
+
+    Odometer(ledger=memory).spend(renamed(1), people(0), budget(1), Past(), SYSTEM)
+
+    assert [entry.what for entry, _, _ in memory.lines] == ["Says"]
+
+
+@pytest.mark.parametrize("named", [{}, {"name": ""}, {"name": 3}])
+def test_a_mechanism_without_a_name_is_refused_before_data_is_opened(named: dict[str, object]) -> None:
+    memory, wire = MemoryLedger(), Tripwire()
+    says = Says(0, wire.codes)
+    members = {member: getattr(says, member) for member in ("neighbours", "floating", "promise", "sample", "facts")}
+    mechanism = type("Forgotten", (), members | named)()
+
+    with pytest.raises(TypeError, match="Forgotten has no name to go on record with; give its class a name"):
+        Odometer(ledger=memory).spend(mechanism, people(0), budget(1), Past(), SYSTEM)
+
+    assert (memory.lines, memory.held, wire.opened) == ((), (), False)
+
+
 def test_floating_steps_are_recorded_as_such() -> None:
     memory = MemoryLedger()
 
@@ -326,7 +341,7 @@ refusals = pytest.mark.parametrize(("strict", "noise"), REFUSALS, ids=["the cap"
 
 @refusals
 def test_a_refused_step_leaves_its_mechanism_free_for_another_odometer(strict: Odometer, noise: Noise) -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact()), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath()), people(0), Odometer()
 
     with pytest.raises((BudgetExceeded, NotPrivate)):
         strict.spend(mechanism, data, budget(1), Past(), noise)
@@ -347,7 +362,7 @@ def test_a_refused_question_leaves_its_run_free_for_another_odometer(strict: Odo
 
 
 def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer() -> None:
-    mechanism, data, other = NoiseReduction(counts(), Exact(), (Fraction(1), Fraction(2))), people(0), Odometer()
+    mechanism, data, other = NoiseReduction(counts(), IntegerPath(), (Fraction(1), Fraction(2))), people(0), Odometer()
 
     with pytest.raises(InvalidValue, match="not the next level"):
         Odometer().spend(mechanism, data, budget(2), Past(), SYSTEM)
@@ -357,11 +372,11 @@ def test_a_budget_refused_by_the_mechanism_leaves_it_free_for_another_odometer()
 
 
 def test_a_mechanism_of_another_odometer_is_neither_billed_nor_recorded() -> None:
-    mechanism, data, memory = NoiseReduction(counts(), Exact()), people(0), MemoryLedger()
+    mechanism, data, memory = NoiseReduction(counts(), IntegerPath()), people(0), MemoryLedger()
     Odometer().spend(mechanism, data, budget(1), Past(), SYSTEM)
     odometer = Odometer(ledger=memory)
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer"):
         odometer.spend(mechanism, data, budget(1), Past(), SYSTEM)
 
     assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
@@ -374,7 +389,7 @@ def test_a_run_of_another_odometer_is_neither_billed_nor_recorded(margin: int) -
     rehearsal().ask(inquiry, data, released(0, 1), trained=NONE, noise=ScriptedNoise([margin]))
     odometer = Odometer(ledger=memory)
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer"):
         odometer.ask(inquiry, data, released(0, 1), trained=NONE, noise=SYSTEM)
 
     assert (odometer.spent, memory.held, memory.lines) == (NONE, (), ())
@@ -462,7 +477,7 @@ def test_a_rehearsal_with_system_noise_is_private() -> None:
 def test_a_promise_for_another_relation_is_refused_before_data_is_opened() -> None:
     wire = Tripwire()
 
-    with pytest.raises(SchemaMismatch, match="the bound is for neighbours that replace one record"):
+    with pytest.raises(InvalidValue, match="the bound is for neighbours that replace one record"):
         Odometer().spend(Gaussian(wire.counts(REPLACE)), people(0), budget(1), Past(), SYSTEM)
 
     assert not wire.opened
@@ -474,7 +489,7 @@ def test_a_check_for_another_relation_is_refused_before_data_is_opened() -> None
         CentredSum(wire.score, Fraction(1, 2), REPLACE), budget(1), 1, None
     )
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         Odometer().ask(Inquiry(check), people(0), released(0, 1), trained=NONE, noise=SYSTEM)
 
     assert not wire.opened
@@ -811,17 +826,17 @@ def test_an_odometer_stays_with_the_relation_of_its_first_step() -> None:
     odometer = Odometer()
     under(ADD, odometer)
 
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         under(REPLACE, odometer)
 
 
 def test_a_past_under_another_relation_is_refused() -> None:
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         under(REPLACE, Odometer(), Past(under(ADD, Odometer())))
 
 
 def test_a_candidate_under_another_relation_is_refused() -> None:
-    with pytest.raises(SchemaMismatch, match="an odometer for each"):
+    with pytest.raises(InvalidValue, match="an odometer for each"):
         Odometer().ask(Inquiry(CHECK), people(0), under(REPLACE, Odometer()), trained=NONE, noise=SYSTEM)
 
 

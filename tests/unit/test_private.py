@@ -10,7 +10,7 @@ import pytest
 
 from expost import private
 from expost._seal import SEAL, Seal
-from expost.errors import ForgedRelease, InvalidValue, NotPrivate, SchemaMismatch
+from expost.errors import ForgedRelease, InvalidValue, NotDisjoint, NotPrivate
 from expost.noise import Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
 from expost.odometer import Odometer
@@ -156,7 +156,7 @@ def test_two_sources_need_a_reason(because: str) -> None:
 def test_the_same_data_twice_is_no_split() -> None:
     data = people(1)
 
-    with pytest.raises(SchemaMismatch, match="two disjoint sources"):
+    with pytest.raises(NotDisjoint, match="two disjoint sources"):
         Split.from_parts(data, data, because=BECAUSE)
 
 
@@ -174,7 +174,7 @@ def test_the_same_records_sealed_twice_are_no_split(arrays: tuple[Integers, Inte
     """The attack: the checks would be billed as if they read other people, at the maximum instead of the sum."""
     train, held = map(Private, arrays)
 
-    with pytest.raises(SchemaMismatch, match="lie in the same memory") as refused:
+    with pytest.raises(NotDisjoint, match="lie in the same memory") as refused:
         Split.from_parts(train, held, because=BECAUSE)
 
     assert one_sentence(refused.value)
@@ -203,7 +203,7 @@ def test_the_whole_and_a_part_of_it_are_no_split() -> None:
     held = split(whole, 0.5, SystemNoise()).held
     assert held is not None
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(NotDisjoint):
         Split.from_parts(whole, held, because=BECAUSE)
 
 
@@ -212,12 +212,12 @@ def test_parts_of_two_divisions_of_one_whole_are_no_split() -> None:
     one, other = (split(whole, 0.5, SystemNoise()) for _ in range(2))
     assert other.held is not None
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(NotDisjoint):
         Split.from_parts(one.train, other.held, because=BECAUSE)
 
 
 def test_two_sources_with_different_relations_are_no_split() -> None:
-    with pytest.raises(SchemaMismatch, match="different neighbour relations"):
+    with pytest.raises(InvalidValue, match="different neighbour relations"):
         Split.from_parts(people(1), people(2, neighbours=REPLACE), because=BECAUSE)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from expost._seal import Seal
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.pledge import FixedOrder
-from expost.errors import ForgedRelease, SchemaMismatch
+from expost.errors import ForgedRelease, InvalidValue
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours
@@ -216,7 +216,7 @@ def test_a_bill_that_is_for_no_neighbours_goes_with_any() -> None:
 
 
 def test_releases_for_different_neighbours_are_no_past() -> None:
-    with pytest.raises(SchemaMismatch, match="no bound adds up"):
+    with pytest.raises(InvalidValue, match="do not add up"):
         Past(under(ADD), under(REPLACE))
 
 

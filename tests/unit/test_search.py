@@ -12,25 +12,26 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import PlannedStops
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
+from expost.filters import Filter
 from expost.ladder import Ladder, Rung, Strides
 from expost.ledger import Fact, MemoryLedger
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Neighbours, Split
+from expost.protocols import Check, Inquiry, Price, Verdict
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic
-from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import (
     ADD,
     NONE,
@@ -301,7 +302,7 @@ def test_a_check_without_a_held_part_is_refused_before_data_is_opened() -> None:
         odometer=rehearsal(),
     )
 
-    with pytest.raises(SchemaMismatch, match="nothing was held out"):
+    with pytest.raises(InvalidValue, match="nothing was held out"):
         step()
 
     assert not wire.opened
@@ -321,7 +322,7 @@ def test_a_check_for_another_relation_is_refused_before_training_data_is_opened(
         odometer=rehearsal(),
     )
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         step()
 
     assert not wire.opened
@@ -469,7 +470,7 @@ def test_a_plan_for_strides_states_every_end(
     ladder: Ladder, check: Check[Integers, int], mechanism: Brownian[Integers]
 ) -> None:
     stops = planned_stops(mechanism, Strides(ladder), check)
-    pledges = plan(stops, 1e-5).pledge, PlannedStops(stops, 1e-5)
+    pledges = tightest_pledge(stops, 1e-5).pledge, PlannedStops(stops, 1e-5)
 
     stated = [
         stride(ladder, check, path, Odometer(pledge=pledge, rehearsal=True), mechanism).epsilon
@@ -570,7 +571,7 @@ def test_each_step_of_a_rung_sees_the_one_before() -> None:
     class Counts:
         """Releases how many steps led to it: one more than the last release says."""
 
-        neighbours, floating = ADD, False
+        name, neighbours, floating = "counts", ADD, False
         promise, facts = Says(0).promise, Says(0).facts
 
         def sample(self, data: Integers, budget: Budget, past: Past[int], noise: Noise) -> int:

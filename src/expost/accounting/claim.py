@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias, final
 
 from expost.accounting import convert, gaussian
-from expost.accounting.curve import ORDERS, ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, Table, highest, repeat, total
+from expost.accounting.curve import ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, highest, repeat, total
 from expost.numerics import Real, order, positive, probability, up
 
 ByLine: TypeAlias = Callable[[Real, Real, float], tuple[float, float]]
@@ -143,6 +143,5 @@ def _at_an_order(curve: Curve, delta: float, by_line: ByLine, offset: convert.Of
     if isinstance(curve, Linear):
         epsilon, alpha = by_line(up(curve.xi), up(curve.rho), delta)
     else:
-        orders = curve.orders if isinstance(curve, Table) else ORDERS
-        epsilon, alpha = convert.best_order(curve.at, delta, orders, offset)
+        epsilon, alpha = convert.best_order(curve.at, delta, curve.orders, offset)
     return AdpEpsilon(epsilon), alpha

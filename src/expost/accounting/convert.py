@@ -216,15 +216,6 @@ def lambert_tuning(delta: float) -> float:
     return last
 
 
-def zcdp_epsilon(rho: Real, delta: float) -> float:
-    """ρ + 2√(ρ ln(1/δ)): EX ANTE ONLY, because its order 1+√(ln(1/δ)/ρ) moves with ρ.
-
-    Uses: Lemma 7 conversion.
-    """
-    cost = up(non_negative(rho, "rho"))
-    return raised(cost + 2 * math.sqrt(cost * -math.log(probability(delta, "delta"))))
-
-
 def _claim(value: float, name: str) -> float:
     """A divergence bound: not NaN and not negative; infinity makes no claim."""
     return math.inf if value == math.inf else float(non_negative(value, name))
@@ -241,7 +232,7 @@ def _peak(f: Function, low: float, high: float) -> float:
 def _rows(orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float]) -> tuple[Floats, Floats, Floats]:
     """(α−1, E, ln w) of the rows that make a claim, as arrays."""
     if not len(orders) == len(bounds) == len(weights):
-        raise InvalidValue(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give one of each.")
+        raise InvalidValue(f"{len(orders)} orders, {len(bounds)} bounds, {len(weights)} weights; give as many of each.")
     total = math.fsum(weights)
     if not (min(weights, default=0) > 0 and total <= 1 + 1e-9):
         raise InvalidValue(f"weights sum to {total:g}; each must be above 0 and the sum at most 1.")

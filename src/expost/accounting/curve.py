@@ -53,11 +53,9 @@ class Linear:
 
     @property
     def lines(self) -> "tuple[Linear, ...]":
-        """The one line there is."""
         return (self,)
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(up(self.xi + self.rho * order(alpha)))
 
 
@@ -73,17 +71,21 @@ class Highest:
     lines: tuple[Linear, ...]
 
     @property
+    def orders(self) -> tuple[float, ...]:
+        """The usual ones, among which a statement looks for the best."""
+        return ORDERS
+
+    @property
     def gaussian(self) -> None:
         """Lines cross only where some ξ is positive, and then no Gaussian is known to lie above."""
 
     def at(self, alpha: Real) -> RdpEpsilon:
-        """The bound at one order."""
         return RdpEpsilon(max(line.at(alpha) for line in self.lines))
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Tabulated:
     """A curve known at finitely many orders, each value rounded up.
 
     Between two orders the upper one speaks (a Rényi divergence never falls as the order grows); above the last
@@ -99,10 +101,10 @@ class Table:
         self.values.setflags(write=False)
 
     @classmethod
-    def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Table":
+    def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Tabulated":
         """A table from orders in increasing order and as many values, none negative or NaN."""
         if len(orders) != len(values) or not orders:
-            raise InvalidValue(f"{len(orders)} orders and {len(values)} values; give one value for each order.")
+            raise InvalidValue(f"there are {len(orders)} orders and {len(values)} values; give one value per order.")
         if any(order(low) >= order(high) for low, high in pairwise(orders)):
             raise InvalidValue("the orders are not increasing; sort them.")
         array = np.array(values, dtype=np.float64)
@@ -120,7 +122,7 @@ class Table:
         return RdpEpsilon(float(self.values[index]) if index < len(self.orders) else math.inf)
 
 
-Curve: TypeAlias = Linear | Highest | Table
+Curve: TypeAlias = Linear | Highest | Tabulated
 """ε as a function of the order."""
 
 
@@ -128,9 +130,9 @@ def total(left: Curve, right: Curve) -> Curve:
     """The sum of two curves, rounded up: what two steps cost together."""
     if ZERO in (left, right):
         return right if left == ZERO else left
-    if isinstance(left, Table) or isinstance(right, Table):
+    if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
-        return Table(orders, np.nextafter(ours + theirs, math.inf))
+        return Tabulated(orders, np.nextafter(ours + theirs, math.inf))
     if isinstance(left, Linear) and isinstance(right, Linear):
         return _sum(left, right)
     return _envelope(_sum(one, other) for one in left.lines for other in right.lines)
@@ -139,11 +141,11 @@ def total(left: Curve, right: Curve) -> Curve:
 def repeat(curve: Curve, steps: int) -> Curve:
     """The curve of this number of equal steps, composed in one multiplication."""
     if steps < 0:
-        raise InvalidValue(f"steps is {steps}; it must not be below 0.")
+        raise InvalidValue(f"steps is {steps}; it must be at least 0.")
     if steps == 0:
         return ZERO
-    if isinstance(curve, Table):
-        return Table(curve.orders, np.nextafter(curve.values * steps, math.inf))
+    if isinstance(curve, Tabulated):
+        return Tabulated(curve.orders, np.nextafter(curve.values * steps, math.inf))
     return _envelope(_scaled(line, steps) for line in curve.lines)
 
 
@@ -151,29 +153,29 @@ def highest(left: Curve, right: Curve) -> Curve:
     """The pointwise maximum of two curves: what steps on two disjoint parts cost together."""
     if ZERO in (left, right):
         return right if left == ZERO else left
-    if isinstance(left, Table) or isinstance(right, Table):
+    if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
-        return Table(orders, np.maximum(ours, theirs))
+        return Tabulated(orders, np.maximum(ours, theirs))
     return _envelope((*left.lines, *right.lines))
 
 
 def cover(curve: Curve) -> Linear | None:
     """The smallest single line that lies above the curve by its parts, or None for a table."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return None
     return Linear(max(line.xi for line in curve.lines), max(line.rho for line in curve.lines), curve.gaussian)
 
 
 def exceeds(curve: Curve, alpha: Fraction, cap: Fraction) -> bool:
     """Whether the curve lies above the cap at one order; exact for lines."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return curve.at(alpha) > cap
     return any(line.xi + line.rho * alpha > cap for line in curve.lines)
 
 
 def largest_rho(curve: Curve) -> Fraction:
     """The largest ρ with ρ·α below the curve at every order: what a disjoint part may spend for nothing."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return min(
             (
                 Fraction(value) / Fraction(alpha)
@@ -217,7 +219,7 @@ def _crossing(flat: Linear, steep: Linear) -> Fraction:
 
 def _tabulate(left: Curve, right: Curve) -> tuple[tuple[float, ...], Floats, Floats]:
     """Both curves at the orders of the tables among them."""
-    tables = [curve.orders for curve in (left, right) if isinstance(curve, Table)]
+    tables = [curve.orders for curve in (left, right) if isinstance(curve, Tabulated)]
     if any(orders != tables[0] for orders in tables):
         last = min(orders[-1] for orders in tables)
         orders = tuple(sorted({alpha for each in tables for alpha in each if alpha <= last}))
@@ -228,7 +230,7 @@ def _tabulate(left: Curve, right: Curve) -> tuple[tuple[float, ...], Floats, Flo
 
 def _values(curve: Curve, orders: tuple[float, ...]) -> Floats:
     """The curve at many orders in floating point, each step rounded up."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return curve.values if curve.orders == orders else curve.values[np.searchsorted(curve.orders, orders)]
     alphas = np.asarray(orders)
     slopes = [(up(line.xi), np.nextafter(up(line.rho) * alphas, math.inf)) for line in curve.lines]

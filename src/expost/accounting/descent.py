@@ -10,7 +10,7 @@ from typing import final
 from scipy.optimize import brentq
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real, exact, positive, up
@@ -45,11 +45,11 @@ class Descent:
         object.__setattr__(self, "noise_multiplier", positive(self.noise_multiplier, "noise_multiplier"))
         if self.noise_multiplier > LOUDEST:
             raise InvalidValue(
-                f"noise_multiplier is {up(self.noise_multiplier):g}; nothing is left above {up(LOUDEST):g}, use less."
+                f"noise_multiplier is {up(self.noise_multiplier):g}; it must be at most {up(LOUDEST):g}."
             )
         if self.noise_multiplier < LEAST:
             raise InvalidValue(
-                f"noise_multiplier is {up(self.noise_multiplier):g}; nobody is protected below {up(LEAST):g}, use more."
+                f"noise_multiplier is {up(self.noise_multiplier):g}; below {up(LEAST):g} it protects nobody."
             )
 
     @property
@@ -67,26 +67,25 @@ class Descent:
         affordable = int(budget.epsilon / Fraction(price)) if math.isfinite(price) else 0
         if affordable < 1:
             raise InvalidValue(
-                f"ε = {up(budget.epsilon):.4g} at α = {up(budget.alpha):g} pays for no step, which costs {price:.4g}; "
-                "ask for more, for a lower order, or for more noise."
+                f"ε = {up(budget.epsilon):.4g} at α = {up(budget.alpha):g} does not pay for a step, which costs "
+                f"{price:.4g}; ask for more, for a lower order, or for more noise."
             )
         return affordable
 
 
 def chance(rate: Real) -> Fraction:
-    """A record's chance to join a step as a fraction, refused unless it lies above 0 and at most at 1."""
+    """A record's chance of joining a step, as a fraction; refused unless it is above 0 and at most 1."""
     fraction = exact(rate, "rate")
     if not 0 < fraction <= 1:
-        raise InvalidValue(f"rate is {up(fraction):g}; a record's chance to join a step lies above 0, at most 1.")
+        raise InvalidValue(f"rate is {up(fraction):g}; the chance of joining a step is above 0 and at most 1.")
     return fraction
 
 
 @lru_cache(maxsize=64)
 def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
     sampled = up(rate)
-    return Promise(
-        Table.of(ORDERS, [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS])
-    )
+    values = [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS]
+    return Promise(Tabulated.of(ORDERS, values))
 
 
 @lru_cache(maxsize=256)
@@ -100,7 +99,7 @@ def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Frac
     ``stated`` is an ε as a function of the noise multiplier, falling as the noise grows.
     """
     if not stated(LOUDEST) <= target:
-        raise InvalidValue(f"ε = {target:g} is out of reach at any noise; ask for more, or for a larger delta.")
+        raise InvalidValue(f"no amount of noise reaches ε = {target:g}; ask for more, or for a larger delta.")
     high = Fraction(1)
     while not stated(high) <= target:
         high *= 2

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtri
 
+from expost.accounting.curve import Linear
 from expost.numerics import Real, non_negative, positive, probability, up
 
 DELTA_SLACK = 1e-12
@@ -99,6 +100,11 @@ def lattice_rho(variance: Fraction, l2_squared: Fraction) -> Fraction | None:
     if noise <= LEAST_VARIANCE or reach > MOST_CHANGES:
         return None
     return reach / (2 * (noise - SMOOTHING_VARIANCE))
+
+
+def lattice_line(variance: Fraction, l2_squared: Fraction) -> Linear:
+    """The curve ρ·α, ρ = Δ²/(2σ²), of integer f plus N_Z(0, σ²), with the profile of `lattice_rho`."""
+    return Linear(Fraction(0), l2_squared / (2 * variance), lattice_rho(variance, l2_squared))
 
 
 def _profile(epsilon: float, rho: float) -> float:

@@ -23,7 +23,7 @@ class Plan:
     reason: str
 
 
-def plan(stops: Sequence[Promise], delta: float) -> Plan:
+def tightest_pledge(stops: Sequence[Promise], delta: float) -> Plan:
     """The pledge with the lowest geometric mean of ε over the planned stops.
 
     Every candidate is valid and the choice is a public computation, so it costs nothing as long as it is made

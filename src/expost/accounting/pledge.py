@@ -29,15 +29,12 @@ class Pledge(Protocol):
     @property
     def delta(self) -> float:
         """The δ of every statement under this pledge."""
-        ...
 
     def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The ε of a run that spends this; infinity where the pledge makes no claim."""
-        ...
 
     def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most, also after post-processing."""
-        ...
 
 
 @final
@@ -91,7 +88,7 @@ class Mixture:
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
         if len(self.orders) != len(self.weights):
-            raise InvalidValue(f"{len(self.orders)} orders and {len(self.weights)} weights; give one for each.")
+            raise InvalidValue(f"{len(self.orders)} orders have {len(self.weights)} weights; give one per order.")
         for alpha in self.orders:
             order(alpha)
         if any(not weight > 0 for weight in self.weights) or not math.isclose(math.fsum(self.weights), 1):

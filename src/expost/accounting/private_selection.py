@@ -29,7 +29,7 @@ class Statement:
     def __post_init__(self) -> None:
         non_negative(self.epsilon, "epsilon")
         if not 0 <= self.delta < 1:
-            raise InvalidValue(f"delta is {self.delta:g}; a statement needs one of at least 0 and below 1.")
+            raise InvalidValue(f"delta is {self.delta:g}; it must be at least 0 and below 1.")
 
     def __add__(self, later: "Statement") -> "Statement":
         """Both on the same data, rounded up; holds if each δ was fixed before the first of them ran.
@@ -57,7 +57,7 @@ class TruncatedNegativeBinomial:
 
     def __post_init__(self) -> None:
         if not -1 < self.eta <= 1:
-            raise InvalidValue(f"eta is {self.eta:g}; it must lie above -1, and be at most 1.")
+            raise InvalidValue(f"eta is {self.eta:g}; it must be above -1 and at most 1.")
         probability(self.gamma, "gamma")
 
     @classmethod
@@ -65,7 +65,7 @@ class TruncatedNegativeBinomial:
         """The law of this η with this number of runs on average, to rounding."""
         most = cls(eta, math.exp(-LONGEST)).mean
         if not cls(eta, math.exp(-SHORTEST)).mean < mean < most:
-            raise InvalidValue(f"{mean:g} runs on average with eta {eta:g}; ask for more than 1, below {most:.4g}.")
+            raise InvalidValue(f"mean is {mean:g} with eta {eta:g}; it must lie strictly between 1 and {most:.4g}.")
         log = brentq(lambda at: cls(eta, math.exp(-at)).mean - mean, SHORTEST, LONGEST, xtol=1e-15)
         return cls(eta, math.exp(-log))
 

@@ -88,7 +88,7 @@ def _worst(ladder: Sequence[float], claims: Sequence[float], *, approximate: boo
     """Backward induction over the rungs."""
     rhos = [float(positive(rho, "a rung's rho")) for rho in ladder]
     if not rhos or len(rhos) != len(claims):
-        raise InvalidValue(f"{len(rhos)} rungs and {len(claims)} claims; give one claim for each rung.")
+        raise InvalidValue(f"there are {len(rhos)} rungs and {len(claims)} claims; give one claim per rung.")
     if any(not claim >= 0 for claim in claims):
         raise InvalidValue("a claim is negative or NaN; a claimed ε must be at least 0, or infinite.")
     if any(later < CLOSEST * earlier for earlier, later in pairwise(rhos)):

@@ -11,17 +11,18 @@ from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import Linear, largest_rho
-from expost.accounting.gaussian import lattice_rho
+from expost.accounting.curve import largest_rho
+from expost.accounting.gaussian import lattice_line
 from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
 from expost.errors import InvalidValue, SpentCheck
 from expost.ledger import Fact
 from expost.noise import Noise
-from expost.numerics import up
+from expost.numerics import positive, up
 from expost.private import Neighbours
+from expost.protocols import Look, Price, Verdict
+from expost.rules import Due, Recorded
 from expost.sampling import limits
-from expost.step import Look, Price, Verdict
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -80,6 +81,11 @@ class GaussianCheck(Generic[D, U]):
             "questions": self.questions,
         }
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and price give the variance, and so the curve."""
+        return _due(line)
+
 
 @final
 @dataclass(frozen=True)
@@ -121,6 +127,11 @@ class BalancedCheck(Generic[D, U]):
         """The sensitivity and the confidence; the variance follows from the price."""
         return {**question_facts(self.question), **confidence_facts(self.confidence)}
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and price give the variance, and so the curve; what is balanced is seen from the lines before."""
+        return _due(line)
+
 
 @final
 @dataclass(frozen=True)
@@ -155,6 +166,10 @@ def _variance(question: Question[D, U], rho: Fraction) -> Fraction:
 
 def _price(question: Question[D, U], rho: Fraction) -> Price:
     """Gaussian noise costs the same whatever the answer."""
-    profile = lattice_rho(_variance(question, rho), Fraction(question.sensitivity**2))
-    promise = Promise(Linear(Fraction(0), rho, profile))
+    promise = Promise(lattice_line(_variance(question, rho), Fraction(question.sensitivity**2)))
     return Price(promise, promise)
+
+
+def _due(line: Recorded) -> Due:
+    reach = Fraction(line.whole("sensitivity") ** 2)
+    return Due(lattice_line(reach / (2 * positive(line.rho, "rho")), reach), floating=False)

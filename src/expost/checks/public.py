@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar, final
 
-from expost.step import Verdict
+from expost.protocols import Verdict
 
 U = TypeVar("U")
 

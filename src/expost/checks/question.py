@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, Never, Protocol, TypeVar, final
+from typing import ClassVar, Generic, Never, Protocol, TypeVar, final
 
 import numpy as np
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
@@ -33,26 +33,21 @@ class Question(Protocol[D_contra, U_contra]):
     @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of the sensitivity."""
-        ...
 
     @property
     def sensitivity(self) -> int:
         """How far one record moves the value, in integer units."""
-        ...
 
     @property
     def unit(self) -> int:
         """Integer units to a record."""
-        ...
 
     @property
     def monotone(self) -> bool:
         """Whether all values move the same way between neighbours."""
-        ...
 
     def ask(self, candidate: U_contra, held: D_contra) -> int:
         """The value, exactly."""
-        ...
 
 
 @final
@@ -71,6 +66,8 @@ class CentredSum(Generic[D, U]):
     threshold: Fraction
     neighbours: Neighbours
     resolution: int = 1
+    monotone: ClassVar[bool] = False
+    """A record may raise one candidate's margin and lower another's."""
 
     def __post_init__(self) -> None:
         _fix(self)
@@ -90,11 +87,6 @@ class CentredSum(Generic[D, U]):
         """The larger of the two contributions, or their distance when a record is replaced."""
         p, q = self.threshold.numerator, self.threshold.denominator
         return (max(p, q - p) if self.neighbours is Neighbours.ADD_REMOVE else q) * self.resolution
-
-    @property
-    def monotone(self) -> bool:
-        """A record may raise one candidate's margin and lower another's."""
-        return False
 
     def ask(self, candidate: U, held: D) -> int:
         """The sum of the contributions."""
@@ -183,5 +175,5 @@ def _steps(scores: Floats, records: int, resolution: int) -> Integers:
     """Scores in [0, 1] as whole steps, rounded down; NaN counts as 0, anything else is clipped."""
     array = np.nan_to_num(np.asarray(scores, dtype=np.float64))
     if array.shape != (records,):
-        raise SchemaMismatch("a score function returns one number for each held-out record.")
+        raise InvalidValue("a score function returns one number for each held-out record.")
     return np.floor(np.clip(array, 0, 1) * resolution).astype(np.int64)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
-from expost.accounting.curve import Linear
+from expost.accounting.curve import ZERO, Linear, total
 from expost.accounting.sparse_vector import calibrate_sparse_vector
 from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
@@ -15,8 +15,9 @@ from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours, keep_secret
+from expost.protocols import Look, Price, Verdict
+from expost.rules import Due, Recorded
 from expost.sampling import limits
-from expost.step import Look, Price, Verdict
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -64,12 +65,12 @@ class SparseVectorCheck(Generic[D, U]):
     @property
     def threshold_cost(self) -> Linear:
         """What is paid once."""
-        return Linear(Fraction(0), 1 / (2 * self.variance))
+        return _threshold_cost(self.variance)
 
     @property
     def pass_cost(self) -> Linear:
         """What a pass adds."""
-        return Linear((1 if self.question.monotone else 2) / self.scale, Fraction(0))
+        return _pass_cost(self.scale, self.question.monotone)
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """The threshold at the first question, and a pass if it comes."""
@@ -104,6 +105,13 @@ class SparseVectorCheck(Generic[D, U]):
             "monotone": self.question.monotone,
         }
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """The threshold, a pass, both or neither, each at what its scale gives."""
+        threshold = _threshold_cost(line.fraction("variance"))
+        passing = _pass_cost(line.fraction("scale"), line.facts["monotone"] is True)
+        return Due(total(threshold if line.rho else ZERO, passing if line.xi else ZERO), floating=False)
+
 
 @final
 class SparseVectorAnswers(Generic[D, U]):
@@ -125,3 +133,11 @@ class SparseVectorAnswers(Generic[D, U]):
         return Verdict(noisy >= self.__threshold + guard, guard=guard / self._check.question.unit)
 
     __reduce__ = keep_secret
+
+
+def _threshold_cost(variance: Fraction) -> Linear:
+    return Linear(Fraction(0), 1 / (2 * variance))
+
+
+def _pass_cost(scale: Fraction, monotone: bool) -> Linear:
+    return Linear((1 if monotone else 2) / scale, Fraction(0))

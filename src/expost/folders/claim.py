@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, final
 
-from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, Unreadable
 from expost.folders.disk import NO_LINK, is_named, lock, open_new, sync_names
 from expost.folders.journal import Journal
 from expost.folders.place import Place
@@ -144,12 +144,12 @@ def _says_nothing(text: str) -> bool:
     """Whether nothing is on a journal, for sure."""
     try:
         return not read_journal(text).bill
-    except SchemaMismatch:
+    except Unreadable:
         return False
 
 
-def _foreign(place: Place) -> SchemaMismatch:
-    return SchemaMismatch(
+def _foreign(place: Place) -> Unreadable:
+    return Unreadable(
         f"{place.journal.name}, where the journal of the run belongs, is not a journal of expost; move it, or name "
         "another folder."
     )

@@ -54,5 +54,5 @@ def is_named(path: Path, file: int) -> bool:
 def lock(file: int, *, wait: bool = True) -> None:
     """Have the file for this process alone; OSError if another has it, or if nobody can say."""
     if sys.platform == "win32":
-        raise OSError("there are no locks that a dead process gives up")
+        raise OSError("this system has no file locks that end with their process")
     fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -123,7 +123,7 @@ class Journal:
     def _append(self, line: Mapping[str, Json]) -> None:
         """Add a line, whole and on the disk, or nothing: what is cut short would spoil the line after it."""
         if self._file is None:
-            raise LedgerConflict("this journal is closed, and records nothing more; begin another for another run.")
+            raise LedgerConflict("this journal is closed and takes no more records; begin another for another run.")
         if os.getpid() != self._pid:  # whose lines would have the numbers of ours
             raise LedgerConflict("this journal was copied into another process; give each process its own.")
         left, before = (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode(), os.fstat(self._file)

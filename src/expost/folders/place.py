@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 
 PRODUCTS = frozenset({"synthetic.csv", "synthetic.parquet", "model.npz", "model.pt"})
 """What a job may put into its folder; a folder with any other file is not taken for a release."""
@@ -52,14 +52,14 @@ class Place:
         if not folder.exists():
             return
         if not overwrite:
-            raise SchemaMismatch(f"{self.typed} exists; name another folder, or say --overwrite to replace a release.")
+            raise InvalidValue(f"{self.typed} exists; name another folder, or use --overwrite to replace a release.")
         for each in map(_followed, (*apart, Path())):
             if folder == each or folder in each.parents:
                 raise InvalidValue(f"{self.typed} holds what this run reads or runs in; name another folder.")
         if not is_release(folder):
-            raise SchemaMismatch(
-                f"{self.typed} is not a release of expost, or holds other files too; name another folder, only "
-                "releases are replaced."
+            raise InvalidValue(
+                f"{self.typed} is not a release of expost, or holds other files too; only releases are replaced, so "
+                "name another folder."
             )
 
 

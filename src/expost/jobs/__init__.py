@@ -6,18 +6,21 @@ caller's own, and tunings.
 
 from expost.jobs.finetuning import FINETUNING
 from expost.jobs.finetuning.configuration import HeadConfiguration
-from expost.jobs.finetuning.recipe import HeadRecipe, balanced, calibrated
-from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.jobs.finetuning.prices import head_recipe
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.run import finetune
 from expost.jobs.modules import MODULES
 from expost.jobs.modules.report import module_commitment, of_training
 from expost.jobs.modules.save import save_module
+from expost.jobs.result import Result
 from expost.jobs.searches.report import of_search, search_commitment
 from expost.jobs.searches.save import save_search
 from expost.jobs.synthesis import SYNTHESIS
-from expost.jobs.synthesis.public import public_check
-from expost.jobs.synthesis.run import Synthesized, synthesize
+from expost.jobs.synthesis.prices import StatedLadder
+from expost.jobs.synthesis.run import synthesize
 from expost.jobs.tunings import TUNINGS
-from expost.jobs.tunings.report import of_tuning, tuning_digest
+from expost.jobs.tunings.receipt import tuning_digest
+from expost.jobs.tunings.report import of_tuning
 from expost.jobs.tunings.save import save_tuned
 from expost.receipts.audit import Audit, check
 from expost.text import Json
@@ -28,19 +31,17 @@ JOBS = (SYNTHESIS, FINETUNING, MODULES, TUNINGS)
 __all__ = [
     "JOBS",
     "Audit",
-    "Finetuned",
     "HeadConfiguration",
     "HeadRecipe",
-    "Synthesized",
+    "Result",
+    "StatedLadder",
     "audit",
-    "balanced",
-    "calibrated",
     "finetune",
+    "head_recipe",
     "module_commitment",
     "of_search",
     "of_training",
     "of_tuning",
-    "public_check",
     "save_module",
     "save_search",
     "save_tuned",

@@ -3,8 +3,9 @@
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded
+from expost.filters import PledgedFilter
 from expost.noise import Noise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.recorded import ReadableLedger
 
 

@@ -3,12 +3,13 @@
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import final
-
-import click
+from typing import TYPE_CHECKING, final
 
 from expost.receipts.audit import Recompute
 from expost.receipts.procedures import Rebuild
+
+if TYPE_CHECKING:
+    import click
 
 
 @final
@@ -24,7 +25,7 @@ class JobKind:
     formats: Mapping[str, Recompute] = field(default_factory=dict)
     command: str | None = None
 
-    def add_to(self, main: click.Group, plan: click.Group) -> None:
+    def add_to(self, main: "click.Group", plan: "click.Group") -> None:
         """Put the commands of the job on the command line."""
         if self.command is None:
             return

@@ -4,19 +4,19 @@ from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.exponential import Exponential
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
 from expost.mechanisms.laplace import FloatLaplace, Laplace
-from expost.mechanisms.laplace_path import Exact, Float
+from expost.mechanisms.laplace_path import IntegerPath, RealPath
 from expost.mechanisms.noise_reduction import NoiseReduction
 
 __all__ = [
     "Brownian",
     "Estimate",
-    "Exact",
     "Exponential",
-    "Float",
     "FloatGaussian",
     "FloatLaplace",
     "Gaussian",
+    "IntegerPath",
     "Laplace",
     "Measurement",
     "NoiseReduction",
+    "RealPath",
 ]

@@ -4,18 +4,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
 from expost.noise import Floats, Noise
 from expost.numerics import positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 
 D = TypeVar("D")
 
@@ -47,7 +48,7 @@ class Estimate:
     def refine(self, fresh: Measurement) -> "Estimate":
         """The estimate after one more measurement, each weighted by its precision."""
         if fresh.values.shape != self.values.shape:
-            raise SchemaMismatch(f"an estimate of shape {self.values.shape} met values of {fresh.values.shape}.")
+            raise InvalidValue(f"an estimate of shape {self.values.shape} met values of {fresh.values.shape}.")
         precision = self.precision + 1 / fresh.variance
         weight = float(1 / (fresh.variance * precision))
         return Estimate((1 - weight) * self.values + weight * fresh.values, precision)
@@ -68,6 +69,7 @@ class Brownian(Generic[D]):
     """
 
     measure: Gaussian[D] | FloatGaussian[D]
+    name: ClassVar[str] = "Brownian"
 
     @property
     def neighbours(self) -> Neighbours:
@@ -93,3 +95,8 @@ class Brownian(Generic[D]):
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """The increment's."""
         return self.measure.facts(budget)
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """The increment's, by whichever measurement it was."""
+        return Gaussian.rule(line) if "l2_squared" in line.facts else FloatGaussian.rule(line)

@@ -10,12 +10,14 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.accounting.pure import exponential_rho
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Integers, Noise
 from expost.numerics import positive
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 
 D = TypeVar("D")
 
@@ -36,7 +38,8 @@ class Exponential(Generic[D]):
     candidates: int
     sensitivity: Fraction
     neighbours: Neighbours
-    name: str = "choice"
+    choice: str = "choice"
+    name: ClassVar[str] = "Exponential"
     floating: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -50,28 +53,42 @@ class Exponential(Generic[D]):
 
     def promise(self, budget: Budget) -> Promise:
         """The curve α·ε²/8 of a choice with bounded range."""
-        return Promise(Linear(Fraction(0), self.epsilon(budget) ** 2 / 8))
+        return Promise(chosen(self.epsilon(budget)))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> int:
         """The chosen index."""
         scores = np.asarray(self.score(data))
         if scores.shape != (self.candidates,) or not np.issubdtype(scores.dtype, np.integer):
-            raise SchemaMismatch(f"the score did not return {self.candidates} integers.")
+            raise InvalidValue(f"the score did not return {self.candidates} integers.")
         return choose(scores.tolist(), self.epsilon(budget) / (2 * self.sensitivity), noise)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Candidates, sensitivity and parameter."""
         return {
-            "choice": self.name,
+            "choice": self.choice,
             "candidates": self.candidates,
             "sensitivity": str(self.sensitivity),
             "epsilon": str(self.epsilon(budget)),
         }
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """The parameter gives the curve."""
+        epsilon = line.fraction("epsilon")
+        return Due(chosen(epsilon), floating=False, pays=lambda budget: epsilon == pure_parameter(budget.rho))
+
 
 def pure_parameter(rho: Fraction) -> Fraction:
     """The ε of a choice that costs ρ = ε²/8, rounded down to a fraction."""
     return Fraction(isqrt(int(8 * rho * 4**64)), 2**64)
+
+
+def chosen(epsilon: Fraction, draws: int = 1) -> Linear:
+    """The curve of choices with this parameter each.
+
+    Uses: exponential mechanism curve.
+    """
+    return Linear(Fraction(0), draws * exponential_rho(epsilon))
 
 
 def choose(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:

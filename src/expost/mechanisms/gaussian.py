@@ -10,13 +10,14 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.accounting.gaussian import lattice_rho
-from expost.errors import SchemaMismatch
+from expost.accounting.gaussian import lattice_line
+from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
 
@@ -50,6 +51,7 @@ class Gaussian(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Gaussian"
     floating: ClassVar[bool] = False
 
     @property
@@ -63,8 +65,7 @@ class Gaussian(Generic[D]):
 
     def promise(self, budget: Budget) -> Promise:
         """The curve ρ·α, with the Gaussian profile where the noise is wide enough for it."""
-        profile = lattice_rho(self.variance(budget), self.statistic.l2_squared)
-        return Promise(Linear(Fraction(0), budget.rho, profile))
+        return Promise(lattice_line(self.variance(budget), self.statistic.l2_squared))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy integers."""
@@ -81,6 +82,12 @@ class Gaussian(Generic[D]):
             "variance": str(self.variance(budget)),
         }
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and variance give the curve."""
+        curve = lattice_line(line.fraction("variance"), line.fraction("l2_squared"))
+        return Due(curve, floating=False, pays=lambda budget: budget.rho == curve.rho)
+
 
 @final
 @dataclass(frozen=True)
@@ -94,7 +101,8 @@ class FloatGaussian(Generic[D]):
     shape: tuple[int, ...]
     l2: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatGaussian"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -115,12 +123,18 @@ class FloatGaussian(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
-        return {"statistic": self.name, "l2": str(self.l2), "variance": str(self.variance(budget))}
+        return {"statistic": self.statistic, "l2": str(self.l2), "variance": str(self.variance(budget))}
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity and variance give the curve."""
+        rho = line.fraction("l2") ** 2 / (2 * line.fraction("variance"))
+        return Due(Linear(Fraction(0), rho, rho), floating=True, pays=lambda budget: budget.rho == rho)
 
 
 def real_values(values: Floats, shape: tuple[int, ...]) -> Floats:
     """The values as floats, refused unless they are finite and of the declared shape."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.all(np.isfinite(array)):
-        raise SchemaMismatch(f"the statistic did not return finite values of the declared shape {shape}.")
+        raise InvalidValue(f"the statistic did not return finite values of the declared shape {shape}.")
     return array

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, TypeVar, final
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Table
+from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.pure import randomized_response_rdp
 from expost.ledger import Fact
 from expost.mechanisms.gaussian import Measurement, real_values
@@ -17,6 +17,7 @@ from expost.noise import Floats, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
 
@@ -33,6 +34,7 @@ class Laplace(Generic[D]):
     """
 
     statistic: Statistic[D]
+    name: ClassVar[str] = "Laplace"
     floating: ClassVar[bool] = False
 
     @property
@@ -59,6 +61,11 @@ class Laplace(Generic[D]):
         """Statistic, sensitivity and scale."""
         return {"statistic": self.statistic.name, "l1": str(self.statistic.l1), "scale": str(self.scale(budget))}
 
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity over scale is the pure ε."""
+        return _due(line, floating=False)
+
 
 @final
 @dataclass(frozen=True)
@@ -72,7 +79,8 @@ class FloatLaplace(Generic[D]):
     shape: tuple[int, ...]
     l1: Real
     neighbours: Neighbours
-    name: str = "statistic"
+    statistic: str = "statistic"
+    name: ClassVar[str] = "FloatLaplace"
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -93,7 +101,12 @@ class FloatLaplace(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and scale."""
-        return {"statistic": self.name, "l1": str(self.l1), "scale": str(self.scale(budget))}
+        return {"statistic": self.statistic, "l1": str(self.l1), "scale": str(self.scale(budget))}
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Sensitivity over scale is the pure ε."""
+        return _due(line, floating=True)
 
 
 @lru_cache(maxsize=256)
@@ -102,4 +115,9 @@ def pure_promise(epsilon: Fraction) -> Promise:
 
     Uses: pure to Rényi.
     """
-    return Promise(Table.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))
+    return Promise(Tabulated.of(ORDERS, [randomized_response_rdp(up(epsilon), alpha) for alpha in ORDERS]))
+
+
+def _due(line: Recorded, *, floating: bool) -> Due:
+    epsilon = line.fraction("l1") / line.fraction("scale")
+    return Due(pure_promise(epsilon).curve, floating, lambda budget: budget.epsilon == epsilon)

@@ -22,30 +22,26 @@ class Kernel(Protocol):
 
     What must hold: ``start`` has the law of its rate; for low < high, ``rise`` of noise at ``high`` has the law at
     ``low``, and ``descend`` undoes it: it draws from the conditional law at ``high`` given the value at ``low``.
-    Implemented by Exact and Float.
+    Implemented by IntegerPath and RealPath.
     """
 
     @property
     def floating(self) -> bool:
         """Whether draws are in floating point."""
-        ...
 
     def start(self, rate: Fraction, shape: tuple[int, ...], noise: Noise) -> Values:
         """Fresh noise."""
-        ...
 
     def rise(self, fine: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the low rate given that at the high one."""
-        ...
 
     def descend(self, coarse: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the high rate given that at the low one."""
-        ...
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Float:
+class RealPath:
     """Continuous Laplace noise in floating point.
 
     Implements: Laplace noise reduction, continuous.
@@ -78,7 +74,7 @@ class Float:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Exact:
+class IntegerPath:
     """Two-sided geometric noise on the integers, drawn exactly.
 
     Implements: Laplace noise reduction, exact on integers.

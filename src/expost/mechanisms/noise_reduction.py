@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from expost.mechanisms.laplace_path import Kernel, Values
 from expost.noise import Integers, Noise
 from expost.numerics import Real, positive, up
 from expost.private import Neighbours, keep_secret
+from expost.protocols import Bond
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.sampling import limits
 from expost.statistic import Statistic
-from expost.step import Bond
 
 D = TypeVar("D")
 
@@ -40,6 +41,7 @@ class NoiseReduction(Generic[D]):
     Implements: Laplace noise reduction, pure ex post.
     """
 
+    name: ClassVar[str] = "NoiseReduction"
     __slots__ = ("_exact", "_kernel", "_level", "_levels", "_noise", "_path", "_statistic", "bond")
 
     def __init__(self, statistic: Statistic[D], kernel: Kernel, levels: tuple[Real, ...] | None = None) -> None:
@@ -82,6 +84,11 @@ class NoiseReduction(Generic[D]):
         """Statistic, sensitivity and the level reached; refused if a fixed ladder has another one next."""
         statistic, level = self._statistic, self._target(budget)
         return {"statistic": statistic.name, "l1": str(statistic.l1), "level": str(level)}
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """A pure ε at every order; that it is what the level rose by is seen from the lines before."""
+        return Due(Linear(line.xi, Fraction(0)), pays=lambda budget: budget.epsilon == line.xi)
 
     def _target(self, budget: Budget) -> Fraction:
         target = self._level + budget.epsilon

@@ -9,7 +9,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.bill import bill_total
-from expost.errors import ExpostError, SchemaMismatch
+from expost.errors import ExpostError, Unreadable
 from expost.receipts import lines
 from expost.receipts.commitment import digest_faults
 from expost.receipts.lines import alike, same_number
@@ -122,7 +122,7 @@ def _replay(told: Testimony, known: Mapping[str, Rebuild]) -> Replay | None:
     """The run over again; None where it is not one of ours."""
     rungs = tuple(stop.rung for stop in told.stops if stop.rung is not None)
     if sum(item.count for item in told.bill) + sum(rung.times for rung in rungs) > MOST_STEPS:
-        raise SchemaMismatch(f"the receipt has more than {MOST_STEPS} steps; it was changed.")
+        raise Unreadable(f"the receipt has more than {MOST_STEPS} steps; it was changed.")
     procedure = procedure_of(told, known)
     return None if procedure is None or len(rungs) < len(told.stops) else Replay(told, *procedure, rungs)
 
@@ -134,7 +134,9 @@ def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
     if known and not planned:
         yield "the pledge is not the one that such a run makes."
     if not planned and len(told.stops) + len(told.history) > MOST_SOLVED:
-        raise SchemaMismatch(f"the receipt states more than {MOST_SOLVED} totals, each of which takes long to solve.")
+        raise Unreadable(
+            f"the receipt states more than {MOST_SOLVED} totals, each of which takes a long time to solve."
+        )
     if planned:
         stops = [curve_in(each) for each in bounded(table(pledge)["stops"], MOST_STOPS)]
         if len(stops) != len(told.stops) or not all(

@@ -10,10 +10,10 @@ from typing import final
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
+from expost.protocols import Look
 from expost.receipts.notation import budget_out, curve_out, finite, pledge_out, text
 from expost.recorded import CheckOnRecord
 from expost.report.facts import Facts, PlannedStop
-from expost.step import Look
 from expost.text import Json
 
 FIXED = ("made", "neighbours", "asked", "cap", "pledge", "plan")

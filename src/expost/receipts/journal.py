@@ -16,7 +16,7 @@ from expost.accounting.pledge import Pledge
 from expost.accounting.private_selection import Statement
 from expost.accounting.statement import stated
 from expost.bill import Item, bill_total
-from expost.errors import ExpostError, SchemaMismatch
+from expost.errors import ExpostError, Unreadable
 from expost.ledger import Entry, Hold
 from expost.receipts.bounds import require_modest
 from expost.receipts.notation import curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
@@ -125,14 +125,14 @@ def read_journal(text: str) -> Kept:
     """What a journal says; refused if anything but its last line is not whole."""
     lines = text.split("\n")[:-1]  # what follows the last line break is empty, or was cut short and never acted upon
     if not is_journal(text) or len(lines) > MOST_LINES:
-        raise SchemaMismatch("this is not a journal of expost; name the one beside the folder of a release.")
+        raise Unreadable("this is not a journal of expost; name the one beside the folder of a release.")
     try:
         found = [table(json_in(line)) for line in lines]
         if not found or found[0].get("format") != FORMAT:
-            raise SchemaMismatch("another version's")
+            raise Unreadable("another version's")
         return _kept(found[1:])
     except (ExpostError, ValueError, KeyError, TypeError, ZeroDivisionError, OverflowError, RecursionError):
-        raise SchemaMismatch(
+        raise Unreadable(
             "the journal is not one that this version of expost writes: a line is missing, malformed or was changed."
         ) from None
 
@@ -160,25 +160,25 @@ def _kept(lines: Sequence[Mapping[str, Json]]) -> Kept:
             case ["capture", "curve"]:
                 number, spent = whole(line["capture"]), Spent(curve_in(line["curve"]))
                 if any(cost > SLACK * limit for cost, limit in zip(_limits(spent), limits[number], strict=True)):
-                    raise SchemaMismatch("a hold is captured for no more than was held.")
+                    raise Unreadable("a hold is captured for no more than was held.")
                 bill[number] = _captured(bill[number], spent)
             case ["shown"]:
                 shown.append(table(line["shown"]))
             case _:
-                raise SchemaMismatch("a line is out of place.")
+                raise Unreadable("a line is out of place.")
     found = require_modest([*bill.values()])
     return Kept(pledge, found, tuple(shown), selection_stated(found))
 
 
 def _held(item: Item) -> Item:
     if item.finished or item.count != 1:
-        raise SchemaMismatch("a hold is one step that has not finished.")
+        raise Unreadable("a hold is one step that has not finished.")
     return item
 
 
 def _captured(hold: Item, spent: Spent) -> Item:
     if hold.finished:
-        raise SchemaMismatch("a hold is captured once.")
+        raise Unreadable("a hold is captured once.")
     return Item(hold.entry, spent)
 
 

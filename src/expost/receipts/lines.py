@@ -1,25 +1,34 @@
 """Lines of a bill: what the cost of one step must be, worked out again from its own facts by the rule of its mechanism.
 
-A rule needs nothing but the line. What the facts themselves must be follows from the settings of the run, and is the
-matter of a procedure.
+The rules stand beside the mechanisms and checks that they are of; they are collected here, and compared. What the facts
+themselves must be follows from the settings of the run, and is the matter of a procedure.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import final
 
 from expost.accounting.claim import NOTHING, Budget, Spent
-from expost.accounting.curve import Curve, Linear, Table, largest_rho
-from expost.accounting.descent import Descent
-from expost.accounting.gaussian import lattice_rho
+from expost.accounting.curve import Curve, Linear, Tabulated, largest_rho
 from expost.bill import Item, by_part
-from expost.errors import SchemaMismatch
-from expost.ledger import Entry
-from expost.mechanisms.exponential import pure_parameter
-from expost.mechanisms.laplace import pure_promise
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.sparse_vector import SparseVectorCheck
+from expost.errors import Unreadable
+from expost.ledger import Fact
+from expost.mechanisms.brownian import Brownian
+from expost.mechanisms.exponential import Exponential
+from expost.mechanisms.gaussian import FloatGaussian, Gaussian
+from expost.mechanisms.laplace import FloatLaplace, Laplace
+from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.numerics import up
 from expost.receipts.notation import fraction, whole
 from expost.receipts.untrusted import quoted
+from expost.rules import Due, Rule
+from expost.tabular.selection import SpanningTree
+from expost.training.head.mechanism import Head
+from expost.training.steps import ModuleSteps
 
 SAME = 1e-9
 """Relative difference up to which two computations agree: other machines round logarithms in another way."""
@@ -29,7 +38,52 @@ MOST_PURE = 100
 """Kinds of Laplace noise on one bill: working one out takes ten milliseconds, and a rung of ours has one."""
 SIDES = {"train", "held"}
 
-Rule = Callable[[Entry, Curve], bool]
+RULES: Mapping[str, Rule] = {
+    kind.name: kind.rule
+    for kind in (
+        Gaussian,
+        FloatGaussian,
+        Brownian,
+        Laplace,
+        FloatLaplace,
+        NoiseReduction,
+        SpanningTree,
+        Exponential,
+        Head,
+        ModuleSteps,
+        SparseVectorCheck,
+        BalancedCheck,
+        GaussianCheck,
+    )
+}
+"""By the name that a step goes on record with."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unvouched:
+    """A line as its rule reads it: every number in it is refused unless it is well formed and short enough."""
+
+    facts: Mapping[str, Fact]
+    curve: Curve
+
+    @property
+    def xi(self) -> Fraction:
+        """The ξ that it says was spent."""
+        return largest_xi(self.curve)
+
+    @property
+    def rho(self) -> Fraction:
+        """The ρ that it says was spent."""
+        return largest_rho(self.curve)
+
+    def fraction(self, fact: str) -> Fraction:
+        """The exact number that a fact spells."""
+        return fraction(self.facts[fact])
+
+    def whole(self, fact: str) -> int:
+        """The count that a fact is."""
+        return whole(self.facts[fact])
 
 
 def faults(bill: Sequence[Item]) -> Iterator[str]:
@@ -39,8 +93,8 @@ def faults(bill: Sequence[Item]) -> Iterator[str]:
     for place, item in enumerate(bill, start=1):
         if not set(item.entry.part.split("/")[1:]) <= SIDES:
             yield f"line {place} reads {quoted(item.entry.part)}, which is not a part that a split makes."
-        rule = RULES.get(item.entry.what)
-        if rule is not None and not rule(item.entry, item.spent.curve):
+        due = _due(item)
+        if due is not None and not _follows(item, due):
             yield f"the cost of line {place}, {item.entry.what}, does not follow from its facts."
     yield from _unbalanced(bill)
     yield from _unreduced(bill)
@@ -48,7 +102,7 @@ def faults(bill: Sequence[Item]) -> Iterator[str]:
 
 def _require_few(bill: Sequence[Item], names: tuple[str, str], most: int) -> None:
     if len({tuple(map(item.entry.facts.get, names)) for item in bill}) > most:
-        raise SchemaMismatch(f"the receipt has more than {most} kinds of steps that take long to work out.")
+        raise Unreadable(f"the receipt has more than {most} kinds of steps that take long to work out.")
 
 
 def at_their_word(bill: Sequence[Item]) -> Iterator[str]:
@@ -66,7 +120,7 @@ def _unbalanced(bill: Sequence[Item]) -> Iterator[str]:
     before: dict[str, Spent] = {}
     for place, item in enumerate(bill, start=1):
         part = item.entry.part
-        if item.entry.what == "balanced check":
+        if item.entry.what == BalancedCheck.name:
             trained, asked = (before.get(side, NOTHING.as_spent()) for side in (_sibling(part), part))
             if not same_number(
                 up(largest_rho(trained.curve) - largest_rho(asked.curve)), up(largest_rho(item.spent.curve))
@@ -82,7 +136,7 @@ def _unreduced(bill: Sequence[Item]) -> Iterator[str]:
     """
     levels = {Fraction(0)}
     for place, item in enumerate(bill, start=1):
-        if item.entry.what == "NoiseReduction":
+        if item.entry.what == NoiseReduction.name:
             level = fraction(item.entry.facts["level"])
             if level - largest_xi(item.spent.curve) not in levels:
                 yield f"line {place}, {item.entry.what}, does not pay for the level that it reached."
@@ -91,8 +145,8 @@ def _unreduced(bill: Sequence[Item]) -> Iterator[str]:
 
 def largest_xi(curve: Curve) -> Fraction:
     """What a line costs at every order alike; infinite, and so refused, for a table."""
-    if isinstance(curve, Table):
-        raise SchemaMismatch("the receipt has a table where a line belongs; it was changed.")
+    if isinstance(curve, Tabulated):
+        raise Unreadable("the receipt has a table where a line belongs; it was changed.")
     return max(line.xi for line in curve.lines)
 
 
@@ -107,10 +161,10 @@ def same_number(one: float, other: float) -> bool:
 
 def alike(one: Curve, other: Curve) -> bool:
     """Whether two curves agree, line by line or order by order, and in what is known beyond them."""
-    if isinstance(one, Table) or isinstance(other, Table):
+    if isinstance(one, Tabulated) or isinstance(other, Tabulated):
         return (
-            isinstance(one, Table)
-            and isinstance(other, Table)
+            isinstance(one, Tabulated)
+            and isinstance(other, Tabulated)
             and one.orders == other.orders
             and all(map(same_number, one.values.tolist(), other.values.tolist()))
         )
@@ -125,115 +179,20 @@ def _alike_lines(one: Linear, other: Linear) -> bool:
     return all(same_number(up(ours), up(theirs)) for ours, theirs in zip(*numbers, strict=True))
 
 
-def _measured(entry: Entry, curve: Curve) -> bool:
-    """Gaussian noise on integers, or on real numbers for those who accept floating point.
-
-    Uses: discrete Gaussian mechanism.
-    """
-    reach, variance = _reach(entry), fraction(entry.facts["variance"])
-    rho = reach / (2 * variance)
-    profile = rho if entry.floating else lattice_rho(variance, reach)
-    return curve == Linear(Fraction(0), rho, profile) and entry.floating is ("l2_squared" not in entry.facts)
+def _due(item: Item) -> Due | None:
+    """What the facts of a line lead to; None where no rule of ours says it."""
+    rule = RULES.get(item.entry.what)
+    return None if rule is None else rule(Unvouched(item.entry.facts, item.spent.curve))
 
 
-def _reach(entry: Entry) -> Fraction:
-    """The squared distance that one record moves the values by."""
-    facts = entry.facts
-    return fraction(facts["l2_squared"]) if "l2_squared" in facts else fraction(facts["l2"]) ** 2
-
-
-def _spread(entry: Entry, curve: Curve) -> bool:
-    """Laplace noise, by its pure ε.
-
-    Uses: discrete Laplace mechanism; pure to Rényi.
-    """
-    return alike(curve, pure_promise(_pure(entry)).curve) and entry.floating is (entry.what == "FloatLaplace")
-
-
-def _pure(entry: Entry) -> Fraction:
-    return fraction(entry.facts["l1"]) / fraction(entry.facts["scale"])
-
-
-def _reduced(entry: Entry, curve: Curve) -> bool:
-    """A pure ε at every order."""
-    return isinstance(curve, Linear) and curve == Linear(curve.xi, Fraction(0))
-
-
-def _chosen(entry: Entry, curve: Curve) -> bool:
-    """One or several exponential mechanisms.
-
-    Uses: exponential mechanism curve.
-    """
-    draws, epsilon = whole(entry.facts.get("draws", 1)), fraction(entry.facts["epsilon"])
-    return curve == Linear(Fraction(0), draws * epsilon**2 / 8)
-
-
-def _asked(entry: Entry, curve: Curve) -> bool:
-    """Gaussian noise on a question; its variance follows from the price.
-
-    Uses: Gaussian checks.
-    """
-    if not isinstance(curve, Linear):
-        return False
-    reach = Fraction(whole(entry.facts["sensitivity"])) ** 2
-    return curve.rho > 0 and curve == Linear(Fraction(0), curve.rho, lattice_rho(reach / (2 * curve.rho), reach))
-
-
-def _asked_sparsely(entry: Entry, curve: Curve) -> bool:
-    """The threshold once, and a pass.
-
-    Uses: sparse vector cost.
-    """
-    if not isinstance(curve, Linear):
-        return False
-    facts = entry.facts
-    once = 1 / (2 * fraction(facts["variance"]))
-    passing = (1 if facts["monotone"] is True else 2) / fraction(facts["scale"])
-    return curve.rho in (0, once) and curve.xi in (0, passing)
-
-
-def _trained(entry: Entry, curve: Curve) -> bool:
-    """Steps, rate and noise multiplier give the curve anew, at every order.
-
-    Uses: Poisson-subsampled Gaussian.
-    """
-    facts = entry.facts
-    descent = Descent(fraction(facts["rate"]), fraction(facts["noise multiplier"]))
-    known = descent.promise(whole(facts["steps"])).curve
-    return alike(curve, known) and str(facts["noise"]).startswith("floating") is entry.floating
-
-
-RULES: Mapping[str, Rule] = {
-    "Gaussian": _measured,
-    "FloatGaussian": _measured,
-    "Brownian": _measured,
-    "Laplace": _spread,
-    "FloatLaplace": _spread,
-    "NoiseReduction": _reduced,
-    "SpanningTree": _chosen,
-    "Exponential": _chosen,
-    "Head": _trained,
-    "ModuleDescent": _trained,
-    "sparse vector check": _asked_sparsely,
-    "balanced check": _asked,
-    "Gaussian check": _asked,
-}
-"""By the name that a step goes on record with."""
+def _follows(item: Item, due: Due) -> bool:
+    """Whether a line has the curve and the noise that are due: exactly, where they are not tabulated."""
+    curve = item.spent.curve
+    same = alike(curve, due.curve) if isinstance(due.curve, Tabulated) else curve == due.curve
+    return same and due.floating in (None, item.entry.floating)
 
 
 def within(item: Item, budget: Budget) -> bool:
     """Whether a step that measures has the noise that its budget calls for; true where no rule of ours says it."""
-    entry = item.entry
-    match entry.what:
-        case "Gaussian" | "FloatGaussian" | "Brownian":
-            return _reach(entry) / (2 * fraction(entry.facts["variance"])) == budget.rho
-        case "Laplace" | "FloatLaplace":
-            return _pure(entry) == budget.epsilon
-        case "NoiseReduction":
-            return largest_xi(item.spent.curve) == budget.epsilon
-        case "Exponential":
-            return fraction(entry.facts["epsilon"]) == pure_parameter(budget.rho)
-        case "Head" | "ModuleDescent":
-            descent = Descent(fraction(entry.facts["rate"]), fraction(entry.facts["noise multiplier"]))
-            return descent.steps(budget) == entry.facts["steps"]
-    return True
+    due = _due(item)
+    return due is None or due.pays(budget)

@@ -12,10 +12,10 @@ from itertools import pairwise
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import Curve, Highest, Linear, Table
+from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.ledger import Entry, Fact
 from expost.text import Json
 
@@ -42,33 +42,35 @@ def finite(value: float) -> float | None:
 
 def curve_out(curve: Curve) -> dict[str, Json]:
     """A curve: its lines, or its table."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return {"orders": list(curve.orders), "values": [finite(value) for value in curve.values.tolist()]}
     return {"lines": [_line_out(line) for line in curve.lines]}
 
 
 def curve_in(found: Json) -> Curve:
-    """The curve of such a text."""
+    """The curve that ``curve_out`` wrote."""
     fields = table(found)
     if "orders" in fields:
         return _table_in(items(fields["orders"]), items(fields["values"]))
     lines = items(fields["lines"])
     if not 1 <= len(lines) <= MOST_LINES:
-        raise SchemaMismatch(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
+        raise Unreadable(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
     found_lines = tuple(map(_line_in, tables(lines)))
     return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
 
 
-def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Table:
-    """As ``Table.of`` would have it, without the exact fractions that make thousands of orders slow."""
+def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
+    """As ``Tabulated.of`` would have it, without the exact fractions that make thousands of orders slow."""
     if not len(orders) == len(values) <= MOST_ORDERS:
-        raise SchemaMismatch(f"a table of the receipt has more than {MOST_ORDERS} orders, or not a value for each.")
+        raise Unreadable(
+            f"a table of the receipt has more than {MOST_ORDERS} orders, or does not have one value for each."
+        )
     alphas, bounds = tuple(map(number, orders)), np.array(list(map(number, values)), dtype=np.float64)
     if not alphas or not alphas[0] > 1 or not math.isfinite(alphas[-1]) or not np.all(bounds >= 0):
-        raise SchemaMismatch("a table of the receipt has an order up to 1 or a negative value; it was changed.")
+        raise Unreadable("a table of the receipt has an order of at most 1 or a negative value; it was changed.")
     if not all(low < high for low, high in pairwise(alphas)):
-        raise SchemaMismatch("the orders of a table of the receipt do not increase; it was changed.")
-    return Table(alphas, bounds)
+        raise Unreadable("the orders of a table of the receipt do not increase; it was changed.")
+    return Tabulated(alphas, bounds)
 
 
 def budget_out(budget: Budget) -> dict[str, Json]:
@@ -77,7 +79,7 @@ def budget_out(budget: Budget) -> dict[str, Json]:
 
 
 def budget_in(found: Json) -> Budget:
-    """The budget of such a text."""
+    """The budget that ``budget_out`` wrote."""
     fields = table(found)
     return Budget(fraction(fields["epsilon"]), fraction(fields["alpha"]))
 
@@ -95,11 +97,11 @@ def pledge_out(pledge: Pledge) -> dict[str, Json]:
         case PlannedStops():
             stops = [curve_out(promise.curve) for promise in pledge.promises]
             return {"kind": "planned stops", "stops": stops, "delta": pledge.delta}
-    raise SchemaMismatch(f"a receipt cannot hold a pledge of kind {type(pledge).__name__}; use one of expost's.")
+    raise InvalidValue(f"a receipt cannot hold a pledge of kind {type(pledge).__name__}; use one of expost's.")
 
 
 def pledge_in(found: Json) -> Pledge:
-    """The pledge of such a text."""
+    """The pledge that ``pledge_out`` wrote."""
     fields = table(found)
     delta = number(fields["delta"])
     match fields["kind"]:
@@ -108,16 +110,16 @@ def pledge_in(found: Json) -> Pledge:
         case "mixture of orders":
             orders, weights = (tuple(map(number, items(fields[name]))) for name in ("orders", "weights"))
             if len(orders) > MOST_MIXED:
-                raise SchemaMismatch(f"the receipt mixes more than {MOST_MIXED} orders; it was changed.")
+                raise Unreadable(f"the receipt mixes more than {MOST_MIXED} orders; it was changed.")
             return Mixture(orders, weights, delta)
         case "half-normal mixture":
             return HalfNormal(number(fields["v"]), delta)
         case "planned stops":
             stops = items(fields["stops"])
             if len(stops) > MOST_PLANNED:
-                raise SchemaMismatch(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
+                raise Unreadable(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
             return PlannedStops(tuple(Promise(curve_in(each)) for each in stops), delta)
-    raise SchemaMismatch("the receipt names a pledge that expost does not know; read it with the version it names.")
+    raise Unreadable("the receipt names a pledge that expost does not know; read it with the version it names.")
 
 
 def item_out(item: Item) -> dict[str, Json]:
@@ -137,7 +139,7 @@ def item_out(item: Item) -> dict[str, Json]:
 
 
 def item_in(found: Json) -> Item:
-    """The line of such a text."""
+    """The line that ``item_out`` wrote."""
     fields = table(found)
     what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
     seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))
@@ -150,7 +152,7 @@ def facts_in(found: Json) -> dict[str, Fact]:
     facts: dict[str, Fact] = {}
     for name, value in table(found).items():
         if not isinstance(value, str | int):
-            raise SchemaMismatch("a fact of the receipt is neither a text nor a whole number; it was changed.")
+            raise Unreadable("a fact of the receipt is neither a text nor a whole number; it was changed.")
         facts[name] = value
     return facts
 
@@ -158,14 +160,14 @@ def facts_in(found: Json) -> dict[str, Fact]:
 def table(found: Json) -> Mapping[str, Json]:
     """The value, refused unless it is a table."""
     if not isinstance(found, Mapping):
-        raise SchemaMismatch("the receipt has something else where a table belongs; it was changed or cut short.")
+        raise Unreadable("the receipt has something else where a table belongs; it was changed or cut short.")
     return found
 
 
 def items(found: Json) -> Sequence[Json]:
     """The value, refused unless it is a list."""
     if isinstance(found, str) or not isinstance(found, Sequence):
-        raise SchemaMismatch("the receipt has something else where a list belongs; it was changed or cut short.")
+        raise Unreadable("the receipt has something else where a list belongs; it was changed or cut short.")
     return found
 
 
@@ -177,14 +179,14 @@ def tables(found: Json) -> list[Mapping[str, Json]]:
 def text(found: Json) -> str:
     """The value, refused unless it is a text."""
     if not isinstance(found, str):
-        raise SchemaMismatch("the receipt has something else where a text belongs; it was changed or cut short.")
+        raise Unreadable("the receipt has something else where a text belongs; it was changed or cut short.")
     return found
 
 
 def truth(found: Json) -> bool:
     """The value, refused unless it is true or false."""
     if not isinstance(found, bool):
-        raise SchemaMismatch("the receipt has something else where true or false belongs; it was changed.")
+        raise Unreadable("the receipt has something else where true or false belongs; it was changed.")
     return found
 
 
@@ -193,16 +195,16 @@ def number(found: Json) -> float:
     if found is None:
         return math.inf
     if isinstance(found, bool) or not isinstance(found, int | float):
-        raise SchemaMismatch("the receipt has something else where a number belongs; it was changed or cut short.")
+        raise Unreadable("the receipt has something else where a number belongs; it was changed or cut short.")
     if math.isnan(found):
-        raise SchemaMismatch("the receipt has something that is not a number where one belongs; it was changed.")
+        raise Unreadable("the receipt has something that is not a number where one belongs; it was changed.")
     return float(found)
 
 
 def whole(found: Json) -> int:
     """The value, refused unless it counts something."""
     if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST_COUNT:
-        raise SchemaMismatch(f"the receipt has something else where a count from 1 to {MOST_COUNT} belongs.")
+        raise Unreadable(f"the receipt has something else where a count from 1 to {MOST_COUNT} belongs.")
     return found
 
 
@@ -210,11 +212,11 @@ def fraction(found: Json) -> Fraction:
     """The exact number that a text spells."""
     spelled = text(found)
     if not FRACTION.fullmatch(spelled):
-        raise SchemaMismatch(f"the receipt has something else where a fraction of {MOST_DIGITS} digits belongs.")
+        raise Unreadable(f"the receipt has something else where a fraction of at most {MOST_DIGITS} digits belongs.")
     try:
         return Fraction(spelled)
     except ZeroDivisionError:
-        raise SchemaMismatch("the receipt has something else where a fraction belongs; it was changed.") from None
+        raise Unreadable("the receipt has something else where a fraction belongs; it was changed.") from None
 
 
 def _line_out(line: Linear) -> dict[str, Json]:

@@ -14,13 +14,13 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.protocols import Check, Mechanism
 from expost.receipts.notation import budget_in, fraction, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
-from expost.step import Check, Mechanism
 
 Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 
@@ -39,7 +39,7 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is measured before the rungs, what measures on each of them and its name, and how finely a record is scored.
+    """What is measured before the rungs, what measures on each of them, and how finely a record is scored.
 
     ``earlier`` rungs were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their
     answers. A run that may be ``unasked`` can have been checked by nobody.
@@ -47,7 +47,6 @@ class Procedure:
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
-    what: str
     resolution: int
     earlier: int = 0
     resumed: bool = False
@@ -67,7 +66,7 @@ def procedure_of(told: Testimony, known: Mapping[str, Rebuild]) -> tuple[Procedu
     if asked.threshold is None and not (procedure.unasked and asked.check.name == PUBLIC_CHECK):
         return None
     if procedure.mechanism.neighbours is not told.neighbours:
-        raise SchemaMismatch("such a run is not about these neighbours; the receipt was changed.")
+        raise Unreadable("a run of this kind does not have these neighbours; the receipt was changed.")
     return procedure, check_of(told, procedure.resolution)
 
 
@@ -123,7 +122,7 @@ def _judge(named: CheckOnRecord, question: Question[Any, Any], sure: Confidence 
     """The check, refused unless what went on record of it is what it says of itself."""
     made = CHECKS[named.name](question, sure, named.facts)
     if named.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
-        raise SchemaMismatch("the facts of the check are not those of what was asked; the receipt was changed.")
+        raise Unreadable("the facts of the check do not match what was asked; the receipt was changed.")
     return made
 
 

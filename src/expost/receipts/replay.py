@@ -18,13 +18,13 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, Fact, MemoryLedger
 from expost.looks import planned_looks
+from expost.protocols import Look, Price, Verdict
 from expost.receipts.lines import alike, same_number
 from expost.receipts.procedures import Judge, Procedure, Step
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.report.scale import Shares
+from expost.report.facts import as_share
 from expost.search import Ended, planned_stops
-from expost.step import Look, Price, Verdict
 
 NONE = NOTHING.as_spent()
 
@@ -138,8 +138,8 @@ class Replay:
         if not alike(self.spent.curve, taken.spent.curve):
             yield f"the lines of the bill up to rung {place} do not add up to what the history says was spent."
         held, threshold = self.told.held, self.told.asked.threshold
-        share = None if held is None or threshold is None else Shares(threshold, held).answer(verdict)
-        if not close((taken.accuracy, taken.error), (None, None) if share is None else share):
+        share = as_share(verdict, threshold, held) or (None, None)
+        if not close((taken.accuracy, taken.error), share):
             yield f"the accuracy of rung {place} is not what its margin leads to."
 
     def _cut_short(self, place: int) -> bool:
@@ -185,7 +185,7 @@ class Replay:
 
     def _measure(self, rung: Rung) -> Step:
         mechanism, budget = self.procedure.mechanism, rung.budget
-        return Step(self.procedure.what, mechanism.facts(budget), mechanism.floating, mechanism.promise(budget))
+        return Step(mechanism.name, mechanism.facts(budget), mechanism.floating, mechanism.promise(budget))
 
     def _look(self, promise: Promise) -> Step:
         check = self.check
@@ -222,7 +222,7 @@ def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:
 
 
 def close(one: tuple[float | None, float | None], other: tuple[float | None, float | None]) -> bool:
-    """Whether an accuracy and its error are those of another computation, or both are not told."""
+    """Whether an accuracy and its error are those of another computation, or neither is stated."""
     return all(
         ours is theirs if ours is None or theirs is None else same_number(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)

@@ -14,13 +14,13 @@ from expost.bill import Item, joined
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.receipts.lines import RULES, alike, within
 from expost.receipts.procedures import Judge, check_claimed
 from expost.receipts.replay import close, fits
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.report.scale import Shares
+from expost.report.facts import as_share
 from expost.search import Ended
 
 NONE = NOTHING.as_spent()
@@ -62,7 +62,7 @@ class Retrace:
             looked = taken.verdict is not None and steps and _held(steps[-1][1])
             look = steps.pop() if looked else None
             if len(steps) < taken.times:
-                raise SchemaMismatch("the bill has fewer steps than the rungs of the history; it was changed.")
+                raise Unreadable("the bill has fewer steps than the rungs of the history; it was changed.")
             rungs.append(Climbed(taken, tuple(steps[-taken.times :]), look))
             del steps[-taken.times :]
         failed = (each for each in placed if not each[1].finished)
@@ -134,8 +134,8 @@ class Retrace:
         if not alike(joined(self.parts).curve, taken.spent.curve):
             yield f"the lines of the bill do not add up to what the history says was spent by rung {place}."
         held, threshold = self.told.held, self.told.asked.threshold
-        share = None if held is None or threshold is None else Shares(threshold, held).answer(taken.verdict)
-        if not close((taken.accuracy, taken.error), (None, None) if share is None else share):
+        share = as_share(taken.verdict, threshold, held) or (None, None)
+        if not close((taken.accuracy, taken.error), share):
             yield f"the accuracy of rung {place} is not what its margin leads to."
 
     def _add(self, item: Item) -> None:

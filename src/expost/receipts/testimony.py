@@ -9,9 +9,10 @@ from expost.accounting.claim import Budget, Spent
 from expost.accounting.curve import Curve
 from expost.bill import Item
 from expost.checks.confidence import Confidence
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.receipts.bounds import require_modest
 from expost.receipts.notation import (
     budget_in,
@@ -29,7 +30,6 @@ from expost.receipts.notation import (
 )
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
-from expost.step import Verdict
 from expost.text import Json
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ def bounded(found: Json, most: int, *, least: int = 1) -> Sequence[Json]:
     """The value, refused unless it is a list with as many entries as there may be, by default at least one."""
     listed = items(found)
     if not least <= len(listed) <= most:
-        raise SchemaMismatch(f"a list of the receipt does not have between {least} and {most} entries; it was changed.")
+        raise Unreadable(f"a list of the receipt does not have between {least} and {most} entries; it was changed.")
     return listed
 
 
@@ -131,7 +131,7 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
     level, looks, check = (fields[name] for name in ("confidence", "looks", "check"))
     confidence = None if level is None else Confidence(fraction(level), whole(looks))
     if (confidence is None and looks is not None) or (confidence is not None and confidence.level > SUREST):
-        raise SchemaMismatch("the receipt has looks without a confidence, or one that nobody can ask for.")
+        raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
     named = None if check is None else CheckOnRecord(text(table(check)["name"]), facts_in(table(check)["facts"]))
     threshold = _maybe(fraction, fields["threshold"])
     return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)
@@ -152,7 +152,7 @@ def _taken(fields: Mapping[str, Json]) -> Taken:
         _maybe(number, fields[name]) for name in ("margin", "std", "guard", "accuracy", "error")
     )
     if passed is None and (margin, std, guard) != (None, None, None):
-        raise SchemaMismatch("a rung of the receipt has an answer and no verdict; it was changed.")
+        raise Unreadable("a rung of the receipt has an answer and no verdict; it was changed.")
     verdict = None if passed is None else Verdict(passed, margin, std, guard)
     spent = Spent(curve_in(fields["curve"]))
     budget, times = budget_in(fields["budget"]), whole(fields["times"])

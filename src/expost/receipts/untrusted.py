@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import NoReturn
 
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.text import Json, bounded_text
 
 MOST_BYTES = 2**22
@@ -49,8 +49,8 @@ def quoted(text: str) -> str:
     return ascii(text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
 
 
-def _unreadable(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(
+def _unreadable(path: Path) -> Unreadable:
+    return Unreadable(
         f"{path} is not a readable receipt of at most {MOST_BYTES:,} bytes; name the receipt.json of a release, or the "
         "journal of a run."
     )

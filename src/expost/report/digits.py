@@ -28,12 +28,16 @@ def margin(records: float, half: float) -> str:
     >>> margin(6.2, 3.8), margin(-81.2, 5.4)
     ('+6.2 ± 3.8', '−81.2 ± 5.4')
     """
-    return f"{signed(f'{records:+.1f}')} ± {half:.1f}"
+    return f"{_minus(f'{records:+.1f}')} ± {half:.1f}"
 
 
-def signed(number: str) -> str:
-    """The number with a minus sign that is as wide as its plus."""
-    return number.replace("-", "\N{MINUS SIGN}")
+def signed(number: float) -> str:
+    """A number with its sign, on an axis.
+
+    >>> signed(5), signed(-2.5), signed(0)
+    ('+5', '−2.5', '0')
+    """
+    return _minus(f"{number:+g}") if number else "0"
 
 
 def points(error: float) -> str:
@@ -74,6 +78,11 @@ def tied(text: str) -> str:
     """The text with no-break spaces where a line must not end: a number stays beside its sign."""
     tie = "\N{NO-BREAK SPACE}"
     return text.replace(" = ", f"{tie}={tie}").replace(" ± ", f"{tie}±{tie}").replace(" %", f"{tie}%")
+
+
+def _minus(number: str) -> str:
+    """The number with a minus sign that is as wide as its plus."""
+    return number.replace("-", "\N{MINUS SIGN}")
 
 
 def _rounded(value: float, rounding: str) -> str:

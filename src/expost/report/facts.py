@@ -1,27 +1,22 @@
 """Facts: everything a report says, as plain values taken from releases and the record of what they cost."""
 
-import math
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import metadata
 from typing import Protocol, final
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
+from expost.protocols import Look, Verdict
 from expost.recorded import CheckOnRecord
-from expost.report.scale import Answer, Margins, Scale, Shares
 from expost.search import Ended, Line
-from expost.step import Look
 from expost.text import Json
 
-PACKAGES = ("expost", "numpy", "scipy")
 ROUNDING = 1e-9
 """Relative difference up to which two statements of one sum agree."""
 
@@ -50,8 +45,7 @@ class Reading:
     @classmethod
     def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Reading":
         """A line of the history, stated by the pledge."""
-        found = None if held is None or asked is None else Shares(asked, held).answer(line.verdict)
-        accuracy, error = (None, None) if found is None else found
+        accuracy, error = as_share(line.verdict, asked, held) or (None, None)
         return cls(line, stated(line.spent, pledge), accuracy, error, line.times)
 
 
@@ -68,20 +62,6 @@ class PlannedStop:
     rung: PlannedRung | None = None
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The words that a kind of job has for its rungs."""
-
-    rung: str
-    title: str
-    whole: str
-    onward: str
-    top: str
-    taken: str
-    finer: str
-
-
 class Job(Protocol):
     """What a report says of one kind of job and of no other, made of plain values.
 
@@ -91,61 +71,37 @@ class Job(Protocol):
     @property
     def kind(self) -> str:
         """What was made."""
-        ...
-
-    @property
-    def terms(self) -> Terms:
-        """How its rungs are called."""
-        ...
-
-    @property
-    def lines(self) -> Mapping[str, str]:
-        """What its lines of the bill are called, by the names of their mechanisms."""
-        ...
 
     @property
     def target(self) -> str:
         """What is predicted; empty where nobody said."""
-        ...
 
     @property
-    def product(self) -> str:
-        """The result as the subject of a sentence, up to what it predicts."""
-        ...
+    def rung(self) -> str:
+        """What a rung is called: a rung, or a release where training goes on from one to the next."""
 
     @property
-    def unseen(self) -> str:
-        """The held-out records, and why they say something about the result."""
-        ...
+    def lines(self) -> Mapping[str, str]:
+        """What its lines of the bill are called, by the names of their mechanisms."""
 
     @property
-    def first(self) -> str:
-        """What is paid besides the rungs and the checks."""
-        ...
+    def covered(self) -> str:
+        """A sentence: what the bound covers besides the looks of the check."""
 
-    def size(self, facts: "Facts") -> tuple[str, str, str]:
-        """How large the result is: a title, a number, a remark."""
-        ...
+    def passed(self, facts: "Facts") -> str:
+        """A sentence: what passed the check, and on which records."""
 
     def name(self, place: int) -> str:
         """The rung with this number, from 1, in a table."""
-        ...
 
-    def method(self, facts: "Facts") -> tuple[str, ...]:
-        """The procedure in plain words, step by step."""
-        ...
+    def tile(self, facts: "Facts") -> tuple[str, str, str]:
+        """How large the result is: a title, a number, a remark."""
 
-    def exhibits(self) -> str:
-        """Charts of what was released, as a part of the page."""
-        ...
-
-    def appendix(self, facts: "Facts") -> str:
-        """What the page ends with."""
-        ...
+    def sections(self, facts: "Facts") -> str:
+        """The part of the page after the bill: how the result was made, and what the bound covers."""
 
     def receipt(self) -> Mapping[str, Json]:
         """What the receipt says of this job alone."""
-        ...
 
 
 @final
@@ -229,13 +185,19 @@ class Facts:
         return self.stops[len(self.rungs) :] if numbered else ()
 
     @property
-    def scale(self) -> Scale:
-        """What the answers of the check are told in."""
-        return Margins() if self.held is None or self.asked is None else Shares(self.asked, self.held)
+    def shares(self) -> bool:
+        """Whether answers are told as shares of the held-out records; they are margins in records otherwise."""
+        return self.held is not None and self.asked is not None
 
-    def answer(self, rung: Reading) -> Answer | None:
-        """What the check revealed on a rung, on the scale."""
-        found = self.scale.answer(rung.line.verdict)
+    @property
+    def scale(self) -> str:
+        """What the noisy answers are of."""
+        return self.measure if self.shares else "margin"
+
+    def answer(self, rung: Reading) -> tuple[float, float] | None:
+        """The noisy value that the check revealed on a rung, and half the range of its noise."""
+        verdict = rung.line.verdict
+        found = as_share(verdict, self.asked, self.held) if self.shares else as_margin(verdict)
         return None if found is None else (found[0], self.width * found[1])
 
     @property
@@ -246,26 +208,15 @@ class Facts:
     @property
     def elsewhere(self) -> float | None:
         """The least accuracy among those the held-out records were drawn from; None where nothing is known of it."""
-        if not (self.reached and self.confidence is not None and self.held and self.measure == "accuracy"):
+        if self.confidence is None or self.asked is None or not self.held:
             return None
-        if self.asked is None:
-            return None
-        return population_bound(self.asked, self.held, self.confidence.share)
+        bound = population_bound(self.asked, self.held, self.confidence.share)
+        return bound if self.reached and self.measure == "accuracy" else None
 
     @property
     def measured(self) -> bool:
         """Whether the check reveals how accurate a candidate is, and not only yes or no."""
         return any(self.answer(rung) is not None for rung in self.rungs)
-
-    @property
-    def blur(self) -> float | None:
-        """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
-        for known in (item.entry.facts for item in self.bill if item.entry.what == "sparse vector check"):
-            if self.held is None:
-                return None
-            spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
-            return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, self.held)
-        return None
 
     @property
     def order(self) -> Fraction:
@@ -275,13 +226,24 @@ class Facts:
     @property
     def tabulated(self) -> bool:
         """Whether some cost has no closed form and is known order by order."""
-        return any(isinstance(item.spent.curve, Table) for item in self.bill)
+        return any(isinstance(item.spent.curve, Tabulated) for item in self.bill)
 
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""
         return self.cap is None or epsilon <= self.cap
 
 
-def versions(*more: str) -> tuple[tuple[str, str], ...]:
-    """What the numbers were computed with."""
-    return (("python", platform.python_version()), *((name, metadata.version(name)) for name in (*PACKAGES, *more)))
+def as_margin(verdict: Verdict | None) -> tuple[float, float] | None:
+    """The noisy margin in records, and its standard error; None where nobody asked, or only yes or no is known."""
+    if verdict is None or verdict.margin is None or verdict.std is None:
+        return None
+    return verdict.margin, verdict.std
+
+
+def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None) -> tuple[float, float] | None:
+    """The same over about how many records were held out, on top of what was asked for."""
+    found = as_margin(verdict)
+    if found is None or asked is None or held is None:
+        return None
+    records = max(1.0, held)
+    return float(asked) + found[0] / records, found[1] / records

@@ -1,7 +1,8 @@
-"""Meaning: what an (ε, δ) bound means for a person, in odds."""
+"""Meaning: what an (ε, δ) bound means for a person, in odds, and what it does not cover."""
 
 import math
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -14,6 +15,24 @@ PRIORS = (0.01, 0.1, 0.5)
 ALARMS = (0.001, 0.01, 0.05)
 TIMES = 10
 """The multiple of δ with which a guess may move farther than shown where only (ε, δ) is known; it adds 0.106 to ε."""
+
+LOSS = (
+    "This larger ε bounds the privacy loss itself, which the stated one does not; the rules for both were fixed before "
+    "any data was touched. What an attack finds is bounded by the stated ε and δ."
+)
+SEEDED = "Not covered: anything at all. The noise was seeded, and whoever has the seed can subtract it."
+COUNTED = "Taken to be public: how many records there are, because neighbours differ in what one record says."
+CHECKED_ON = "Taken to be public: the records of the check, about which nothing is promised."
+LEFT_OUT = (
+    "Not covered: one person with several records. The bound is per record, not per person: with k records it is at "
+    "least k times ε, and δ grows too.",
+    "Not covered: other releases from the same records, discarded runs included. Each adds its ε and its δ.",
+    "Not covered: what is true of people at large. It can be learnt with or without any one record.",
+    "Not covered: anyone who can read the records themselves, the memory of the process or its temporary files, and "
+    "anyone who can foresee the operating system's random numbers.",
+    "Not covered: how long the run and its steps took, how much memory they needed, and that it failed or was refused. "
+    "All of these may depend on the records; do not let others watch.",
+)
 
 
 @final
@@ -32,7 +51,7 @@ SUBJECTS = {
         change="Whether one record is in the data or not",
         guessed="whether one record is in the data",
         told_apart="whether a record was used",
-        aside=" What a record says, where it is known to be in the data, can be guessed as if ε were twice as large.",
+        aside=" If a record is known to be in the data, what it says can be guessed as if ε were twice as large.",
     ),
     Neighbours.REPLACE_ONE.value: Subject(
         change="What one record says",
@@ -90,7 +109,7 @@ def explain(epsilon: float, delta: float, neighbours: Neighbours = Neighbours.AD
     <BLANKLINE>
     Take any conclusion that somebody draws from what was released and from the ε stated with it. Whether
     one record is in the data or not changes the chance that a run ends at this ε and leads to that
-    conclusion by a factor of e^ε = 1.48 at most, apart from a share δ = 1e-5 of probability (1 in 100,000)
+    conclusion by at most a factor of e^ε = 1.48, apart from a share δ = 1e-5 of probability (1 in 100,000)
     about which nothing is promised. ...
     """
     if delta:
@@ -117,14 +136,15 @@ def _guessing(epsilon: float, delta: float, about: Subject) -> list[str]:
     """The table of guesses for what is known of a pair alone."""
     loss, chance = reach(epsilon, delta)
     if chance >= 1:
-        return textwrap.wrap(f"At a δ of {delta:g} nothing is promised about a guess on {about.guessed}.", 104)
+        return textwrap.wrap(f"At a δ of {delta:g} nothing is promised about guessing {about.guessed}.", 104)
     known = (
-        f" That is {TIMES} δ, and {price(loss - epsilon)} more than ε: (ε, δ) alone does not bound how far a guess "
-        "moves at ε itself. The report and the receipt of a run state a bound that holds but for δ."
+        f" That chance is {TIMES} δ, and the exponent is {price(loss - epsilon)} more than ε: (ε, δ) alone does not "
+        "bound how far a guess moves at ε itself. The report and the receipt of a run state a bound that holds except "
+        "with a chance of δ."
     )
     rows = [f"{plain(guess.prior):>16}      {span(guess)}" for guess in guesses(loss)]
     told = f"{guessing(loss, chance, about)}{known if delta else ''}"
-    return [*textwrap.wrap(told, 104), "   held it to be      can hold it to be", *rows]
+    return [*textwrap.wrap(told, 104), " believed before      may believe after", *rows]
 
 
 def reach(epsilon: float, delta: float, loss: float = math.inf) -> tuple[float, float]:
@@ -147,27 +167,37 @@ def meaning(epsilon: float, delta: float, about: Subject) -> str:
         slack = f", apart from {share} about which nothing is promised"
     return (
         "Take any conclusion that somebody draws from what was released and from the ε stated with it. "
-        f"{about.change} changes the chance that a run ends at this ε and leads to that conclusion by a factor of "
-        f"e^ε = {price(_factor(epsilon))} at most{slack}."
+        f"{about.change} changes the chance that a run ends at this ε and leads to that conclusion by at most a factor "
+        f"of e^ε = {price(_factor(epsilon))}{slack}."
     )
 
 
 def guessing(loss: float, chance: float, about: Subject) -> str:
     """How far the odds of a guess move, and with which probability farther."""
-    but = f", but for a chance of {small(chance)} ({one_in(chance)}) at either end" if chance else ""
+    but = f", except with a chance of {small(chance)} ({one_in(chance)}) in either direction" if chance else ""
     return (
         f"Somebody guesses {about.guessed}, then sees what was released. The odds of the guess are multiplied or "
-        f"divided by e^{price(loss)} = {price(_factor(loss))} at most{but}."
+        f"divided by at most e^{price(loss)} = {price(_factor(loss))}{but}."
     )
 
 
 def scope(about: Subject) -> str:
     """What the bound holds against, and what it is silent about."""
     return (
-        "This holds whatever else they know and however long they compute. It is about one record: a person who has "
-        "several is protected less, and what is true of people at large can be learnt with or without any one of them."
+        "This holds whatever else they know and however long they compute. It covers one record: a person with several "
+        "is protected less, and what is true of people at large can be learnt with or without any one of them."
         f"{about.aside}"
     )
+
+
+def coverage(own: Iterable[str], *, seeded: bool, neighbours: str, on_public: bool) -> tuple[str, ...]:
+    """What a job says that its bound covers, then what it takes to be public and what no bound of ours covers."""
+    told = [SEEDED, *own] if seeded else [*own]
+    if neighbours == Neighbours.REPLACE_ONE.value:
+        told.append(COUNTED)
+    if on_public:
+        told.append(CHECKED_ON)
+    return (*told, *LEFT_OUT)
 
 
 def span(guess: Guess) -> str:

@@ -1,22 +1,35 @@
-"""Parts of a page: its frame, sections, tables and sentences, every text quoted."""
+"""The page a data steward forwards: one file, no script, nothing fetched, every text quoted."""
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from importlib import resources
 
-from expost.report import digits, meaning
+from expost.accounting.claim import Spent
+from expost.accounting.curve import Tabulated
+from expost.bill import Item, bill_total, by_part
+from expost.ledger import Fact
+from expost.report import charts, digits, meaning, words
 from expost.report.charts import safe
-from expost.report.style import STYLE
+from expost.report.facts import Facts
 
 SMALL = re.compile(r"\b\d+(\.\d+)?e-\d+\b")
 """A number with an exponent, whose hyphen a browser would break at."""
 
+STYLE = resources.files("expost.report").joinpath("style.css").read_text(encoding="utf-8")
 BODY = "body { margin: 0; background: #fff; } @media (prefers-color-scheme: dark) { body { background: #14181d; } }"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-LOSS = (
-    "This larger ε bounds the privacy loss itself, which the stated one does not; the rules for both were fixed before "
-    "any data was touched. What an attack finds is bounded by the stated ε and δ."
-)
+
+
+def render(facts: Facts) -> str:
+    """The whole page of a run."""
+    return document(facts.title, _article(facts))
+
+
+def fragment(facts: Facts) -> str:
+    """The same as a part of another page, such as a notebook."""
+    return f"<style>{STYLE}</style>{_article(facts)}"
 
 
 def document(title: str, article: str) -> str:
@@ -29,32 +42,28 @@ def document(title: str, article: str) -> str:
     )
 
 
-def part_of_a_page(article: str) -> str:
-    """An article as a part of another page, such as a notebook."""
-    return f"<style>{STYLE}</style>{article}"
+def header(
+    kind: str, title: str, *, banners: str, headline: str, figures: Iterable[tuple[str, str, str]], told: Iterable[str]
+) -> str:
+    """The top of a page: what a reader must know first, the result in a sentence, its figures and a paragraph."""
+    tiles = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
+    paragraphs = "".join(f"<p>{prose(each)}</p>" for each in told)
+    return (
+        f'<header><p class="kind">{safe(kind)} · result and price</p><h1>{safe(title)}</h1>{banners}'
+        f'<p class="lede">{prose(headline)}</p><dl class="figures">{"".join(tiles)}</dl>{paragraphs}</header>'
+    )
 
 
 def banners(*, seeded: bool, missed: str, floating: bool) -> str:
     """What a reader must know first: that it is not private, that nothing passed, that rounding is not covered."""
     told = []
     if seeded:
-        told.append(_banner("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
+        told.append(("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
     if missed:
-        told.append(_banner("TARGET NOT CONFIRMED", missed, "short"))
+        told.append(("TARGET NOT CONFIRMED", f"{missed[0].upper()}{missed[1:]}", "short"))
     if floating:
-        rounding = "The noise was drawn in floating point, whose rounding the bound does not cover."
-        told.append(_banner("Floating-point noise", rounding, "short"))
-    return "".join(told)
-
-
-def _banner(title: str, text: str, name: str) -> str:
-    return f'<p class="banner {name}" role="alert"><b>{safe(title)}</b>{prose(text[0].upper() + text[1:])}</p>'
-
-
-def tiles(figures: Iterable[tuple[str, str, str]]) -> str:
-    """Figures side by side, each with a title and a remark."""
-    each = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
-    return f'<dl class="figures">{"".join(each)}</dl>'
+        told.append(("Floating-point noise", words.FLOATING, "short"))
+    return "".join(f'<p class="banner {name}" role="alert"><b>{a}</b>{prose(b)}</p>' for a, b, name in told)
 
 
 def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: float = math.inf) -> str:
@@ -66,18 +75,33 @@ def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: floa
     return section(
         "What the number means",
         f"<p>{prose(meaning.meaning(epsilon, delta, about))} {prose(meaning.scope(about))}</p>",
-        f"<p>{prose(meaning.guessing(loss, chance, about))} {prose(LOSS if loss == pledged else '')}</p>",
-        f'<div class="pair"><div><h3>A guess on {about.guessed}</h3>',
-        html_table(("believed before", "can be believed after"), guesses),
-        f"</div><div><h3>An attempt to tell {about.told_apart}</h3>",
+        f"<p>{prose(meaning.guessing(loss, chance, about))} {prose(meaning.LOSS if loss == pledged else '')}</p>",
+        f'<div class="pair"><div><h3>Guessing {about.guessed}</h3>',
+        html_table(("believed before", "may believe after"), guesses),
+        f"</div><div><h3>Telling {about.told_apart}</h3>",
         html_table(("false alarms", "finds at most"), attacks),
         "</div></div>",
     )
 
 
-def prose(text: str) -> str:
-    """A sentence for the page; no line ends within a number."""
-    return SMALL.sub(r'<span class="tie">\g<0></span>', digits.tied(safe(text)))
+def method_section(steps: Iterable[str]) -> str:
+    """The procedure in plain words, step by step."""
+    items = "".join(f"<li>{prose(each)}</li>" for each in steps)
+    return section("How it was made", f"<ol>{items}</ol>")
+
+
+def coverage_section(own: Iterable[str], *, seeded: bool, neighbours: str, on_public: bool) -> str:
+    """What a job says that its bound covers, and what no bound of ours does."""
+    told = meaning.coverage(own, seeded=seeded, neighbours=neighbours, on_public=on_public)
+    leads = (each.partition(": ") for each in told)
+    items = "".join(f"<li><b>{safe(lead)}</b>{colon}{prose(rest)}</li>" for lead, colon, rest in leads)
+    return section("What the bound covers, and what it does not", f"<ul>{items}</ul>")
+
+
+def covered_section(facts: Facts, *own: str) -> str:
+    """The same for a run that has facts."""
+    told = (words.covered(facts), *own)
+    return coverage_section(told, seeded=facts.seeded, neighbours=facts.neighbours, on_public=facts.on_public)
 
 
 def section(title: str, *parts: str) -> str:
@@ -93,14 +117,132 @@ def html_table(heads: Sequence[str], rows: Iterable[str]) -> str:
 
 def row(*texts: str, name: str = "") -> str:
     """A row of plain texts."""
-    return f'<tr class="{name}">{html_cells(map(prose, texts))}</tr>'
+    cells = "".join(f"<td>{prose(each)}</td>" for each in texts)
+    return f'<tr class="{name}">{cells}</tr>'
 
 
-def html_cells(contents: Iterable[str]) -> str:
-    """What is quoted already, cell by cell."""
-    return "".join(f"<td>{each}</td>" for each in contents)
+def prose(text: str) -> str:
+    """A sentence for the page; no line ends within a number."""
+    return SMALL.sub(r'<span class="tie">\g<0></span>', digits.tied(safe(text)))
 
 
-def listed(sentences: Iterable[str], name: str = "ul") -> str:
-    """Sentences as items."""
-    return f"<{name}>{''.join(f'<li>{prose(each)}</li>' for each in sentences)}</{name}>"
+def note(text: str) -> str:
+    """A remark in small letters."""
+    return f'<p class="note">{prose(text)}</p>'
+
+
+def computed_with(versions: Iterable[tuple[str, str]], *first: str) -> str:
+    """The versions, as the last line of a page."""
+    return note(f"Computed with {', '.join([*first, *(f'{name} {version}' for name, version in versions)])}.")
+
+
+def _article(facts: Facts) -> str:
+    missed = "" if facts.reached or facts.unchecked else f"{words.ending(facts)}."
+    top = header(
+        facts.job.kind,
+        facts.title,
+        banners=banners(seeded=facts.seeded, missed=missed, floating=facts.floating),
+        headline=words.headline(facts),
+        figures=_figures(facts),
+        told=(words.result(facts), words.price_paid(facts)),
+    )
+    shared = f"{top}{_rungs(facts)}{_meaning(facts)}{_bill(facts)}"
+    return f'<article class="expost">{shared}{facts.job.sections(facts)}</article>'
+
+
+def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
+    rung, taken, ahead = facts.job.rung, len(facts.rungs), len(facts.ahead)
+    price = (f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}, per record")
+    if not math.isfinite(facts.epsilon):
+        price = ("not stated", "no (ε, δ) covers this run")
+    numbered = taken + ahead == len(facts.stops)
+    reached = (f"{taken} of {taken + ahead}", "prices known beforehand") if numbered else (f"{taken}", "")
+    return ("privacy price", *price), _answered(facts), (f"{rung}s reached", *reached), facts.job.tile(facts)
+
+
+def _answered(facts: Facts) -> tuple[str, str, str]:
+    """The last answer of the check, beside what was asked for."""
+    if facts.unchecked:
+        return "check", "none", "nothing was asked for"
+    if facts.asked is None:
+        read = "held-out records" if facts.looked else "no held-out records"
+        return "check", words.last_answer(facts), f"a rule of the caller's own, which read {read}"
+    remark = f"asked for: {digits.plain(float(facts.asked))}"
+    if facts.judged is not None and facts.judged < len(facts.rungs):
+        remark = f"on {facts.job.rung} {facts.judged}, the last one checked; {remark}"
+    what = facts.measure if facts.shares or not facts.measured else "margin in records"
+    return f"{what}, {'held out' if facts.divided else 'public records'}", words.last_number(facts), remark
+
+
+def _rungs(facts: Facts) -> str:
+    """The rungs as a chart and as a table, with those that were planned and not reached."""
+    added = f"Rényi ε added (α = {float(facts.order):g})"
+    heads = [facts.job.rung, added, f"ε at δ = {digits.small(facts.delta)}", "verdict"]
+    heads += ["guard, in records"] if facts.confidence is not None else []
+    heads += [facts.scale if facts.shares else "margin in records"] if facts.measured else []
+    rows = [_rung(facts, place) for place in range(len(facts.rungs) + len(facts.ahead))]
+    chart = charts.ladder(facts) if charts.drawn(facts) else ""
+    return section(f"The {facts.job.rung}s", chart, note(charts.reading(facts)), html_table(heads, rows))
+
+
+def _rung(facts: Facts, place: int) -> str:
+    """A row of the table above."""
+    name, look = facts.job.name(place + 1), facts.looks[place] if place < len(facts.looks) else None
+    guard = [] if facts.confidence is None else ["" if look is None else f"{look.guard:.1f}"]
+    if place >= len(facts.rungs):
+        planned = facts.stops[place].epsilon
+        verdict = "not reached" if facts.allowed(planned) else "above the cap"
+        told = [name, "", f"would be {digits.price(planned)}", verdict, *guard]
+        return row(*told, *([""] if facts.measured else []), name="ahead")
+    rung = facts.rungs[place]
+    found = facts.answer(rung)
+    answer = ["" if found is None else words.noisy_number(facts, found)] if facts.measured else []
+    added = digits.price(float(rung.line.budget.epsilon * rung.times))
+    told = [name, added, digits.price(rung.epsilon), words.VERDICTS[rung.passed], *guard, *answer]
+    return row(*told, name="here" if rung.passed else "")
+
+
+def _meaning(facts: Facts) -> str:
+    if not math.isfinite(facts.epsilon):
+        return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
+    return meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.probabilistic)
+
+
+def _bill(facts: Facts) -> str:
+    names = {**words.LOOKS, **facts.job.lines}
+    rows = [_item(item, _cost(facts, item.spent), names) for item in facts.bill]
+    sums = by_part(facts.bill).items()
+    rows += [row(f"everything that read {words.part(part)}", "", "", _cost(facts, spent)) for part, spent in sums]
+    rows.append(row("together", "", "", _cost(facts, bill_total(facts.bill)), name="here"))
+    heads = ("what", "read", "times", "cost of each")
+    return section("The bill", f"<p>{prose(words.pledged(facts))}</p>", html_table(heads, rows))
+
+
+def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
+    what, known = item.entry.what, item.entry.facts.items()
+    details = [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in known]
+    told = " · ".join([what, *details] if what in names else details)
+    name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
+    cells = (prose(words.part(item.entry.part)), str(item.count), prose(cost))
+    first = f"<td>{safe(name)}<br/><small>{safe(told)}</small></td>"
+    return f"<tr>{first}{''.join(f'<td>{each}</td>' for each in cells)}</tr>"
+
+
+def _cost(facts: Facts, spent: Spent) -> str:
+    """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
+    if facts.tabulated or isinstance(spent.curve, Tabulated):
+        return f"ε = {digits.price(spent.at(facts.order))} at α = {float(facts.order):g}"
+    told = []
+    for line in spent.curve.lines:
+        constant = f"ξ = {digits.price(float(line.xi))}, " if line.xi else ""
+        told.append(f"{constant}ρ = {digits.price(float(line.rho))}")
+    return " or ".join(told)
+
+
+def _plain(value: Fact) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    try:
+        return f"{float(Fraction(value)):,.6g}"
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return str(value)

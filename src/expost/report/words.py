@@ -1,17 +1,18 @@
-"""Words: what a run reached, what it cost and how it was made, in plain sentences."""
+"""Words: what a run came to, what it cost and how it was made, in whole sentences."""
 
 import math
 
-from expost.report import unasked
-from expost.report.digits import least, plain, price, small
+from expost.report import digits
+from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
+FLOATING = "The noise was drawn in floating point, whose rounding the bound does not cover."
+ONE_RECORD = "The bound covers one record; a person with several is protected less."
 
-LOOK = "a look at the held-out records"
-LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), LOOK)
-
+VERDICTS = {True: "passed", False: "did not pass", None: "not checked"}
+LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), "a look at the held-out records")
 RELATIONS = {
     "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
     "replace one record": "the bound compares the data with the same data in which any one record is another",
@@ -19,56 +20,75 @@ RELATIONS = {
 
 
 def conclusion(facts: Facts) -> str:
-    """The closing paragraph: what was reached, what it cost, what the cost covers, what else it might have cost."""
-    parts = [reached(facts), cost(facts), covered(facts), elsewhere(facts)]
-    if facts.floating:
-        parts.append("Noise was drawn in floating point, whose rounding the bound does not cover.")
-    if facts.seeded:
-        parts.append(NOT_PRIVATE)
-    return " ".join(part for part in parts if part)
+    """The closing paragraph, with the warnings that the page has in its banners."""
+    floating, seeded = [FLOATING] if facts.floating else [], [NOT_PRIVATE] if facts.seeded else []
+    return " ".join([result(facts), price_paid(facts), *floating, *seeded])
+
+
+def price_paid(facts: Facts) -> str:
+    """What the run cost, what the cost covers, and what else it might have cost."""
+    return " ".join([cost(facts), covered(facts), ONE_RECORD, *other_prices(facts)])
 
 
 def headline(facts: Facts) -> str:
     """The result in one sentence."""
+    stated, measure = math.isfinite(facts.epsilon), facts.measure
+    for_this = f", for ε = {price(facts.epsilon)}" if stated else ""
+    spent = f"; ε = {price(facts.epsilon)} was spent" if stated else ""
+    if facts.unchecked:
+        return f"Nothing was checked{spent}."
     if facts.asked is None:
-        return unasked.unasked_headline(facts)
-    asked, spent = plain(float(facts.asked)), f"ε = {price(facts.epsilon)}"
+        return f"A candidate passed the check{for_this}." if facts.reached else f"No candidate passed the check{spent}."
+    asked = asked_for(facts)
     if not facts.reached:
-        return f"The {facts.measure} of {asked} that was asked for was not confirmed; {spent} was spent."
+        return f"The {measure} of {asked} that was asked for was not confirmed{spent}."
     if not facts.divided:
-        return f"The {facts.measure} is at least {asked} on the public records of the check, for {spent}."
+        return f"The {measure} is at least {asked} on the public records of the check{for_this}."
     if facts.confidence is None:
-        return f"The noisy {facts.measure} came to {asked} or more, for {spent}; whether the true one did is not known."
-    return f"The {facts.measure} is at least {asked} on the held-out records, with {sure(facts)}, for {spent}."
+        return f"The noisy {measure} is at least {asked}{for_this}; it is not known whether the true {measure} is."
+    return f"The {measure} is at least {asked} on the held-out records, with {sure(facts)}{for_this}."
 
 
-def reached(facts: Facts) -> str:
-    """What a pass says about the target, and the noisy answer that says so."""
+def result(facts: Facts) -> str:
+    """What passed the check and what that says, or what is known where nothing did."""
+    if facts.unchecked:
+        return f"Nothing was checked: whoever ran the procedure chose to keep {facts.job.rung} {len(facts.rungs)}."
+    if facts.reached:
+        return f"{facts.job.passed(facts)} {_evidence(facts)}"
     if facts.asked is None:
-        return unasked.unasked_result(facts, ending(facts), last_checked(facts))
-    asked, job = plain(float(facts.asked)), facts.job
-    if not facts.reached:
-        return (
-            f"The {facts.measure} of {asked} that was asked for{predicting(facts)} was NOT confirmed: "
-            f"{ending(facts)}. {last_checked(facts)}"
-        )
-    seen = f" ({facts.scale.lead} {answer(facts)})" if facts.measured else ""
+        return f"No candidate passed the check: {ending(facts)}. {last_checked(facts)}"
+    asked = asked_for(facts)
+    missed = f"The {facts.measure} of {asked} that was asked for was NOT confirmed: {ending(facts)}."
+    return f"{missed} {last_checked(facts)}"
+
+
+def _evidence(facts: Facts) -> str:
+    """What a pass says about the target, and about people who are not in the data."""
+    if facts.asked is None:
+        return "Only whoever wrote the rule can say what passing it is worth."
+    asked, measure, answer = asked_for(facts), facts.measure, last_answer(facts)
     if facts.divided and facts.confidence is None:
+        noisy = f"Its noisy {facts.scale} was {answer}. " if facts.measured else ""
         return (
-            f"{job.product} passed the check: its noisy {facts.measure}{predicting(facts)} came to {asked} or "
-            f"more on {judged_on(facts)}{seen}. This is the paper's check, which accepts whatever the noise lifts "
-            f"above the target: it does NOT promise that the true {facts.measure} is {asked}."
+            f"{noisy}This is the paper's check, which accepts whatever the noise lifts above the target: it does NOT "
+            f"promise that the true {measure} is {asked}."
         )
-    certain = f", with {sure(facts)}" if facts.divided else ""
-    return (
-        f"{job.product} passed the check: its {facts.measure}{predicting(facts)} is at least {asked} on "
-        f"{judged_on(facts)}{certain}{seen}. {beyond(facts)}"
-    )
+    certain = f"With {sure(facts)}, its" if facts.divided else "Its"
+    noisy = f" (the noisy {facts.scale} was {answer})" if facts.measured else ""
+    people = "For new people there is also the sampling error of the records that were used for the check."
+    if facts.elsewhere is not None and facts.held is not None:
+        people = (
+            f"For new people like those in the data it is at least {digits.least(facts.elsewhere)} (again with "
+            f"{sure(facts)}); the difference is the sampling error of about {round(facts.held, -1):,.0f} held-out "
+            "records."
+        )
+    return f"{certain} {measure} on those records is at least {asked}{noisy}. {people}"
 
 
-def predicting(facts: Facts) -> str:
-    """What the candidate predicts, where the job says so."""
-    return f" in predicting {facts.job.target}" if facts.job.target else ""
+def asked_for(facts: Facts) -> str:
+    """The target."""
+    assert facts.asked is not None  # told where there is one
+    return plain(float(facts.asked))
 
 
 def sure(facts: Facts) -> str:
@@ -77,105 +97,95 @@ def sure(facts: Facts) -> str:
     return f"{plain(float(facts.confidence.level))} confidence"
 
 
-def beyond(facts: Facts) -> str:
-    """What a pass says of people who are not in the data: a matter of sampling, not of privacy."""
-    if facts.elsewhere is None or facts.held is None:
-        return "For new people, which records happened to be used for the check adds an error of its own."
-    return (
-        f"For new people like them, sampling error lowers this to at least {least(facts.elsewhere)} (again with "
-        f"{sure(facts)}), since about {round(facts.held, -1):,.0f} records were held out."
-    )
-
-
 def ending(facts: Facts) -> str:
-    """Why the climb ended."""
-    taken, ahead, terms = len(facts.rungs), facts.ahead, facts.job.terms
+    """Why the run ended."""
+    taken, ahead, rung = len(facts.rungs), facts.ahead, facts.job.rung
     if facts.ended is Ended.EXHAUSTED:
-        return f"{terms.whole} ended with {terms.rung} {taken}"
+        return f"{rung} {taken} was the last"
     if facts.ended is Ended.CAPPED and facts.cap is not None and ahead:
-        room = f"the cap of ε = {facts.cap:g} left no room for {terms.rung} {taken + 1}"
-        return f"{room}, which would have cost ε = {price(ahead[0].epsilon)}"
+        following = f"{rung} {taken + 1}, which would have cost ε = {price(ahead[0].epsilon)}"
+        return f"the cap of ε = {facts.cap:g} left no room for {following}"
     return str(facts.ended.value)
 
 
 def last_checked(facts: Facts) -> str:
     """What is known of the candidate where nothing passed."""
-    place, taken, terms = facts.judged, len(facts.rungs), facts.job.terms
+    place, taken, rung = facts.judged, len(facts.rungs), facts.job.rung
     if place is None:
-        return f"No answer about any {terms.rung} is known, so nothing is known of its {facts.measure}."
-    said = f"{terms.rung.capitalize()} {place}, the last that was checked, did not pass."
+        return f"No {rung} was checked, so nothing is known about the {facts.measure}."
+    said = f"{rung.capitalize()} {place}, the last one checked, did not pass."
     if facts.answer(facts.rungs[place - 1]) is not None:
-        said = f"On {terms.rung} {place}, the last that was checked, the noisy {_measure(facts)} was {answer(facts)}."
-    if place == taken:
-        return said
-    return f"{said} What is handed over is {terms.rung} {taken}, which is {terms.finer} but was not checked."
+        said = f"On {rung} {place}, the last one checked, the noisy {facts.scale} was {last_answer(facts)}."
+    return said if place == taken else f"{said} What is handed over is {rung} {taken}, which was not checked."
 
 
-def answer(facts: Facts) -> str:
-    """The last answer of the check with its unit."""
-    return f"{bare(facts)}{facts.scale.unit if facts.measured else ''}"
+def last_answer(facts: Facts) -> str:
+    """The last answer of the check, a margin with its unit."""
+    unit = " records" if facts.measured and not facts.shares else ""
+    return f"{last_number(facts)}{unit}"
 
 
-def bare(facts: Facts) -> str:
-    """The last answer of the check: a noisy value where it reveals one."""
+def last_number(facts: Facts) -> str:
+    """The last answer of the check: a noisy value where it reveals one, and the verdict otherwise."""
     if facts.judged is None:
-        return "not checked"
+        return VERDICTS[None]
     last = facts.rungs[facts.judged - 1]
     found = facts.answer(last)
-    if found is not None:
-        return facts.scale.told(found)
-    return "passed" if last.passed else "did not pass"
+    return VERDICTS[last.passed] if found is None else noisy_number(facts, found)
 
 
-def judged_on(facts: Facts) -> str:
-    """Whose records the check was about."""
-    return facts.job.unseen if facts.divided else "the public records of the check"
+def noisy_number(facts: Facts, answer: tuple[float, float]) -> str:
+    """A noisy value with half the range of its noise: a percentage, or a signed number of records."""
+    return digits.measured(*answer) if facts.shares else digits.margin(*answer)
 
 
 def cost(facts: Facts) -> str:
     """The statement."""
-    if facts.pledge is None and not math.isfinite(facts.epsilon):
-        return "No (ε, δ) statement covers this run: no rule to state one by was pledged before it."
-    if not math.isfinite(facts.epsilon):
-        return "No (ε, δ) statement covers this run: its pledge makes no claim for what was spent."
-    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
+    if math.isfinite(facts.epsilon):
+        return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
+    if facts.pledge is None:
+        return "No (ε, δ) statement covers this run: no rule for stating one was pledged before it."
+    return "No (ε, δ) statement covers this run: its pledge makes no claim about what was spent."
 
 
 def covered(facts: Facts) -> str:
-    """What the statement is about."""
-    rung = facts.job.terms.rung
-    rungs = {1: f"the one {rung}", 2: f"both {rung}s"}.get(len(facts.rungs), f"all {len(facts.rungs)} {rung}s")
-    looks = ", every look at held-out records" if facts.divided else ""
-    covers = f"The bound covers the whole procedure: {facts.job.first}, {rungs}{looks}"
-    free = "" if not facts.on_public else " The check read public records only, which costs nothing."
-    several = " It is about one record: a person who has several is protected less."
-    return f"{covers} and the decision to stop where it did.{several}{free}"
+    """What the bound is about."""
+    looks = " Every look at the held-out records is included." if facts.looked else ""
+    free = " The check read public records only, which costs nothing." if facts.on_public else ""
+    return f"{facts.job.covered}{looks}{free}"
 
 
-def elsewhere(facts: Facts) -> str:
-    """What the run would have cost, had it stopped one rung earlier or climbed as far as it might."""
-    taken, stops, ahead, terms = len(facts.rungs), facts.stops, facts.ahead, facts.job.terms
+def other_prices(facts: Facts) -> list[str]:
+    """What the run would have cost, had it stopped one rung earlier or gone on as far as it might."""
+    taken, stops, ahead, rung = len(facts.rungs), facts.stops, facts.ahead, facts.job.rung
     within = [stop for stop in ahead if facts.allowed(stop.epsilon)]
-    limit = terms.top if len(within) == len(ahead) else f"as far as the cap of ε = {facts.cap:g} allows"
-    earlier = []
+    told = []
     if 1 < taken == len(stops) - len(ahead):
-        earlier = [f"stopping one {terms.rung} earlier would have cost {price(stops[taken - 2].epsilon)}"]
-    top = [f"{terms.onward} {limit} would have cost {price(within[-1].epsilon)}"] if within else []
-    sentence = "; ".join(earlier + top)
-    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+        told.append(f"Stopping one {rung} earlier would have cost ε = {price(stops[taken - 2].epsilon)}.")
+    if within and len(within) == len(ahead):
+        told.append(f"The last {rung} would have cost ε = {price(within[-1].epsilon)}.")
+    elif within:
+        last = f"The last {rung} within the cap of ε = {facts.cap:g}"
+        told.append(f"{last} would have cost ε = {price(within[-1].epsilon)}.")
+    return told
 
 
 def pledged(facts: Facts) -> str:
     """How the lines of the bill become one statement."""
-    reason = facts.reason[:1].upper() + facts.reason[1:]
-    parts = f"; of the two parts of the split only the dearer counts, because no record is in both ({facts.because})"
-    line = "Each line is a Rényi bound ξ + ρα at every order α"
+    told = ["Each line is a Rényi bound ξ + ρα, at every order α."]
     if facts.tabulated:
-        line = f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders"
-    sums = f"{line}. What reads the same records adds up{parts if facts.divided else ''}."
+        told = [
+            f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders."
+        ]
+    told.append("Lines that read the same records add up.")
+    if facts.divided:
+        told.append(
+            f"Of the two parts of the split only the dearer counts, because no record is in both ({facts.because})."
+        )
     if facts.pledge is None:
-        return f"{sums} No rule that turns the sum into ε was pledged, so that none is stated."
-    return f"{sums} The rule that turns the sum into ε was pledged before any data was touched. {reason}."
+        return " ".join([*told, "No rule that turns the sum into ε was pledged, so none is stated."])
+    told.append("The rule that turns the sum into ε was pledged before any data was touched.")
+    return " ".join([*told, f"{facts.reason[:1].upper()}{facts.reason[1:]}."])
 
 
 def part(label: str) -> str:
@@ -184,26 +194,25 @@ def part(label: str) -> str:
     return sides.get(label.rpartition("/")[2], "all records")
 
 
-def divided(facts: Facts) -> tuple[str, str]:
-    """Who the bound compares, and how the records were divided."""
+def parts(facts: Facts) -> tuple[str, str]:
+    """Whom the bound compares, and how the records were divided."""
     neighbours = f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}."
     if facts.divided:
         return (
             neighbours,
             f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
         )
-    why = ", because the check has records of its own" if facts.on_public else ""
-    return neighbours, f"All records were there to learn from; none was held out{why}."
+    if facts.on_public:
+        return (
+            neighbours,
+            "All records were used to learn from; none was held out, because the check has its own records.",
+        )
+    return neighbours, "All records were used to learn from; none was held out."
 
 
-def tried(facts: Facts) -> str:
+def checked(facts: Facts) -> str:
     """How candidates were judged."""
-    rung = facts.job.terms.rung
-    ended = f"the first {rung} that passed ended the run."
+    ended = f"The first {facts.job.rung} to pass ends a run."
     if facts.divided:
-        return f"What was learnt was tried on the part held out. Only the noisy answer was seen, and {ended}"
-    return f"What was learnt was tried on records that anybody may see, and {ended}"
-
-
-def _measure(facts: Facts) -> str:
-    return facts.scale.name(facts.measure)
+        return f"What was learnt was checked on the part held out, and only the noisy answer was seen. {ended}"
+    return f"What was learnt was checked on records that anybody may see. {ended}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from expost.sampling import Bytes, reference
 from expost.sampling.bounds import exp_bounds, less
-from expost.sampling.table import UNSETTLED, Law, Table, cumulative, extent, step, table
+from expost.sampling.table import UNSETTLED, Envelope, Law, cumulative, extent, step, tabulate
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -21,23 +21,23 @@ MARGIN = 2.0**-20
 """Floating point settles no acceptance closer than this (unit: 2**-16); its own error is below 2**-33."""
 
 
-def discrete_gaussian(source: Bytes, variance: Fraction, count: int) -> Integers:
+def discrete_gaussians(source: Bytes, variance: Fraction, count: int) -> Integers:
     """Independent integers with P(k) ∝ exp(−k²/(2·variance)), whatever the length."""
     if count < SHORT:
         return np.array([reference.discrete_gaussian(source, variance) for _ in range(count)], np.int64)
     law = Law(1 / (2 * variance), Fraction(0))
-    return draw(table(law, *extent(law, count)), source, count)
+    return draw(tabulate(law, *extent(law, count)), source, count)
 
 
-def discrete_laplace(source: Bytes, scale: Fraction, count: int) -> Integers:
+def discrete_laplaces(source: Bytes, scale: Fraction, count: int) -> Integers:
     """Independent integers with P(k) ∝ exp(−|k|/scale), whatever the length."""
     if count < SHORT:
         return np.array([reference.discrete_laplace(source, scale) for _ in range(count)], np.int64)
     law = Law(Fraction(0), 1 / scale)
-    return draw(table(law, *extent(law, count)), source, count)
+    return draw(tabulate(law, *extent(law, count)), source, count)
 
 
-def draw(ready: Table, source: Bytes, count: int) -> Integers:
+def draw(ready: Envelope, source: Bytes, count: int) -> Integers:
     """Independent values of the table's law, exactly: nothing is truncated and no rounding decides a draw.
 
     A block is proposed with its exact share of the envelope, because the uniform real that chooses it is
@@ -59,7 +59,7 @@ def draw(ready: Table, source: Bytes, count: int) -> Integers:
     return values
 
 
-def _propose(ready: Table, source: Bytes, count: int) -> tuple[Integers, NDArray[np.bool_]]:
+def _propose(ready: Envelope, source: Bytes, count: int) -> tuple[Integers, NDArray[np.bool_]]:
     """One round: a value for each place, and whether it is rejected."""
     prefixes = np.frombuffer(source.bytes(2 * count), "<u2")
     found = ready.lookup.take(prefixes)
@@ -75,7 +75,7 @@ def _propose(ready: Table, source: Bytes, count: int) -> tuple[Integers, NDArray
     return values, rejected
 
 
-def _locate(ready: Table, source: Bytes, prefixes: NDArray[np.uint16]) -> Integers:
+def _locate(ready: Envelope, source: Bytes, prefixes: NDArray[np.uint16]) -> Integers:
     """The blocks of uniform reals whose first 16 bits are known."""
     more = np.frombuffer(source.bytes(8 * prefixes.size), "<u8") >> np.uint64(16)
     uniforms = prefixes.astype(np.uint64) << np.uint64(48) | more
@@ -86,7 +86,7 @@ def _locate(ready: Table, source: Bytes, prefixes: NDArray[np.uint16]) -> Intege
     return cells - ready.blocks - 1
 
 
-def _refine(ready: Table, source: Bytes, prefix: int) -> int:
+def _refine(ready: Envelope, source: Bytes, prefix: int) -> int:
     """How many thresholds a uniform real lies above, given 64 bits of it that do not tell."""
     bits = 64
     while True:
@@ -99,7 +99,7 @@ def _refine(ready: Table, source: Bytes, prefix: int) -> int:
             return surely
 
 
-def _within(ready: Table, source: Bytes, blocks: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+def _within(ready: Envelope, source: Bytes, blocks: Integers) -> tuple[Integers, NDArray[np.bool_]]:
     """A uniform value of each block, and whether the law, lower than the envelope there, rejects it."""
     law, last = ready.law, ready.width - 1
     size = 2 if last >> 16 == 0 else 4 if last >> 32 == 0 else 8
@@ -118,7 +118,7 @@ def _within(ready: Table, source: Bytes, blocks: Integers) -> tuple[Integers, ND
     return values, rejected
 
 
-def _beyond(ready: Table, source: Bytes, *, negative: bool) -> tuple[int, bool]:
+def _beyond(ready: Envelope, source: Bytes, *, negative: bool) -> tuple[int, bool]:
     """A value of one tail, and whether the law, lower than its geometric envelope, rejects it."""
     start = ready.blocks * ready.width + negative
     i = reference.geometric(source, step(ready.law, start))

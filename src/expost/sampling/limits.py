@@ -26,8 +26,8 @@ def scale(value: Real) -> Fraction:
     return fraction
 
 
-def probability(value: Real) -> Fraction:
-    """A probability, 0 and 1 included."""
+def coin_probability(value: Real) -> Fraction:
+    """The probability of a coin, 0 and 1 included."""
     fraction = exact(value, "probability")
     if not 0 <= fraction <= 1:
         raise InvalidValue(f"probability is {value}; it must lie in [0, 1].")

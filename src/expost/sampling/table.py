@@ -45,7 +45,7 @@ class Law:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Envelope:
     """An envelope ready to draw from: where each block's share of a uniform real u in [0, 1) ends.
 
     With C_j the exact share of the first j + 1 blocks, the ``thresholds`` satisfy T_j ≤ 2**64·C_j < T_j + 2.
@@ -74,7 +74,7 @@ def extent(law: Law, count: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=16)
-def table(law: Law, width: int, blocks: int) -> Table:
+def tabulate(law: Law, width: int, blocks: int) -> Envelope:
     """The table of one law; the working precision is raised until every threshold is certified."""
     bits = 128
     while True:
@@ -85,7 +85,7 @@ def table(law: Law, width: int, blocks: int) -> Table:
             break
         bits *= 2
     thresholds = np.array([(low << 64) // highs[-1] for low in lows[:-1]], np.uint64)
-    return Table(law, width, blocks, thresholds, _lookup(thresholds, blocks))
+    return Envelope(law, width, blocks, thresholds, _lookup(thresholds, blocks))
 
 
 def cumulative(law: Law, width: int, blocks: int, bits: int) -> tuple[list[int], list[int]]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import final
 
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.private import Neighbours
 from expost.tabular.schema.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
 from expost.tabular.schema.column import Column, Missing, number_in, ordinal
@@ -85,14 +85,14 @@ def nice_edges(low: Fraction, high: Fraction, finest: Fraction) -> list[Fraction
 def _draft(source: object, marks: tuple[str, ...]) -> str:
     table = opened(source)
     if len(set(table.names)) < len(table.names) or not table.names:
-        raise SchemaMismatch("the table has no column names, or one of them twice; name each column once.")
+        raise Unreadable("the table has no column names, or has one of them twice; name each column once.")
     seen = [Seen(name) for name in table.names]
     absent = frozenset({None, "", *marks})
     for chunk in table.chunks(table.names):
         for column, values in zip(seen, chunk, strict=True):
             column.add(text_cells(values, absent))
     if not seen[0].rows:
-        raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
+        raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
     proposed = [None if column.identifies else _proposed(column) for column in seen]
     blocks = [declared(column) for column in proposed if column is not None]
     head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks)

@@ -41,15 +41,17 @@ class Marginals:
 
     def __post_init__(self) -> None:
         if not self.cliques:
-            raise SchemaMismatch("no marginals were asked; name at least one set of columns.")
+            raise InvalidValue("no marginals were asked for; name at least one set of columns.")
         unknown = sorted({name for clique in self.cliques for name in clique} - set(self.domain))
         if unknown:
             raise SchemaMismatch(f"the domain has no column {', '.join(unknown)}; ask for columns it has.")
         sets = {frozenset(clique) for clique in self.cliques}
         if len(sets) < len(self.cliques) or any(len(set(clique)) < len(clique) for clique in self.cliques):
-            raise SchemaMismatch("a marginal, or a column in one, is asked twice; ask each once.")
+            raise InvalidValue("a marginal, or a column in one, is asked for twice; ask for each once.")
         if self.cells > MOST_CELLS:
-            raise InvalidValue(f"the marginals have {self.cells} cells; ask for fewer columns at a time: {MOST_CELLS}.")
+            raise InvalidValue(
+                f"the marginals have {self.cells} cells; the limit is {MOST_CELLS}, so ask for fewer columns."
+            )
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -70,7 +72,7 @@ class Marginals:
     def apart(self, values: NDArray[S]) -> dict[Clique, NDArray[S]]:
         """The flat values as one array for each clique, with an axis for each of its columns."""
         if values.shape != (self.cells,):
-            raise SchemaMismatch(f"the values are not the {self.cells} of these marginals; give what they measured.")
+            raise InvalidValue(f"these marginals have {self.cells} cells; give one value per cell, as they measured.")
         bounds = pairwise(accumulate(map(math.prod, self.shapes), initial=0))
         parts = zip(self.cliques, self.shapes, bounds, strict=True)
         return {clique: values[start:end].reshape(shape) for clique, shape, (start, end) in parts}

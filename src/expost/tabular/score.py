@@ -79,7 +79,7 @@ class Sklearn:
             copy.deepcopy(fitted)
         except Exception:  # noqa: BLE001  whatever it is, it would happen with private records open
             raise InvalidValue(
-                f"the estimator {self.path} cannot be copied once it is fitted, so that it might remember records; "
+                f"the estimator {self.path} cannot be copied once it is fitted, so it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
         if (_told(fitted, features) == FAILED).any():
@@ -122,7 +122,7 @@ class Conditional:
 def correct(target: str, tolerance: int = 0) -> Callable[[Candidate, Table], Floats]:
     """The score 1 for a record whose code is predicted, give or take ``tolerance`` codes, and 0 for another."""
     if tolerance < 0:
-        raise InvalidValue(f"tolerance is {tolerance}; it must not be below 0.")
+        raise InvalidValue(f"tolerance is {tolerance}; it must be at least 0.")
 
     def score(candidate: Candidate, records: Table) -> Floats:
         missed = np.abs(candidate.predict(records) - records.codes(target).astype(np.int64))

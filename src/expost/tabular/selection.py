@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import TypeAlias, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import Linear
 from expost.errors import SchemaMismatch
 from expost.ledger import Fact
-from expost.mechanisms.exponential import choose, pure_parameter
+from expost.mechanisms.exponential import choose, chosen, pure_parameter
 from expost.noise import Floats, Integers, Noise
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.table import Table
 
@@ -41,11 +41,8 @@ class SpanningTree:
     alone: Mapping[str, Floats]
     edges: tuple[Edge, ...]
     neighbours: Neighbours
-
-    @property
-    def floating(self) -> bool:
-        """Never."""
-        return False
+    name: ClassVar[str] = "SpanningTree"
+    floating: ClassVar[bool] = False
 
     @property
     def draws(self) -> int:
@@ -58,7 +55,7 @@ class SpanningTree:
 
     def promise(self, budget: Budget) -> Promise:
         """The draws together."""
-        return Promise(Linear(Fraction(0), self.draws * self.epsilon(budget) ** 2 / 8))
+        return Promise(chosen(self.epsilon(budget), self.draws))
 
     def sample(self, data: Table, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
         """The edges in the order they were drawn."""
@@ -77,6 +74,12 @@ class SpanningTree:
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Candidates, draws and the parameter of each."""
         return {"candidates": len(self.edges), "draws": self.draws, "epsilon": str(self.epsilon(budget))}
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Draws and parameter give the curve."""
+        draws, epsilon = line.whole("draws"), line.fraction("epsilon")
+        return Due(chosen(epsilon, draws), False, lambda budget: epsilon == pure_parameter(budget.rho / draws))
 
     def _score(self, data: Table, edge: Edge) -> int:
         domain = {name: len(self.alone[name]) for name in edge}

@@ -39,14 +39,13 @@ class Table:
         if set(self.columns) != set(self.schema.names):
             raise SchemaMismatch("the columns are not those of the schema; give codes for each and no other.")
         if len({codes.shape for codes in self.columns.values()}) > 1:
-            raise SchemaMismatch("the columns have different lengths; a table has one code in each for a record.")
+            raise SchemaMismatch("the columns have different lengths; give one code per record in each.")
         kept = {each.name: self.columns[each.name].astype(smallest(each.size)) for each in self.schema.columns}
         if any(codes.size and int(codes.max()) >= self.domain[name] for name, codes in self.columns.items()):
-            raise SchemaMismatch("a column has a code outside its domain; codes go from 0 to its size less 1.")
+            raise SchemaMismatch("a column has a code outside its domain; codes run from 0 to its size minus 1.")
         object.__setattr__(self, "columns", kept)
 
     def __len__(self) -> int:
-        """How many records."""
         return len(self.columns[self.schema.names[0]])
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Table":
@@ -63,7 +62,6 @@ class Table:
         return self.schema.domain
 
     def codes(self, name: str) -> Codes:
-        """The codes of one column."""
         if name not in self.columns:
             raise SchemaMismatch(f"the table has no column {name}; it has {', '.join(self.schema.names)}.")
         return self.columns[name]

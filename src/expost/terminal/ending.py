@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol
 
 import click
 
@@ -28,7 +28,7 @@ REACHED, NOT_SHOWN, REFUSED, NOT_REACHED, FAILED, BY_SIGNAL = 0, 1, 2, 3, 4, 128
 
 
 class Finished(Protocol):
-    """A run that came to an end. Implemented by Synthesized and Finetuned."""
+    """A run that came to an end. Implemented by Result."""
 
     @property
     def facts(self) -> Facts:
@@ -40,8 +40,9 @@ class Finished(Protocol):
         """Whether the target was reached."""
         ...
 
-
-R = TypeVar("R", bound=Finished)
+    def save(self, folder: Path | Claim, *, format: str | None = None) -> None:  # noqa: A002  the word for it
+        """Write it into a new folder, all or nothing."""
+        ...
 
 
 class Program(click.Group):
@@ -83,8 +84,7 @@ def plainly(command: Command) -> Command:
 
 
 def release(
-    run: Callable[[Noise, Journal], R],
-    save: Callable[[R, Path | Claim], None],
+    run: Callable[[Noise, Journal], Finished],
     claim: Claim,
     screen: Screen,
     settings: Mapping[str, Any],
@@ -96,7 +96,7 @@ def release(
             with claim, screen:
                 done = run(noise, claim.journal)
                 with signals.waiting():
-                    missed = _keep(save, done, claim)
+                    missed = _keep(done, claim, settings.get("format_"))
                     claim.give_up()  # while signals wait: one that came later would leave the journal behind
         except BaseException as failure:  # whatever it is, what was spent is said
             signals.ignore()
@@ -109,14 +109,14 @@ def release(
         sys.exit(REACHED if done.passed else NOT_REACHED)
 
 
-def _keep(save: Callable[[R, Path | Claim], None], done: R, claim: Claim) -> str | None:
+def _keep(done: Finished, claim: Claim, chosen: str | None) -> str | None:
     """Write a release to its folder or, because it is paid for, anywhere else; why, if it is not in its folder."""
     try:
-        save(done, claim)
+        done.save(claim, format=chosen)
     except (OSError, ExpostError) as failure:
         spare = Path(tempfile.mkdtemp(prefix="expost-"))
         try:
-            save(done, spare / claim.place.folder.name)
+            done.save(spare / claim.place.folder.name, format=chosen)
         except BaseException:
             spare.rmdir()
             raise

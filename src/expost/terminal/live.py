@@ -13,6 +13,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from expost.receipts.commitment import Commitment
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.digits import tied
 from expost.report.facts import Facts
@@ -31,7 +32,7 @@ class Screen:
     """The columns of a job, the first of which counts its lines, and the last of which is in words."""
 
     def __init__(self, columns: tuple[str, ...], *, doing: str, quiet: bool) -> None:
-        self._columns, self._quiet = columns, quiet
+        self._columns, self._quiet, self.width = columns, quiet, 1.0
         self._console = Console(highlight=False)
         self._rows: list[tuple[str, ...]] = []
         self._below: RenderableType = self._spinner(doing)
@@ -54,10 +55,11 @@ class Screen:
             self._live.stop()
             self._console.print(self._table())
 
-    def pledge(self, digest: str) -> None:
-        """What was fixed before data is read; on the error stream where the receipt is all that is printed."""
+    def pledge(self, fixed: Commitment) -> None:
+        """What is fixed before data is read, by its digest; with the receipt on the output, beside it."""
+        self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
         console = Console(highlight=False, stderr=True) if self._quiet else self._console
-        console.print(f"pledged: sha256 {digest}", markup=False, soft_wrap=True)
+        console.print(f"pledged: sha256 {fixed.digest}", markup=False, soft_wrap=True)
 
     def tell(self, text: str) -> None:
         """What is being done now."""

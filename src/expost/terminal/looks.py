@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from expost.checks.confidence import Confidence
+from expost.protocols import Look
 from expost.report.digits import plain
-from expost.step import Look
 
 
 def look_heads(held: float | None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import click
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue
 from expost.folders.claim import Claim
+from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector
 from expost.text import bounded_text, number_typed, printable, toml_in
 
 Command = Callable[..., None]
@@ -30,14 +31,44 @@ def confidence_typed(text: str) -> Fraction | None:
         ) from None
 
 
-CHECKING: list[Option] = [
-    click.option("--confidence", default="0.95", metavar="LEVEL|none",
-                 help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
-                 "paper's check, which promises nothing."),
-    click.option("--records", type=click.IntRange(min=1), default=None,
-                 help="About how many records there are, if that is public: margins are then shown as accuracies, and "
-                 "looks that would be too noisy are left out."),
-]  # fmt: skip
+def checking(*, validation: float) -> list[Option]:
+    """How candidates are judged, with the share that is held out by default."""
+    return [
+        click.option("--validation", default=validation, metavar="SHARE",
+                     help="The share of records held out for the check."),
+        click.option("--check", "check_name", default="balanced", metavar="balanced|gaussian|svt|public:FILE",
+                     help="How a candidate is judged: on held-out records, or for free on the public ones of a file."),
+        click.option("--check-epsilon", type=float, default=None,
+                     help="Rényi ε of a gaussian or svt check, over all its questions; by default what the first "
+                     "rung or release costs."),
+        click.option("--confidence", default="0.95", metavar="LEVEL|none",
+                     help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
+                     "paper's check, which promises nothing."),
+        click.option("--records", type=click.IntRange(min=1), default=None,
+                     help="About how many records there are, if that is public: margins are then shown as accuracies, "
+                     "and looks that would be too noisy are left out."),
+    ]  # fmt: skip
+
+
+def judge_typed(name: str, epsilon: float | None) -> Judge:
+    """The check that a person names; the records of a public one are read later."""
+    kind, _, path = name.partition(":")
+    if name == "balanced":
+        return Balanced()
+    if name == "gaussian":
+        return Budgeted(epsilon)
+    if name == "svt":
+        return SparseVector(epsilon)
+    if kind == "public" and path:
+        return OnPublic(Path(path))
+    raise InvalidValue(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
+
+
+def public_file(settings: Mapping[str, Any]) -> tuple[Path, ...]:
+    """The file of public records that a check reads, if it does."""
+    kind, _, path = settings["check_name"].partition(":")
+    return (Path(path),) if kind == "public" and path else ()
+
 
 RELEASING: list[Option] = [
     click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),

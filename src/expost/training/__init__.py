@@ -6,7 +6,7 @@ What trains torch modules is loaded when it is first used, and needs expost[trai
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.labelled import Labelled
 from expost.training.head.score import Classifier
 from expost.training.public_search import search_public
@@ -16,7 +16,6 @@ from expost.training.tune import tune
 if TYPE_CHECKING:
     from expost.training.torch.callback import Callback
     from expost.training.torch.clipping import Ghost, PerRecord
-    from expost.training.torch.records import Public
     from expost.training.torch.scores import (
         Accuracy,
         BalancedAccuracy,
@@ -33,16 +32,15 @@ __all__ = [
     "BalancedAccuracy",
     "Callback",
     "Classifier",
-    "Exact",
-    "Floating",
+    "FloatSums",
     "Ghost",
+    "IntegerSums",
     "Labelled",
     "MultiLabel",
     "OneLogit",
     "OwnScore",
     "PerRecord",
     "PerToken",
-    "Public",
     "Schedule",
     "Trainer",
     "Within",
@@ -61,7 +59,6 @@ _ON_TORCH = {
     "Callback": "expost.training.torch.callback",
     "Ghost": "expost.training.torch.clipping",
     "PerRecord": "expost.training.torch.clipping",
-    "Public": "expost.training.torch.records",
     "Trainer": "expost.training.torch.trainer",
 }
 

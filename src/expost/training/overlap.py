@@ -9,7 +9,7 @@ from expost.storage import Held, placed, shares_memory
 
 
 def same_data(one: Held, other: Held) -> bool:
-    """Whether one is in the memory of the other, were it in part, or holds the same numbers."""
+    """Whether they share memory, even in part, or hold the same numbers."""
     return shares_memory(one, other) or same_content(one, other)
 
 

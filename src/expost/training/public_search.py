@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, final
 
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, NotInstalled
 from expost.noise import Noise
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _study(noise: Noise) -> "Study":
     try:
         import optuna  # noqa: PLC0415  optional, and slow to load
     except ImportError:
-        raise InvalidValue("a public search needs optuna; install expost[training].") from None
+        raise NotInstalled("a public search needs optuna; install expost[training].", name="optuna") from None
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)  # or it would print that a study was created
     try:

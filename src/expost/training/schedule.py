@@ -10,8 +10,8 @@ from expost.accounting.descent import Descent, chance
 from expost.errors import InvalidValue
 from expost.ladder import Rung, rungs_asked
 from expost.numerics import positive
+from expost.protocols import Verdict
 from expost.release import Past
-from expost.step import Verdict
 
 
 @final
@@ -43,13 +43,15 @@ class Schedule:
         if self.releases < 1:
             raise InvalidValue(f"releases is {self.releases}; plan at least one.")
         if self.first < 1 or (self.releases > 1 and self.between < 1):
-            raise InvalidValue("more releases than training steps are planned; train at least one step for each.")
+            raise InvalidValue(
+                "more releases than training steps are planned; train for at least one step per release."
+            )
 
     @classmethod
     def of_epochs(cls, first: int, between: int, releases: int, *, rate: Fraction) -> "Schedule":
         """The same in epochs, each of as many steps as bring a record once on average."""
         if first < 1 or (releases > 1 and between < 1):
-            raise InvalidValue("more releases than epochs are planned; train at least one epoch for each.")
+            raise InvalidValue("more releases than epochs are planned; train for at least one epoch per release.")
         return cls(first * epoch(rate), between * epoch(rate), releases)
 
     @property

@@ -1,4 +1,4 @@
-"""What goes on record of noisy gradient steps on a module: public numbers alone, so that an audit needs no torch."""
+"""Noisy gradient steps in public numbers alone: what they cost, and what goes on record of them, without torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,22 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.ledger import Fact
 from expost.private import Neighbours
+from expost.rules import Due, Recorded
+
+CARRIED = "Carried"
+"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Steps at one rate and noise, as far as their price goes."""
+
+    descent: Descent
+
+    def promise(self, budget: Budget) -> Promise:
+        """What the steps cost that the budget pays for."""
+        return self.descent.promise(self.descent.steps(budget))
 
 
 @final
@@ -19,6 +35,7 @@ class ModuleSteps:
     descent: Descent
     clip: Fraction
     records: int
+    name: ClassVar[str] = "ModuleDescent"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -36,3 +53,18 @@ class ModuleSteps:
             "public number of records": self.records,
             "noise": "floating-point Gaussian",
         }
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Steps, rate and noise give the curve."""
+        return steps_due(line)
+
+
+def steps_due(line: Recorded) -> Due:
+    """What steps of noisy gradient descent cost at every order, by their number, their rate and their noise.
+
+    Uses: Poisson-subsampled Gaussian.
+    """
+    descent, steps = Descent(line.fraction("rate"), line.fraction("noise multiplier")), line.whole("steps")
+    floating = str(line.facts["noise"]).startswith("floating")
+    return Due(descent.promise(steps).curve, floating, lambda budget: descent.steps(budget) == steps)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, NamedTuple, Protocol, TypeVar, final
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ZERO, AdpEpsilon, Table
+from expost.accounting.curve import ZERO, AdpEpsilon, Tabulated
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
-from expost.errors import InvalidValue, LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.numerics import Real, exact, probability, up
@@ -25,7 +25,7 @@ T = TypeVar("T")
 D_contra = TypeVar("D_contra", contravariant=True)
 T_co = TypeVar("T_co", covariant=True)
 
-NO_CLAIM = Promise(Table.of((2.0,), (math.inf,)))
+NO_CLAIM = Promise(Tabulated.of((2.0,), (math.inf,)))
 """What a selection promises in Rényi terms: nothing. Its statement is the (ε, δ) of ``Tuned``."""
 UNREAD = Budget.of(1, alpha=2)
 """An odometer hands every mechanism a budget; a selection's price is fixed by its configurations instead."""
@@ -94,6 +94,7 @@ class Selection(Generic[R, T]):
     at_least: float
     held: Fraction
     runs: TruncatedNegativeBinomial
+    name: ClassVar[str] = "Selection"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "held", exact(self.held, "held"))
@@ -104,7 +105,7 @@ class Selection(Generic[R, T]):
         if len(set(names)) < len(names):
             raise InvalidValue("two configurations have the same name; give each its own, to tell which one was best.")
         if len({each.neighbours for each in self.configurations}) > 1:
-            raise SchemaMismatch("the configurations are priced for different neighbours; a statement needs one kind.")
+            raise InvalidValue("the configurations are priced for different neighbours; a statement needs one kind.")
         _ = self.bill
 
     @property
@@ -195,7 +196,7 @@ def tune(
     bill = selection.bill
     if bill.delta > delta:
         raise InvalidValue(
-            f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked; "
+            f"the configurations' δ come to {bill.delta:.4g} over the runs, above the {delta:.4g} asked for; "
             f"give each a δ of at most {delta / runs.mean:.4g}."
         )
     contest = selection.contest

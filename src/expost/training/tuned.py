@@ -43,6 +43,7 @@ class Selected:
 
     configuration: str | None
     neighbours: Neighbours
+    name: ClassVar[str] = "Selected"
     floating: ClassVar[bool] = False
 
     def promise(self, budget: Budget) -> Promise:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from expost import Budget, Filter, FixedOrder, Gaussian, Ladder, Odometer, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
-from expost.odometer import PledgedFilter
+from expost.filters import PledgedFilter
 
 
 def a_bare_number_is_no_budget(mechanism: Gaussian[str]) -> Promise:

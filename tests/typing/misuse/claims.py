@@ -1,6 +1,6 @@
 """A report after the run where a promise before it is meant, and the other way round."""
 
-from expost import FixedOrder, PlannedStops, Promise, Release, Spent, plan
+from expost import FixedOrder, PlannedStops, Promise, Release, Spent, tightest_pledge
 from expost.accounting.claim import best_statement
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
@@ -39,7 +39,7 @@ def a_stop_is_not_planned_after_the_run(spent: Spent) -> PlannedStops:
 
 
 def a_plan_is_not_made_from_what_was_spent(spent: Spent) -> Plan:
-    return plan([spent], 1e-5)  # rejected: list-item
+    return tightest_pledge([spent], 1e-5)  # rejected: list-item
 
 
 def a_promise_is_stated_at_a_delta(promise: Promise, pledge: FixedOrder) -> AdpEpsilon:

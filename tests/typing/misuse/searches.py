@@ -27,7 +27,7 @@ from expost import (
 from expost.ladder import Rung
 from expost.mechanisms import Estimate, Measurement, NoiseReduction
 from expost.noise import Integers, Noise
-from expost.step import Inquiry, Verdict
+from expost.protocols import Inquiry, Verdict
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from expost.accounting import convert
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent, best_statement, best_tail
-from expost.accounting.curve import Curve, Table, highest
+from expost.accounting.curve import Curve, Tabulated, highest
 from expost.accounting.gaussian import gaussian_delta
 from expost.errors import InvalidValue
 from expost.numerics import Real
@@ -87,7 +87,7 @@ def test_a_line_without_a_gaussian_is_stated_at_its_best_order() -> None:
 
 
 def test_a_table_is_stated_at_its_best_order() -> None:
-    table = Table.of([2, 20], [0.1, 1])
+    table = Tabulated.of([2, 20], [0.1, 1])
 
     epsilon, alpha = best_statement(Promise(table), DELTA)
 
@@ -97,7 +97,7 @@ def test_a_table_is_stated_at_its_best_order() -> None:
 
 def test_a_table_is_stated_at_orders_of_its_own() -> None:
     """At the usual order below, 20, it would be stated as its own next order, and larger."""
-    epsilon, alpha = best_statement(Promise(Table.of([2, 20.05], [0.1, 1])), DELTA)
+    epsilon, alpha = best_statement(Promise(Tabulated.of([2, 20.05], [0.1, 1])), DELTA)
 
     assert alpha == 20.05
     assert epsilon == pytest.approx(1 + convert.cks_offset(20.05, DELTA))
@@ -119,7 +119,7 @@ def test_crossing_lines_are_stated_nearly_at_the_best_of_all_orders(
 
 
 def test_a_promise_of_infinity_makes_no_claim() -> None:
-    assert Promise(Table.of([2], [math.inf])).approx(DELTA) == math.inf
+    assert Promise(Tabulated.of([2], [math.inf])).approx(DELTA) == math.inf
 
 
 def test_a_profile_wider_than_the_best_order_is_not_used() -> None:
@@ -130,7 +130,7 @@ def test_a_profile_wider_than_the_best_order_is_not_used() -> None:
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, math.nan])
-@pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, 1), line(0, 1, 1), Table.of([2], [1])])
+@pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, 1), line(0, 1, 1), Tabulated.of([2], [1])])
 def test_a_statement_needs_a_delta_between_zero_and_one(curve: Curve, delta: float) -> None:
     with pytest.raises(InvalidValue, match="delta is"):
         Promise(curve).approx(delta)

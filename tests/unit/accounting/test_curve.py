@@ -17,7 +17,7 @@ from expost.accounting.curve import (
     Curve,
     Highest,
     Linear,
-    Table,
+    Tabulated,
     cover,
     exceeds,
     highest,
@@ -25,7 +25,7 @@ from expost.accounting.curve import (
     repeat,
     total,
 )
-from expost.accounting.pure import laplace_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.errors import InvalidValue
 from expost.numerics import up
 from tests.unit.examples import line
@@ -46,14 +46,14 @@ lines = st.builds(line, weights, weights)
 gaussians = st.builds(lambda rho, wider: line(0, rho, rho + wider), weights, weights)
 envelopes = st.lists(lines, min_size=1, max_size=4).map(lambda several: combined(highest, several))
 tables = st.lists(st.floats(0, 1e6), min_size=len(ORDERS), max_size=len(ORDERS)).map(
-    lambda values: Table.of(ORDERS, sorted(values))
+    lambda values: Tabulated.of(ORDERS, sorted(values))
 )
 curves = lines | gaussians | envelopes | tables
 
 
 def exact_at(curve: Curve, alpha: float) -> Fraction | float:
     """The value of a curve before any rounding."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         value = float(curve.at(alpha))
         return Fraction(value) if math.isfinite(value) else value
     return max(each.xi + each.rho * Fraction(alpha) for each in curve.lines)
@@ -178,7 +178,7 @@ def test_a_curve_exceeds_a_cap_if_any_of_its_lines_does() -> None:
 
 
 def test_a_table_exceeds_a_cap_by_the_next_tabulated_order() -> None:
-    table = Table.of([2, 5], [0.1, 0.7])
+    table = Tabulated.of([2, 5], [0.1, 0.7])
 
     assert not exceeds(table, Fraction(3), Fraction(0.7))
     assert exceeds(table, Fraction(3), Fraction(0.7) - Fraction(1, 2**200))
@@ -188,36 +188,36 @@ def test_a_table_exceeds_a_cap_by_the_next_tabulated_order() -> None:
 @pytest.mark.parametrize("alpha", [1.1, 1.5, 2.0, 9.9, 10.9, 11.0, 20.0, 63.0, 64.0, 256.0])
 def test_a_curve_without_a_closed_form_is_tabulated_at_the_orders_in_use(alpha: float) -> None:
     """At these nothing is lost to the next tabulated order."""
-    table = Table.of(TABULATED, [laplace_rdp(1, each) for each in TABULATED])
+    table = Tabulated.of(TABULATED, [laplace_rdp(1, each) for each in TABULATED])
 
     assert table.at(alpha) == laplace_rdp(1, alpha)
 
 
 def test_a_table_between_orders_takes_the_upper_one() -> None:
-    assert Table.of([2, 5], [0.1, 0.7]).at(3) == 0.7
+    assert Tabulated.of([2, 5], [0.1, 0.7]).at(3) == 0.7
 
 
 def test_a_table_at_an_order_takes_it() -> None:
-    assert Table.of([2, 5], [0.1, 0.7]).at(2) == 0.1
+    assert Tabulated.of([2, 5], [0.1, 0.7]).at(2) == 0.1
 
 
 def test_a_table_beyond_its_last_order_makes_no_claim() -> None:
-    assert Table.of([2, 5], [0.1, 0.7]).at(5.0000001) == math.inf
+    assert Tabulated.of([2, 5], [0.1, 0.7]).at(5.0000001) == math.inf
 
 
 def test_a_table_speaks_below_its_first_order() -> None:
-    assert Table.of([2, 5], [0.1, 0.7]).at(1.1) == 0.1
+    assert Tabulated.of([2, 5], [0.1, 0.7]).at(1.1) == 0.1
 
 
 def test_two_tables_together_end_where_the_shorter_one_ends() -> None:
-    long, short = Table.of([2, 5, 9], [1, 1, 1]), Table.of([3, 5], [1, 1])
+    long, short = Tabulated.of([2, 5, 9], [1, 1, 1]), Tabulated.of([3, 5], [1, 1])
 
     assert total(long, short).at(6) == math.inf
 
 
 @pytest.mark.parametrize("combine", [total, highest])
 def test_two_tables_together_speak_up_to_the_last_order_of_both(combine: Callable[[Curve, Curve], Curve]) -> None:
-    long, short = Table.of([2, 4, 5, 9], [1, 2, 3, 4]), Table.of([3, 4.5, 5], [10, 20, 30])
+    long, short = Tabulated.of([2, 4, 5, 9], [1, 2, 3, 4]), Tabulated.of([3, 4.5, 5], [10, 20, 30])
 
     together = combine(long, short)
 
@@ -228,7 +228,7 @@ def test_two_tables_together_speak_up_to_the_last_order_of_both(combine: Callabl
 
 
 def test_a_table_keeps_the_orders_at_which_a_line_is_added() -> None:
-    together = total(Table.of([2, 5], [0, 0]), line(1, 1))
+    together = total(Tabulated.of([2, 5], [0, 0]), line(1, 1))
 
     assert [round(together.at(alpha), 12) for alpha in (2, 4, 5)] == [3, 6, 6]
 
@@ -266,7 +266,7 @@ def test_a_gaussian_release_beside_another_is_the_wider_one() -> None:
 
 
 @pytest.mark.parametrize("combine", [total, highest])
-@pytest.mark.parametrize("other", [line(0, 1), line(1, 0), Table.of([2], [1])])
+@pytest.mark.parametrize("other", [line(0, 1), line(1, 0), Tabulated.of([2], [1])])
 def test_beside_or_after_something_else_the_gaussian_is_lost(combine: object, other: Curve) -> None:
     assert callable(combine)
     assert combine(line(0, 1, 1), other).gaussian is None
@@ -296,7 +296,7 @@ def test_a_cover_lies_above_the_curve(curve: Curve) -> None:
 
 
 def test_no_line_covers_a_table() -> None:
-    assert cover(Table.of([2], [1])) is None
+    assert cover(Tabulated.of([2], [1])) is None
 
 
 @given(curves)
@@ -315,11 +315,11 @@ def test_the_largest_rho_of_crossing_lines_is_the_steepest() -> None:
 
 
 def test_the_largest_rho_of_a_table_touches_it() -> None:
-    assert largest_rho(Table.of([2, 4], [1, 1])) == Fraction(1, 4)
+    assert largest_rho(Tabulated.of([2, 4], [1, 1])) == Fraction(1, 4)
 
 
 def test_a_table_without_a_finite_value_leaves_no_rho() -> None:
-    assert largest_rho(Table.of([2], [math.inf])) == 0
+    assert largest_rho(Tabulated.of([2], [math.inf])) == 0
 
 
 def test_the_numbers_of_many_sums_stay_small() -> None:
@@ -334,7 +334,7 @@ def test_the_numbers_of_many_sums_stay_small() -> None:
 
 def test_a_table_may_not_change_with_the_numbers_it_was_made_from() -> None:
     values = np.array([1.0, 2.0])
-    table = Table.of([2, 5], values)  # type: ignore[arg-type] # an array passes for a sequence at run time
+    table = Tabulated.of([2, 5], values)  # type: ignore[arg-type] # an array passes for a sequence at run time
 
     values[:] = 0
 
@@ -344,8 +344,8 @@ def test_a_table_may_not_change_with_the_numbers_it_was_made_from() -> None:
 @pytest.mark.parametrize(
     ("orders", "values", "message"),
     [
-        ([], [], "0 orders and 0 values; give one value for each order."),
-        ([2], [1, 2], "1 orders and 2 values; give one value for each order."),
+        ([], [], "there are 0 orders and 0 values; give one value per order."),
+        ([2], [1, 2], "there are 1 orders and 2 values; give one value per order."),
         ([3, 2], [1, 2], "the orders are not increasing; sort them."),
         ([2, 2], [1, 2], "the orders are not increasing; sort them."),
         ([1, 2], [1, 2], "alpha is 1; a Rényi order must be above 1."),
@@ -360,7 +360,7 @@ def test_a_table_of_bad_numbers_is_refused_in_a_sentence(
     orders: list[float], values: list[float], message: str
 ) -> None:
     with pytest.raises(InvalidValue) as refused:
-        Table.of(orders, values)
+        Tabulated.of(orders, values)
 
     assert str(refused.value) == message
 
@@ -387,38 +387,38 @@ def test_a_profile_that_is_no_number_is_refused(profile: float) -> None:
 
 @pytest.mark.parametrize(("xi", "rho"), [(-1, 0), (0, -1)])
 def test_a_line_below_zero_is_refused(xi: int, rho: int) -> None:
-    with pytest.raises(InvalidValue, match="it must not be below 0"):
+    with pytest.raises(InvalidValue, match="it must be at least 0"):
         line(xi, rho)
 
 
-@pytest.mark.parametrize("curve", [line(0, 1), Table.of([2], [1])])
+@pytest.mark.parametrize("curve", [line(0, 1), Tabulated.of([2], [1])])
 def test_a_negative_number_of_steps_is_refused(curve: Curve) -> None:
-    with pytest.raises(InvalidValue, match="steps is -1; it must not be below 0"):
+    with pytest.raises(InvalidValue, match="steps is -1; it must be at least 0"):
         repeat(curve, -1)
 
 
-@pytest.mark.parametrize("curve", [line(0, 1), highest(line(2, 0), line(0, 1)), Table.of([2], [1])])
+@pytest.mark.parametrize("curve", [line(0, 1), highest(line(2, 0), line(0, 1)), Tabulated.of([2], [1])])
 def test_a_curve_has_no_value_at_order_one(curve: Curve) -> None:
     with pytest.raises(InvalidValue, match="a Rényi order must be above 1"):
         curve.at(1)
 
 
 MADE = {
-    "of": Table.of([2, 5], [0.1, 0.7]),
-    "total of tables": total(Table.of([2, 5], [0.1, 0.7]), Table.of([2, 5], [1, 2])),
-    "total of tables at other orders": total(Table.of([2, 5], [0.1, 0.7]), Table.of([3, 5], [1, 2])),
-    "total with a line": total(Table.of([2, 5], [0.1, 0.7]), line(1, 1)),
-    "repeat": repeat(Table.of([2, 5], [0.1, 0.7]), 3),
-    "repeat once": repeat(Table.of([2, 5], [0.1, 0.7]), 1),
-    "highest of tables": highest(Table.of([2, 5], [0.1, 0.7]), Table.of([2, 5], [1, 0.2])),
-    "highest with a line": highest(Table.of([2, 5], [0.1, 0.7]), line(1, 1)),
-    "total with nothing": total(Table.of([2, 5], [0.1, 0.7]), ZERO),
+    "of": Tabulated.of([2, 5], [0.1, 0.7]),
+    "total of tables": total(Tabulated.of([2, 5], [0.1, 0.7]), Tabulated.of([2, 5], [1, 2])),
+    "total of tables at other orders": total(Tabulated.of([2, 5], [0.1, 0.7]), Tabulated.of([3, 5], [1, 2])),
+    "total with a line": total(Tabulated.of([2, 5], [0.1, 0.7]), line(1, 1)),
+    "repeat": repeat(Tabulated.of([2, 5], [0.1, 0.7]), 3),
+    "repeat once": repeat(Tabulated.of([2, 5], [0.1, 0.7]), 1),
+    "highest of tables": highest(Tabulated.of([2, 5], [0.1, 0.7]), Tabulated.of([2, 5], [1, 0.2])),
+    "highest with a line": highest(Tabulated.of([2, 5], [0.1, 0.7]), line(1, 1)),
+    "total with nothing": total(Tabulated.of([2, 5], [0.1, 0.7]), ZERO),
 }
 
 
 @pytest.mark.parametrize("table", MADE.values(), ids=MADE)
 def test_a_table_is_read_only_however_it_was_made(table: Curve) -> None:
-    assert isinstance(table, Table)
+    assert isinstance(table, Tabulated)
 
     with pytest.raises(ValueError, match="read-only"):
         table.values[0] = 0

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.accounting.claim import NOTHING, Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Curve, Table, highest
+from expost.accounting.curve import AdpEpsilon, Curve, Tabulated, highest
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge, Stop
 from expost.errors import InvalidValue
@@ -19,7 +19,7 @@ from tests.unit.examples import line, one_sentence
 DELTA = 1e-5
 RHOS = tuple(Fraction(level).limit_denominator(10**6) / 20 for level in (0.01, 0.1, 1))
 STOPS = tuple(Promise(line(0, rho, rho)) for rho in RHOS)
-TABLED = tuple(Promise(Table.of([2, 20, 64], [0.1 * k, 1.0 * k, 4.0 * k])) for k in (1, 2, 3))
+TABLED = tuple(Promise(Tabulated.of([2, 20, 64], [0.1 * k, 1.0 * k, 4.0 * k])) for k in (1, 2, 3))
 PLEDGES: list[Pledge] = [
     FixedOrder.at(20, DELTA),
     Mixture.even([2, 4, 8, 16, 32, 64], DELTA),
@@ -50,7 +50,7 @@ def test_delta_lies_strictly_between_zero_and_one(pledge: Callable[[float], Pled
     [
         lambda: FixedOrder.at(1, DELTA),
         lambda: FixedOrder.at(math.nan, DELTA),
-        lambda: FixedOrder.tuned(Promise(Table.of([2], [math.inf])), 2.0),
+        lambda: FixedOrder.tuned(Promise(Tabulated.of([2], [math.inf])), 2.0),
         lambda: Mixture((2.0, 4.0), (1.0,), DELTA),
         lambda: Mixture((), (), DELTA),
         lambda: Mixture.even([], DELTA),
@@ -73,23 +73,23 @@ def test_a_pledge_that_could_prove_nothing_is_refused_in_a_sentence(pledge: Call
 
 @pytest.mark.parametrize("pledge", PLEDGES)
 def test_where_nothing_is_known_no_claim_is_made(pledge: Pledge) -> None:
-    unknown = Promise(Table.of([2.0, 64.0], [math.inf, math.inf]))
+    unknown = Promise(Tabulated.of([2.0, 64.0], [math.inf, math.inf]))
 
     assert pledge.epsilon(unknown) == math.inf
 
 
 def test_a_fixed_order_beyond_a_table_makes_no_claim() -> None:
-    assert FixedOrder.at(20, DELTA).epsilon(Promise(Table.of([2, 5], [0, 0]))) == math.inf
+    assert FixedOrder.at(20, DELTA).epsilon(Promise(Tabulated.of([2, 5], [0, 0]))) == math.inf
 
 
 def test_a_mixture_claims_from_the_orders_that_are_known() -> None:
-    known = Promise(Table.of([2, 5], [0.1, 0.2]))
+    known = Promise(Tabulated.of([2, 5], [0.1, 0.2]))
 
     assert math.isfinite(Mixture.even([2, 4, 8], DELTA).epsilon(known))
 
 
 def test_a_half_normal_makes_no_claim_for_a_table() -> None:
-    assert HalfNormal(1.0, DELTA).epsilon(Promise(Table.of([2, 5], [0, 0]))) == math.inf
+    assert HalfNormal(1.0, DELTA).epsilon(Promise(Tabulated.of([2, 5], [0, 0]))) == math.inf
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_tuned_order_is_the_best_for_its_anticipation() -> None:
 
 
 def test_a_tuned_order_may_rest_on_a_table() -> None:
-    assert FixedOrder.tuned(Promise(Table.of([2, 20], [0.1, 1])), DELTA).alpha == 20
+    assert FixedOrder.tuned(Promise(Tabulated.of([2, 20], [0.1, 1])), DELTA).alpha == 20
 
 
 @pytest.mark.parametrize("curve", [line(0, 0, 0), line(0, Fraction(1, 20), 1), highest(line(1, 0), line(0, 1))])
@@ -188,7 +188,7 @@ def test_a_stop_at_an_order_covers_by_that_order_alone() -> None:
     alpha = pledge.table[0].alpha
     assert alpha is not None
 
-    within = Promise(Table.of([alpha], [float(TABLED[0].at(alpha))]))
+    within = Promise(Tabulated.of([alpha], [float(TABLED[0].at(alpha))]))
 
     assert pledge.epsilon(within) == pledge.table[0].epsilon
 
@@ -198,7 +198,7 @@ def test_a_stop_at_an_order_does_not_cover_one_ulp_more() -> None:
     alpha = pledge.table[0].alpha
     assert alpha is not None
 
-    beyond = Promise(Table.of([alpha], [math.nextafter(float(TABLED[0].at(alpha)), math.inf)]))
+    beyond = Promise(Tabulated.of([alpha], [math.nextafter(float(TABLED[0].at(alpha)), math.inf)]))
 
     assert pledge.epsilon(beyond) == math.inf
 

@@ -56,9 +56,9 @@ def test_a_statement_adds_to_no_number() -> None:
 @pytest.mark.parametrize(
     ("refused", "message"),
     [
-        (lambda: TruncatedNegativeBinomial(-1.0, 0.5), "eta is -1; it must lie above -1"),
+        (lambda: TruncatedNegativeBinomial(-1.0, 0.5), "eta is -1; it must be above -1"),
         (lambda: TruncatedNegativeBinomial(-1.5, 0.5), "eta is -1.5"),
-        (lambda: TruncatedNegativeBinomial(math.nextafter(1, 2), 0.5), "and be at most 1"),
+        (lambda: TruncatedNegativeBinomial(math.nextafter(1, 2), 0.5), "and at most 1"),
         (lambda: TruncatedNegativeBinomial(2.0, 0.5), "eta is 2"),
         (lambda: TruncatedNegativeBinomial(math.nan, 0.5), "eta is nan"),
         (lambda: TruncatedNegativeBinomial(0.0, 0.0), "gamma is 0.0"),
@@ -91,7 +91,7 @@ def test_a_geometric_law_is_found_for_hardly_more_than_one_run_and_for_very_many
 @pytest.mark.parametrize("eta", ETAS)
 @pytest.mark.parametrize("mean", [-1.0, 0.5, 1.0, math.inf, math.nan])
 def test_a_mean_that_no_law_has_is_refused(eta: float, mean: float) -> None:
-    with pytest.raises(InvalidValue, match="ask for more than 1, below"):
+    with pytest.raises(InvalidValue, match="it must lie strictly between 1 and"):
         TruncatedNegativeBinomial.with_mean(mean, eta=eta)
 
 
@@ -101,7 +101,7 @@ def test_the_ends_of_the_means_that_are_found_are_refused_themselves(eta: float,
     mean, inside = (TruncatedNegativeBinomial(eta, math.exp(-at)).mean for at in (end, inwards * end))
 
     assert TruncatedNegativeBinomial.with_mean(inside, eta=eta).mean == pytest.approx(inside, rel=1e-12)
-    with pytest.raises(InvalidValue, match="ask for more than 1, below"):
+    with pytest.raises(InvalidValue, match="it must lie strictly between 1 and"):
         TruncatedNegativeBinomial.with_mean(mean, eta=eta)
 
 

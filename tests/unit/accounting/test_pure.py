@@ -7,7 +7,8 @@ import mpmath as mp
 import pytest
 
 from expost.accounting.convert import ROUNDING
-from expost.accounting.pure import exponential_rho, laplace_rdp, randomized_response_rdp
+from expost.accounting.pure import exponential_rho, randomized_response_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.numerics import Real
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.accounting.statement import stated, stated_loss
 from tests.unit.examples import line
@@ -42,4 +42,4 @@ def test_the_loss_of_a_run_is_bounded_by_the_larger_number(pledge: Pledge) -> No
 
 @pytest.mark.parametrize("statement", [stated, stated_loss])
 def test_beyond_what_the_pledge_covers_no_claim_is_made(statement: Callable[[Spent, Pledge], AdpEpsilon]) -> None:
-    assert statement(Spent(Table.of([2, 5], [0, 0])), FixedOrder.at(20, DELTA)) == math.inf
+    assert statement(Spent(Tabulated.of([2, 5], [0, 0])), FixedOrder.at(20, DELTA)) == math.inf

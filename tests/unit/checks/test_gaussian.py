@@ -16,8 +16,8 @@ from expost.ledger import Fact
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Check, Inquiry, Price, Verdict
 from expost.release import Past
-from expost.step import Check, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal, released, right, silence
 
 QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(3, 4), ADD)

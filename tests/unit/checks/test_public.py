@@ -3,7 +3,7 @@
 import pytest
 
 from expost.checks.public import PublicCheck
-from expost.step import Verdict
+from expost.protocols import Verdict
 
 
 @pytest.mark.parametrize(("candidate", "passed"), [(3, False), (4, True)])

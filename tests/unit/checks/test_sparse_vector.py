@@ -14,7 +14,7 @@ from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue, SpentCheck
 from expost.noise import Integers, Noise, ScriptedNoise
 from expost.private import Neighbours
-from expost.step import Inquiry, Verdict
+from expost.protocols import Inquiry, Verdict
 from tests.unit.examples import ADD, NONE, REPLACE, budget, line, right
 
 HELD = np.array([1, 1, 1, 2])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, Unreadable
 from expost.folders import disk
 from expost.folders.claim import Claim
 from expost.folders.delivery import deliver
@@ -66,7 +66,7 @@ def test_a_way_over_a_folder_that_is_missing_does_not_lead_to_one_that_is_there(
     (tmp_path / "keep/precious").touch()
 
     for overwrite in (False, True):
-        with pytest.raises(SchemaMismatch):
+        with pytest.raises(InvalidValue):
             deliver(tmp_path / "missing/../keep", put, receipt=RECEIPT, report="a page", overwrite=overwrite)
 
     assert found(tmp_path) == ["keep", "keep/precious"]
@@ -108,7 +108,7 @@ def test_a_stranger_that_comes_while_a_release_is_made_is_not_replaced(facts: Fa
     def late(fresh: Path) -> None:
         (folder / "precious").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         deliver(folder, late, receipt=RECEIPT, report="a page", overwrite=True)
 
     assert found(tmp_path) == ["out", "out/precious", "out/receipt.json", "out/synthetic.csv"]
@@ -144,7 +144,7 @@ def test_a_release_that_a_killed_run_took_away_is_put_back_by_the_next(tmp_path:
 def test_a_release_that_was_put_back_is_not_replaced_unless_that_is_asked(tmp_path: Path) -> None:
     folder = left(tmp_path, placed=False)
 
-    with pytest.raises(SchemaMismatch), Claim(folder):
+    with pytest.raises(InvalidValue), Claim(folder):
         pass
 
     assert found(tmp_path) == ["out", "out/receipt.json", "out/synthetic.csv"]
@@ -211,7 +211,7 @@ def test_a_claim_that_is_refused_leaves_no_folder_behind(tmp_path: Path) -> None
 def test_a_file_where_the_journal_belongs_is_refused_and_left_alone(text: str, tmp_path: Path) -> None:
     (tmp_path / "out.journal").write_text(text, encoding="utf-8")
 
-    with pytest.raises(SchemaMismatch), Claim(tmp_path / "out"):
+    with pytest.raises(Unreadable), Claim(tmp_path / "out"):
         pass
 
     assert (tmp_path / "out.journal").read_text(encoding="utf-8") == text
@@ -265,7 +265,7 @@ def test_a_run_whose_empty_journal_was_taken_before_it_was_locked_is_refused(
 def test_a_link_where_the_journal_belongs_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "out.journal").symlink_to(tmp_path / "precious")
 
-    with pytest.raises(SchemaMismatch), Claim(tmp_path / "out"):
+    with pytest.raises(Unreadable), Claim(tmp_path / "out"):
         pass
 
     assert not (tmp_path / "precious").exists()

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.pledge import FixedOrder
 from expost.bill import Item, spent_so_far
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import LedgerConflict, Unreadable
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.ledger import Entry
@@ -359,7 +359,7 @@ HEAD = '{"format": "expost journal 1"}\n'
     ],
 )
 def test_a_journal_that_was_changed_is_refused_in_one_sentence(rest: str) -> None:
-    with pytest.raises(SchemaMismatch) as refusal:
+    with pytest.raises(Unreadable) as refusal:
         read_journal(HEAD + rest)
 
     assert one_sentence(refusal.value)
@@ -371,7 +371,7 @@ def test_a_cost_above_its_hold_or_told_twice_is_refused(journal: Journal, path: 
     dearer = json.dumps({"capture": 1, "curve": {"lines": [{"xi": "9", "rho": "9", "gaussian": None}]}})
 
     for forged in ([*lines[:-1], dearer], [*lines, lines[-1]], [lines[0], lines[-1]], [*lines, lines[1]]):
-        with pytest.raises(SchemaMismatch):
+        with pytest.raises(Unreadable):
             read_journal("\n".join(forged) + "\n")
 
 
@@ -420,7 +420,7 @@ def test_a_copy_in_another_process_writes_nothing(journal: Journal, path: Path) 
 def test_many_steps_of_a_long_table_are_read_quickly() -> None:
     """Two megabytes that took most of a minute: each capture looked its hold up in the table six times."""
     orders = [1.5 + place for place in range(1000)]
-    item = item_out(Item(ENTRY, Spent(Table.of(orders, [1.0] * 1000)), finished=False))
+    item = item_out(Item(ENTRY, Spent(Tabulated.of(orders, [1.0] * 1000)), finished=False))
     holds = [{"hold": 1, "item": item}, *({"hold": number} for number in range(2, 20_001))]
     lines = [opening_line(), *holds, *({"capture": number} for number in range(1, 20_001))]
     text = "".join(f"{json.dumps(line)}\n" for line in lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from expost.errors import ExpostError, SchemaMismatch
+from expost.errors import ExpostError, InvalidValue
 from expost.folders.place import Place, is_release
 from tests.unit.examples import one_sentence
 from tests.unit.folders.examples import older_release
@@ -53,7 +53,7 @@ def test_a_release_may_be_replaced_if_that_is_asked(tmp_path: Path) -> None:
     place = Place.of(older_release(tmp_path / "out"))
 
     place.require_free(overwrite=True)
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         place.require_free(overwrite=False)
 
 

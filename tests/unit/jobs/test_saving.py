@@ -18,14 +18,14 @@ from expost.cli import main
 from expost.errors import ExpostError, LedgerConflict
 from expost.jobs import audit as check
 from expost.jobs import save_module, save_search, save_tuned
-from expost.jobs.tunings.report import PRICES
+from expost.jobs.tunings.receipt import PRICES
+from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours
 from expost.search import Ended, Outcome, planned_stops, search
 from expost.training.head.score import Classifier, accuracy
-from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
 from expost.training.tune import tune
 from expost.training.tuned import Tuned
@@ -34,7 +34,7 @@ from tests.unit.jobs.searches.examples import CHECKS, LADDER, ONES, run
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, trained
 from tests.unit.report.examples import run as synthesis
-from tests.unit.training.modules import held, network, sgd, train, trainer
+from tests.unit.training.modules import against, held, network, sgd, train, trainer
 from tests.unit.training.tunings import Commonest, tuned
 
 
@@ -158,7 +158,7 @@ def test_what_leaves_the_weights_of_a_module_as_they_were_does_not_matter(tmp_pa
 
 def test_a_release_that_a_cap_left_behind_its_last_epoch_is_saved(tmp_path: Path) -> None:
     """The newest weights are then not those of the last release."""
-    plan: dict[str, Any] = {"on": Public(held()), "releases": 3, "every": "2 epochs"}
+    plan: dict[str, Any] = {**against(OnPublic(held())), "releases": 3, "every": "2 epochs"}
     stops = trainer().begin(accuracy(0.99), **plan).pledge.table
     made_by = trainer()
     outcome = made_by.until(accuracy(0.99), **plan, max_epsilon=stops[0].epsilon)
@@ -266,8 +266,8 @@ def results() -> dict[str, object]:
         "Outcome of a module": trainer().until(accuracy(0.3), on=held(), releases=2, every="2 epochs"),
         "Outcome of a table": synthesis()[0].outcome,
         "Stage": next(stages),
-        "Synthesized": made(customers(SCHEMA)),
-        "Finetuned": trained(0.8),
+        "Result": made(customers(SCHEMA)),
+        "Result of a training": trained(0.8),
         "Tuned": tuned([Commonest("x" * 1000, 0.5)]),
     }
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import NOTHING
-from expost.errors import InvalidValue, MechanismFailed, SchemaMismatch
+from expost.errors import InvalidValue, MechanismFailed
 from expost.ladder import Ladder
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import FloatGaussian, Gaussian, Measurement
@@ -150,7 +150,7 @@ def test_a_precision_that_is_a_float_is_held_exactly() -> None:
 
 
 def test_an_estimate_of_another_shape_is_not_refined() -> None:
-    with pytest.raises(SchemaMismatch, match="met values of"):
+    with pytest.raises(InvalidValue, match="met values of"):
         Estimate(np.zeros(2), Fraction(1)).refine(Measurement(np.zeros(3), Fraction(1)))
 
 

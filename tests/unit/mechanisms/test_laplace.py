@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from expost.accounting.pure import laplace_rdp, randomized_response_rdp
+from expost.accounting.pure import randomized_response_rdp
+from expost.accounting.textbook import laplace_rdp
 from expost.errors import InvalidValue, MechanismFailed
 from expost.mechanisms.laplace import FloatLaplace, Laplace
 from expost.noise import Floats, Integers, ScriptedNoise

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from expost.mechanisms.laplace_path import Exact, Float, _case_chances, _stay_chance, _truncated
+from expost.mechanisms.laplace_path import IntegerPath, RealPath, _case_chances, _stay_chance, _truncated
 from expost.noise import ScriptedNoise, SeededNoise
 
 LOW, HIGH = Fraction(3, 10), Fraction(4, 5)
@@ -97,13 +97,13 @@ def test_the_chances_of_the_cases_are_enclosed_as_tightly_as_bits_allow(
 )
 def test_exact_noise_next_to_zero_is_reduced_on_its_own_side(value: int, draws: list[int], reduced: int) -> None:
     """Coins for the cases, then draws for the distance, of which negative ones do not count."""
-    assert Exact().descend(np.array([value]), LOW, HIGH, ScriptedNoise(draws)).tolist() == [reduced]
+    assert IntegerPath().descend(np.array([value]), LOW, HIGH, ScriptedNoise(draws)).tolist() == [reduced]
 
 
 @pytest.mark.parametrize("value", [10, -10])
 def test_exact_noise_may_fall_as_far_as_to_where_it_was_and_no_farther(value: int) -> None:
     """By draws of which those below 0 and above 10 do not count."""
-    assert Exact().descend(np.array([value]), LOW, HIGH, ScriptedNoise([0, 0, 1, -1, 11, 10])).tolist() == [value]
+    assert IntegerPath().descend(np.array([value]), LOW, HIGH, ScriptedNoise([0, 0, 1, -1, 11, 10])).tolist() == [value]
 
 
 @pytest.mark.parametrize("size", [0, 3])
@@ -160,7 +160,7 @@ def test_floating_noise_lies_in_its_case_by_the_inverse_of_the_conditional_law(v
     chosen = [stay / 2, stay + 0.1, stay + 0.3125 + 1e-9, 1 - 1e-9]
     noise = ScriptedNoise([*chosen, *[place] * 4])
 
-    drawn = sign * Float().descend(np.full(4, value), LOW, HIGH, noise)
+    drawn = sign * RealPath().descend(np.full(4, value), LOW, HIGH, noise)
 
     stayed, crossed, fell, went = drawn
     assert stayed == size
@@ -175,11 +175,11 @@ def test_a_choice_on_the_border_of_two_cases_is_the_next_one(choice: float, redu
     """Zero stays with chance 1/2, crosses with 1/4 and goes beyond with 1/4; it never falls, not even on the border."""
     noise = ScriptedNoise([choice, np.exp(-3)])
 
-    assert Float().descend(np.zeros(1), Fraction(1), Fraction(2), noise) == pytest.approx([reduced])
+    assert RealPath().descend(np.zeros(1), Fraction(1), Fraction(2), noise) == pytest.approx([reduced])
 
 
 @pytest.mark.parametrize(("choice", "risen"), [(0.2499, 3.0), (0.25, 8.0)])
 def test_noise_that_rises_stays_below_the_square_of_the_ratio_and_not_at_it(choice: float, risen: float) -> None:
     noise = ScriptedNoise([choice, 5.0])
 
-    assert Float().rise(np.array([3.0]), Fraction(1), Fraction(2), noise).tolist() == [risen]
+    assert RealPath().rise(np.array([3.0]), Fraction(1), Fraction(2), noise).tolist() == [risen]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.mechanisms.gaussian import Measurement
-from expost.mechanisms.laplace_path import Exact, Float, Kernel, Values
+from expost.mechanisms.laplace_path import IntegerPath, Kernel, RealPath, Values
 from expost.mechanisms.noise_reduction import NoiseReduction
 from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real, up
@@ -29,7 +29,7 @@ from tests.bills.recording import RecordingNoise
 from tests.unit.examples import ADD, NONE, REPLACE, Tripwire, budget, counts, line, people, rehearsal, silence
 
 LADDER = Ladder.of([Fraction(1, 10), Fraction(1, 2), 2], alpha=20)
-KERNELS = [Exact(), Float()]
+KERNELS = [IntegerPath(), RealPath()]
 ONE = Fraction(1)
 """A generous ceiling for twenty draws; a chance computed digit by digit would take minutes."""
 
@@ -50,15 +50,15 @@ class Meeting:
 
     def start(self, rate: Fraction, shape: tuple[int, ...], noise: Noise) -> Values:
         """Fresh noise."""
-        return Exact().start(rate, shape, noise)
+        return IntegerPath().start(rate, shape, noise)
 
     def rise(self, fine: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the low rate given that at the high one."""
-        return Exact().rise(fine, low, high, noise)
+        return IntegerPath().rise(fine, low, high, noise)
 
     def descend(self, coarse: Values, low: Fraction, high: Fraction, noise: Noise) -> Values:
         """Noise at the high rate given that at the low one."""
-        return Exact().descend(coarse, low, high, noise)
+        return IntegerPath().descend(coarse, low, high, noise)
 
 
 def unmoved(start: int, levels: tuple[Fraction, ...] | None) -> ScriptedNoise:
@@ -99,7 +99,7 @@ def test_a_fixed_exact_ladder_is_drawn_from_the_least_noise_upwards() -> None:
     """Least noise 3; jumps 40 and 500, of which the first is taken (stay = 0) and the second is not."""
     noise = ScriptedNoise([3, 40, 0, 500, 1])
 
-    measured = climb(NoiseReduction(counts(1), Exact(), LADDER.levels), people(0), noise, rehearsal())
+    measured = climb(NoiseReduction(counts(1), IntegerPath(), LADDER.levels), people(0), noise, rehearsal())
 
     assert cells(measured) == [[44], [44], [4]]
 
@@ -108,7 +108,7 @@ def test_a_fixed_floating_ladder_is_drawn_from_the_least_noise_upwards() -> None
     """Least noise 0.5; staying has chance 1/16, then 1/25: first no, then yes."""
     noise = ScriptedNoise([0.5, 0.9, 4.0, 0.01, 100.0])
 
-    measured = climb(NoiseReduction(counts(1), Float(), LADDER.levels), people(0), noise, rehearsal())
+    measured = climb(NoiseReduction(counts(1), RealPath(), LADDER.levels), people(0), noise, rehearsal())
 
     assert cells(measured) == [[5.5], [5.5], [1.5]]
 
@@ -124,7 +124,7 @@ def test_a_fixed_floating_ladder_is_drawn_from_the_least_noise_upwards() -> None
     ids=["stays", "crosses zero", "falls between", "goes beyond"],
 )
 def test_on_demand_exact_noise_is_reduced_in_one_of_four_ways(draws: list[int], value: int) -> None:
-    mechanism, noise, odometer = NoiseReduction(counts(1), Exact()), ScriptedNoise([10, *draws]), rehearsal()
+    mechanism, noise, odometer = NoiseReduction(counts(1), IntegerPath()), ScriptedNoise([10, *draws]), rehearsal()
     data = people(0)
     odometer.spend(mechanism, data, budget(Fraction(1, 10)), Past(), noise)
 
@@ -136,7 +136,7 @@ def test_on_demand_exact_noise_is_reduced_in_one_of_four_ways(draws: list[int], 
 @pytest.mark.parametrize(("start", "mirror"), [(10, -10), (3, -3)])
 def test_on_demand_noise_is_reduced_alike_on_both_sides_of_zero(start: int, mirror: int) -> None:
     def reduced(first: int) -> float:
-        mechanism, noise = NoiseReduction(counts(1), Exact()), ScriptedNoise([first, 0, 0, 0, 2])
+        mechanism, noise = NoiseReduction(counts(1), IntegerPath()), ScriptedNoise([first, 0, 0, 0, 2])
         odometer, data = rehearsal(), people()
         odometer.spend(mechanism, data, budget(1), Past(), noise)
         return float(odometer.spend(mechanism, data, budget(1), Past(), noise).value.values[0])
@@ -145,7 +145,7 @@ def test_on_demand_noise_is_reduced_alike_on_both_sides_of_zero(start: int, mirr
 
 
 def test_floating_noise_may_stay_when_it_is_reduced() -> None:
-    mechanism, noise = NoiseReduction(counts(1), Float()), ScriptedNoise([0.5, 0.0, 0.5])
+    mechanism, noise = NoiseReduction(counts(1), RealPath()), ScriptedNoise([0.5, 0.0, 0.5])
     odometer, data = rehearsal(), people(0)
     first = odometer.spend(mechanism, data, budget(1), Past(), noise)
 
@@ -154,7 +154,7 @@ def test_floating_noise_may_stay_when_it_is_reduced() -> None:
     assert second.value.values.tolist() == first.value.values.tolist() == [1.5]
 
 
-@pytest.mark.parametrize(("kernel", "floating"), [(Exact(), False), (Float(), True)])
+@pytest.mark.parametrize(("kernel", "floating"), [(IntegerPath(), False), (RealPath(), True)])
 def test_floating_noise_is_marked(kernel: Kernel, floating: bool) -> None:
     release = rehearsal().spend(NoiseReduction(counts(), kernel), people(0), budget(1), Past(), SeededNoise(1))
 
@@ -167,11 +167,11 @@ LEVELS = pytest.mark.parametrize("levels", [None, LADDER.levels], ids=["on deman
 @LEVELS
 def test_other_data_is_refused_before_it_is_opened(levels: tuple[Fraction, ...] | None) -> None:
     wire = Tripwire()
-    mechanism, odometer = NoiseReduction(wire.counts(), Exact(), levels), rehearsal()
+    mechanism, odometer = NoiseReduction(wire.counts(), IntegerPath(), levels), rehearsal()
     odometer.spend(mechanism, people(0), LADDER.budgets[0], Past(), SeededNoise(1))
     wire.opened = False
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer or other data"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer or other data"):
         odometer.spend(mechanism, people(0), LADDER.budgets[1], Past(), SeededNoise(1))
 
     assert not wire.opened
@@ -181,26 +181,26 @@ def test_other_data_is_refused_before_it_is_opened(levels: tuple[Fraction, ...] 
 def test_a_second_odometer_is_refused_before_data_is_opened(levels: tuple[Fraction, ...] | None) -> None:
     """Each odometer would bill an increment, and neither the level: the second knows nothing of the first."""
     wire, data, second = Tripwire(), people(0), rehearsal()
-    mechanism = NoiseReduction(wire.counts(), Exact(), levels)
+    mechanism = NoiseReduction(wire.counts(), IntegerPath(), levels)
     rehearsal().spend(mechanism, data, LADDER.budgets[0], Past(), SeededNoise(1))
     wire.opened = False
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer or other data"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer or other data"):
         second.spend(mechanism, data, LADDER.budgets[1], Past(), SeededNoise(1))
 
     assert (wire.opened, second.spent) == (False, NONE)
 
 
 def test_one_side_of_a_split_is_other_data_than_the_whole() -> None:
-    whole, odometer, mechanism = people(0, 1), rehearsal(), NoiseReduction(counts(), Exact())
+    whole, odometer, mechanism = people(0, 1), rehearsal(), NoiseReduction(counts(), IntegerPath())
     odometer.spend(mechanism, whole, budget(1), Past(), SeededNoise(1))
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(LedgerConflict):
         odometer.spend(mechanism, split(whole, 0.5, SystemNoise()).train, budget(1), Past(), SeededNoise(1))
 
 
 def test_the_same_data_in_the_same_odometer_goes_on() -> None:
-    data, odometer, mechanism = people(0, 1), rehearsal(), NoiseReduction(counts(), Exact())
+    data, odometer, mechanism = people(0, 1), rehearsal(), NoiseReduction(counts(), IntegerPath())
 
     for _ in range(3):
         odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
@@ -256,7 +256,7 @@ def test_a_level_of_a_fixed_ladder_goes_to_one_thread_and_the_other_pays_nothing
 def test_data_changed_in_place_after_the_first_level_changes_nothing(levels: tuple[Fraction, ...] | None) -> None:
     """The secret noise is that of one value; the difference of two values under it would be released without noise."""
     records = np.zeros(1000, dtype=np.int64)
-    mechanism, data, odometer = NoiseReduction(counts(1), Exact(), levels), Private(records), rehearsal()
+    mechanism, data, odometer = NoiseReduction(counts(1), IntegerPath(), levels), Private(records), rehearsal()
     noise = unmoved(0, levels)
     first = odometer.spend(mechanism, data, LADDER.budgets[0], Past(), noise).value
 
@@ -267,7 +267,7 @@ def test_data_changed_in_place_after_the_first_level_changes_nothing(levels: tup
 
 
 def test_a_later_level_carries_the_level_and_not_its_rise() -> None:
-    odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), Exact())
+    odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), IntegerPath())
 
     bills = [odometer.spend(mechanism, data, each, Past(), SeededNoise(1)).spent.at(1.5) for each in LADDER.budgets]
 
@@ -279,7 +279,7 @@ def test_a_later_level_carries_the_level_and_not_its_rise() -> None:
 def test_large_counts_keep_their_last_unit(levels: tuple[Fraction, ...] | None) -> None:
     """2**53 + 1 is no float: noise and count are added as integers, and rounded as one number if at all."""
     large: Statistic[Integers] = Statistic(lambda data: np.array([2**53 + 1]), (1,), ONE, ONE, ADD)
-    mechanism = NoiseReduction(large, Exact(), levels)
+    mechanism = NoiseReduction(large, IntegerPath(), levels)
 
     measured = climb(mechanism, people(0), unmoved(-(2**53), levels), rehearsal())
 
@@ -290,7 +290,9 @@ def test_large_counts_keep_their_last_unit(levels: tuple[Fraction, ...] | None) 
 def test_counts_near_the_last_float_that_knows_units_keep_unit_steps(unit: int) -> None:
     large: Statistic[Integers] = Statistic(lambda data: np.array([2**53]), (1,), ONE, ONE, ADD)
 
-    release = rehearsal().spend(NoiseReduction(large, Exact()), people(0), budget(1), Past(), ScriptedNoise([unit]))
+    release = rehearsal().spend(
+        NoiseReduction(large, IntegerPath()), people(0), budget(1), Past(), ScriptedNoise([unit])
+    )
 
     assert release.value.values.tolist() == [2**53 + unit]
 
@@ -301,14 +303,14 @@ def test_reducing_the_noise_a_millionfold_takes_few_draws(start: int) -> None:
     for seed in range(20):
         noise = RecordingNoise(SeededNoise(seed))
 
-        Exact().descend(np.array([start]), Fraction(1, 1000), Fraction(1000), noise)
+        IntegerPath().descend(np.array([start]), Fraction(1, 1000), Fraction(1000), noise)
 
         assert len(noise.asked) < 100
 
 
 def test_a_rise_too_small_to_be_drawn_is_refused_before_data_is_opened() -> None:
     wire, odometer, data = Tripwire(), rehearsal(), people(0)
-    mechanism = NoiseReduction(wire.counts(), Exact())
+    mechanism = NoiseReduction(wire.counts(), IntegerPath())
     odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
     wire.opened = False
 
@@ -334,12 +336,12 @@ def test_the_smallest_rise_is_drawn_and_billed(kernel: Kernel, first: Fraction) 
 def test_levels_too_close_to_be_drawn_are_refused_before_data_is_opened() -> None:
     """Once the first level is out it is too late to say that the ladder cannot be climbed."""
     with pytest.raises(InvalidValue):
-        NoiseReduction(counts(), Exact(), (1, 1 + Fraction(1, 2**70)))
+        NoiseReduction(counts(), IntegerPath(), (1, 1 + Fraction(1, 2**70)))
 
 
 @LEVELS
 def test_asking_for_the_promise_changes_nothing(levels: tuple[Fraction, ...] | None) -> None:
-    mechanism = NoiseReduction(counts(), Exact(), levels)
+    mechanism = NoiseReduction(counts(), IntegerPath(), levels)
 
     promises = [mechanism.promise(LADDER.budgets[0]) for _ in range(3)]
 
@@ -349,7 +351,7 @@ def test_asking_for_the_promise_changes_nothing(levels: tuple[Fraction, ...] | N
 
 @LEVELS
 def test_planning_the_stops_of_a_noise_reduction_does_not_begin_it(levels: tuple[Fraction, ...] | None) -> None:
-    mechanism, odometer = NoiseReduction(counts(), Exact(), levels), rehearsal()
+    mechanism, odometer = NoiseReduction(counts(), IntegerPath(), levels), rehearsal()
     check: PublicCheck[Measurement] = PublicCheck(lambda measurement: False)
 
     stops = planned_stops(mechanism, LADDER, check)
@@ -361,7 +363,7 @@ def test_planning_the_stops_of_a_noise_reduction_does_not_begin_it(levels: tuple
 
 @pytest.mark.parametrize("levels", [(1, 2), (np.int64(1), np.int8(2)), tuple(np.array([1, 2]))])
 def test_plain_levels_are_read_exactly(levels: tuple[Real, ...]) -> None:
-    odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), Exact(), levels)
+    odometer, data, mechanism = rehearsal(), people(0), NoiseReduction(counts(), IntegerPath(), levels)
 
     for _ in range(2):
         odometer.spend(mechanism, data, budget(1), Past(), SeededNoise(1))
@@ -375,14 +377,14 @@ def test_a_level_off_the_ladder_is_refused_before_data_is_opened(epsilon: Real) 
 
     with pytest.raises(InvalidValue, match="is not the next level of the ladder"):
         rehearsal().spend(
-            NoiseReduction(wire.counts(), Exact(), LADDER.levels), people(0), budget(epsilon), Past(), silence()
+            NoiseReduction(wire.counts(), IntegerPath(), LADDER.levels), people(0), budget(epsilon), Past(), silence()
         )
 
     assert not wire.opened
 
 
 def test_beyond_the_last_level_there_is_nothing() -> None:
-    mechanism, odometer, data = NoiseReduction(counts(), Exact(), LADDER.levels), rehearsal(), people(0)
+    mechanism, odometer, data = NoiseReduction(counts(), IntegerPath(), LADDER.levels), rehearsal(), people(0)
     climb(mechanism, data, SeededNoise(1), odometer)
 
     with pytest.raises(InvalidValue, match="is not the next level"):
@@ -392,12 +394,12 @@ def test_beyond_the_last_level_there_is_nothing() -> None:
 @pytest.mark.parametrize("levels", [(), (1, 1), (2, 1), (0, 1), (-1,), (float("nan"),)])
 def test_levels_that_do_not_increase_from_above_zero_are_refused(levels: tuple[Real, ...]) -> None:
     with pytest.raises(InvalidValue):
-        NoiseReduction(counts(), Exact(), levels)
+        NoiseReduction(counts(), IntegerPath(), levels)
 
 
 def test_the_secret_noise_is_not_pickled() -> None:
     with pytest.raises(TypeError, match="secret noise"):
-        pickle.dumps(NoiseReduction(counts(), Exact()))
+        pickle.dumps(NoiseReduction(counts(), IntegerPath()))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -406,7 +408,7 @@ def test_the_record_holds_the_level_reached(kernel: Kernel) -> None:
 
 
 def test_every_cell_of_a_table_keeps_its_place() -> None:
-    mechanism = NoiseReduction(counts(3), Exact(), (1,))
+    mechanism = NoiseReduction(counts(3), IntegerPath(), (1,))
 
     release = rehearsal().spend(mechanism, people(0, 1, 1), budget(1), Past(), ScriptedNoise([10, 20, 30]))
 
@@ -416,7 +418,7 @@ def test_every_cell_of_a_table_keeps_its_place() -> None:
 @pytest.mark.parametrize("levels", [(2, 1), (1, 1), (1, 3, 2)])
 def test_levels_that_do_not_rise_are_refused_as_such(levels: tuple[int, ...]) -> None:
     with pytest.raises(InvalidValue, match="the levels are not increasing"):
-        NoiseReduction(counts(), Exact(), levels)
+        NoiseReduction(counts(), IntegerPath(), levels)
 
 
 def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened() -> None:
@@ -424,7 +426,7 @@ def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened(
 
     with pytest.raises(InvalidValue, match="64-bit noise"):
         rehearsal().spend(
-            NoiseReduction(wire.counts(), Exact()), people(0), budget(Fraction(1, 2**60)), Past(), silence()
+            NoiseReduction(wire.counts(), IntegerPath()), people(0), budget(Fraction(1, 2**60)), Past(), silence()
         )
 
     assert not wire.opened
@@ -432,4 +434,4 @@ def test_a_level_that_calls_for_noise_too_wide_is_refused_before_data_is_opened(
 
 @pytest.mark.parametrize("neighbours", [ADD, REPLACE])
 def test_the_relation_is_that_of_the_statistic(neighbours: Neighbours) -> None:
-    assert NoiseReduction(counts(neighbours=neighbours), Exact()).neighbours is neighbours
+    assert NoiseReduction(counts(neighbours=neighbours), IntegerPath()).neighbours is neighbours

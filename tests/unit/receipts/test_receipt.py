@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from expost.accounting.claim import Promise
-from expost.accounting.curve import AdpEpsilon, Highest, Table
+from expost.accounting.curve import AdpEpsilon, Highest, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.jobs import audit as check
 from expost.receipts.notation import curve_in, curve_out, pledge_in, pledge_out
@@ -163,7 +163,7 @@ def test_a_curve_comes_back_as_it_went() -> None:
 
 
 def test_a_table_of_orders_comes_back_as_it_went() -> None:
-    table = Table.of([2, 20], [0.5, float("inf")])
+    table = Tabulated.of([2, 20], [0.5, float("inf")])
 
     back = curve_in(json.loads(json.dumps(curve_out(table), allow_nan=False)))
 

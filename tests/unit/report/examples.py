@@ -7,20 +7,24 @@ from functools import cache
 import numpy as np
 
 from expost.jobs.finetuning.report import HeadJob
-from expost.jobs.finetuning.run import Finetuned, finetune
-from expost.jobs.synthesis.recipe import Synthesis, TableRecipe, plan_synthesis, synthesise
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.result import Result
+from expost.jobs.synthesis.climbing import Synthesis, synthesise
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import TableJob, table_facts
+from expost.judge import Balanced, OnPublic
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
+from expost.protocols import Verdict
 from expost.report.facts import Facts, Reading
-from expost.step import Verdict
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
+from expost.training.head.score import Classifier
 
 HOSTILE = '<script>alert("x")</script>&\'\u202e'
 LADDER = Ladder.geometric(0.02, 2, 4, alpha=20)
@@ -91,7 +95,9 @@ def blobs(count: int = 600, classes: int = 3) -> tuple[Floats, Integers]:
 
 
 @cache
-def trained(accuracy: float, *, held: int | None = None, public: bool = False, floating: bool = False) -> Finetuned:
+def trained(
+    accuracy: float, *, held: int | None = None, public: bool = False, floating: bool = False
+) -> Result[Classifier]:
     """A finished rehearsal of fine-tuning."""
     return finetune(
         *blobs(),
@@ -100,9 +106,10 @@ def trained(accuracy: float, *, held: int | None = None, public: bool = False, f
         releases=4,
         epochs=2,
         epochs_between=4,
-        validation=blobs(90) if public else 0.4,
+        validation=0.4,
+        check=OnPublic(blobs(90)) if public else Balanced(),
         records=held,
-        summation=Floating() if floating else Exact(),
+        summation=FloatSums() if floating else IntegerSums(),
         noise=SeededNoise(3),
     )
 

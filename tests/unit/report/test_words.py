@@ -12,10 +12,10 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
 from expost.errors import InvalidValue
 from expost.private import Neighbours
+from expost.report.charts import reading
 from expost.report.digits import least, most, one_in, plain, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
-from expost.report.reading import reading
 from expost.report.words import conclusion, headline, last_checked
 from expost.search import Ended
 from tests.unit.report.examples import facts, silent
@@ -25,7 +25,7 @@ def test_the_number_is_explained_in_odds() -> None:
     told = explain(0.39, 1e-5)
 
     assert "ε = 0.39 at δ = 1e-5" in told
-    assert "e^ε = 1.48 at most" in told
+    assert "at most a factor of e^ε = 1.48" in " ".join(told.split())
     assert "1 in 100,000" in told
     for prior in (0.01, 0.1, 0.5):
         assert most(posterior(prior, 0.39 + math.log(10 / 9))) in told
@@ -38,7 +38,7 @@ def test_delta_is_part_of_every_sentence_that_it_qualifies() -> None:
     told = " ".join(explain(0.39, 1e-5).split())
 
     assert "apart from a share δ = 1e-5 of probability (1 in 100,000) about which nothing is promised" in told
-    assert "but for a chance of 0.0001 (1 in 10,000) at either end. That is 10 δ" in told
+    assert "except with a chance of 0.0001 (1 in 10,000) in either direction. That chance is 10 δ" in told
 
 
 def test_a_conclusion_is_one_drawn_at_this_epsilon() -> None:
@@ -49,15 +49,15 @@ def test_without_delta_there_is_no_exception() -> None:
     told = explain(1, 0)
 
     assert "nothing is promised" not in told
-    assert "but for a chance" not in told
+    assert "except with a chance" not in told
     assert most(posterior(0.5, 1)) in told
 
 
 def test_a_delta_of_which_ten_times_is_all_promises_nothing_about_a_guess() -> None:
     told = explain(1, 0.1)
 
-    assert "At a δ of 0.1 nothing is promised about a guess" in told
-    assert "can hold it to be" not in told
+    assert "At a δ of 0.1 nothing is promised about guessing" in told
+    assert "may believe after" not in told
 
 
 @pytest.mark.parametrize("said", ["is in the data or not", "whether one record is in the data", "was used"])
@@ -101,12 +101,12 @@ def test_where_only_the_runs_that_stopped_elsewhere_would_bound_an_attack_nothin
 def test_the_conclusion_says_what_was_reached_what_it_cost_and_what_that_covers() -> None:
     told = conclusion(facts())
 
-    assert "passed the check: its accuracy in predicting renewed is at least 80 %" in told
-    assert "with 95 % confidence" in told
+    assert "synthetic rows to predict renewed passed the check at 80 % on held-out records" in told
+    assert "With 95 % confidence, its accuracy on those records is at least 80 %" in told
     assert f"ε = {price(facts().epsilon)} at δ = 1e-5" in told
     assert "choosing what to measure" in told
     assert "the decision to stop" in told
-    assert f"climbing to the top would have cost {price(facts().stops[-1].epsilon)}" in told.lower()
+    assert f"The last rung would have cost ε = {price(facts().stops[-1].epsilon)}." in told
 
 
 def test_the_conclusion_of_a_seeded_run_says_not_private() -> None:
@@ -118,7 +118,7 @@ def test_the_conclusion_of_a_run_that_did_not_reach_its_target_says_so() -> None
     told = conclusion(facts(Fraction(999, 1000)))
 
     assert "NOT confirmed" in told
-    assert "climbing to the top" not in told.lower()
+    assert "The last rung would" not in told
 
 
 def test_a_ladder_that_ended_is_told_with_the_last_rung_that_was_checked() -> None:
@@ -126,12 +126,9 @@ def test_a_ladder_that_ended_is_told_with_the_last_rung_that_was_checked() -> No
 
     told = conclusion(run)
 
-    assert "the ladder ended with rung 4." in told
-    assert (
-        f"On rung 3, the last that was checked, the noisy accuracy was {100 * (run.rungs[2].accuracy or 0):.1f} %"
-        in told
-    )
-    assert "What is handed over is rung 4, which is finer but was not checked." in told
+    assert "NOT confirmed: rung 4 was the last." in told
+    assert f"On rung 3, the last one checked, the noisy accuracy was {100 * (run.rungs[2].accuracy or 0):.1f} %" in told
+    assert "What is handed over is rung 4, which was not checked." in told
 
 
 def capped() -> Facts:
@@ -147,21 +144,21 @@ def test_a_run_that_a_cap_ended_names_the_cap_and_what_it_left_no_room_for() -> 
 
     assert f"the cap of ε = {capped().cap:g} left no room for rung 3" in told
     assert f"which would have cost ε = {price(capped().stops[2].epsilon)}. On rung 2," in told
-    assert "the ladder ended" not in told
+    assert "was the last" not in told
 
 
 def test_a_run_that_a_cap_ended_is_not_told_what_lay_beyond_the_cap() -> None:
-    assert "climbing" not in conclusion(capped()).lower()
+    assert "The last rung" not in conclusion(capped())
 
 
-def test_a_run_that_passed_below_a_cap_is_told_how_far_the_cap_let_it_climb() -> None:
+def test_a_run_that_passed_below_a_cap_is_told_how_far_the_cap_let_it_go() -> None:
     whole = facts()
     run = replace(whole, cap=capped().cap, rungs=whole.rungs[:1])
 
-    told = conclusion(run).lower()
+    told = conclusion(run)
 
-    assert f"climbing as far as the cap of ε = {run.cap:g} allows would have cost {price(run.stops[1].epsilon)}" in told
-    assert "to the top" not in told
+    assert f"The last rung within the cap of ε = {run.cap:g} would have cost ε = {price(run.stops[1].epsilon)}." in told
+    assert "The last rung would" not in told
 
 
 def test_where_no_rung_was_checked_nothing_is_known() -> None:
@@ -182,7 +179,7 @@ def test_a_pass_of_the_check_of_the_paper_promises_nothing_about_the_true_accura
     assert "it does NOT promise that the true accuracy is 80 %" in unsure
     assert "confidence" not in unsure
     assert "NOT promise" not in sure
-    assert "whether the true one did is not known" in headline(facts(sure=False))
+    assert "it is not known whether the true accuracy is" in headline(facts(sure=False))
 
 
 def test_no_sentence_says_that_a_target_was_reached() -> None:
@@ -206,13 +203,16 @@ def test_the_range_of_an_answer_holds_for_all_looks_at_once() -> None:
     """Four looks at 95 % together are each at the fourth root of 95 %; one by itself would be 1.96."""
     assert facts().width == pytest.approx(norm.ppf((1 + 0.95**0.25) / 2))
     assert facts().width > 2.4
-    assert "± is the range, at 95 % confidence for all looks together" in reading(facts())
+    assert "± is the range, with 95 % confidence for all looks, of the noise" in reading(facts())
     assert "± is one standard error" in reading(facts(sure=False))
 
 
 def test_an_accuracy_is_a_margin_over_a_number_of_records_whose_error_is_left_out_of_its_range() -> None:
     """With a margin of a third of the records, one more or fewer in twenty of them is more than all the noise."""
-    assert re.search(r"not that of which records were held out, nor of how many \(about [\d,]+\)", reading(facts()))
+    told = reading(facts())
+
+    assert "It does not include the error from which records were held out" in told
+    assert re.search(r", nor that from how many \(about [\d,]+\)", told)
 
 
 def test_a_run_without_a_claim_is_given_none() -> None:

@@ -15,7 +15,7 @@ from expost.noise import SeededNoise
 from expost.sampling import Bytes, envelope
 from expost.sampling.bounds import Bounds
 from expost.sampling.bounds import less as exact_less
-from expost.sampling.table import Law, Table, cumulative, table
+from expost.sampling.table import Envelope, Law, cumulative, tabulate
 
 Script: TypeAlias = Callable[[bytes], Bytes]
 
@@ -50,10 +50,10 @@ def furthest_from(weight: Callable[[Fraction, int], float], parameter: Fraction,
 
 
 DRAWS = [
-    (envelope.discrete_gaussian, gaussian_weight, Fraction(4)),
-    (envelope.discrete_gaussian, gaussian_weight, Fraction(250, 7)),
-    (envelope.discrete_laplace, laplace_weight, Fraction(5, 2)),
-    (envelope.discrete_laplace, laplace_weight, Fraction(1, 3)),
+    (envelope.discrete_gaussians, gaussian_weight, Fraction(4)),
+    (envelope.discrete_gaussians, gaussian_weight, Fraction(250, 7)),
+    (envelope.discrete_laplaces, laplace_weight, Fraction(5, 2)),
+    (envelope.discrete_laplaces, laplace_weight, Fraction(1, 3)),
 ]
 
 
@@ -87,7 +87,7 @@ def test_a_uniform_that_meets_any_threshold_is_settled_by_what_follows(
     rest = (first << 16 & (1 << 64) - 1).to_bytes(8, "little")
     more = b"".join(word.to_bytes(8, "little") for word in words)
 
-    blocks = envelope._locate(table(EDGE, 1, 2), script(rest + more + following), np.array([first >> 48], np.uint16))
+    blocks = envelope._locate(tabulate(EDGE, 1, 2), script(rest + more + following), np.array([first >> 48], np.uint16))
 
     assert blocks.tolist() == [j + above - 3]
 
@@ -95,10 +95,10 @@ def test_a_uniform_that_meets_any_threshold_is_settled_by_what_follows(
 WIDTH = 8
 
 
-def accepting_with(chance: mpmath.mpf) -> Table:
+def accepting_with(chance: mpmath.mpf) -> Envelope:
     """A table whose law accepts the last value of a block of eight with nearly this chance, to 200 bits."""
     exponent = Fraction(int(mpmath.ldexp(-mpmath.log(chance), 200)), 1 << 200)
-    return dataclasses.replace(table(EDGE, WIDTH, 2), law=Law(exponent / (WIDTH - 1) ** 2, Fraction(0)))
+    return dataclasses.replace(tabulate(EDGE, WIDTH, 2), law=Law(exponent / (WIDTH - 1) ** 2, Fraction(0)))
 
 
 @pytest.mark.parametrize("accepted", [True, False])
@@ -141,7 +141,7 @@ def test_floats_settle_every_coin_but_the_one_that_meets_its_chance(monkeypatch:
 @pytest.mark.parametrize(("width", "size"), [(2, 2), (1 << 16, 2), (1 << 17, 4), (1 << 32, 4), (1 << 33, 8)])
 def test_an_offset_takes_no_more_bytes_than_the_width_needs(script: Script, width: int, size: int) -> None:
     """The bytes of the offset and two of the coin, all of them 0: the block's first value, which is always taken."""
-    ready = table(Law(Fraction(1, width**2), Fraction(0)), width, 2)
+    ready = tabulate(Law(Fraction(1, width**2), Fraction(0)), width, 2)
 
     values, rejected = envelope._within(ready, script(bytes(size + 2)), np.array([1]))
 

@@ -19,8 +19,8 @@ SLIVER = Fraction(1, 10**30)
         (limits.variance, SLIVER, Fraction(0)),
         (limits.scale, Fraction(2**51), 2**51 + SLIVER),
         (limits.scale, SLIVER, Fraction(0)),
-        (limits.probability, Fraction(0), -SLIVER),
-        (limits.probability, Fraction(1), 1 + SLIVER),
+        (limits.coin_probability, Fraction(0), -SLIVER),
+        (limits.coin_probability, Fraction(1), 1 + SLIVER),
         (limits.size, 0, -1),
     ],
 )

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from expost.sampling import table as tables
-from expost.sampling.table import FINE, UNSETTLED, Law, Table, _lookup, cumulative, extent, table
+from expost.sampling.table import FINE, UNSETTLED, Envelope, Law, _lookup, cumulative, extent, tabulate
 
 
 def gaussian(variance: Fraction) -> Law:
@@ -51,7 +51,7 @@ def shares(law: Law, width: int, blocks: int) -> list[mpmath.mpf]:
     return ends
 
 
-def is_certified(ready: Table) -> bool:
+def is_certified(ready: Envelope) -> bool:
     """Whether every threshold T satisfies T ≤ 2**64·C < T + 2."""
     with mpmath.workdps(60):
         ends = shares(ready.law, ready.width, ready.blocks)
@@ -61,13 +61,13 @@ def is_certified(ready: Table) -> bool:
 
 @pytest.mark.parametrize(("law", "width", "blocks"), TABLES)
 def test_every_threshold_is_within_two_units_below_its_share(law: Law, width: int, blocks: int) -> None:
-    assert is_certified(table(law, width, blocks))
+    assert is_certified(tabulate(law, width, blocks))
 
 
 @pytest.mark.parametrize("shift", [-2, 2])
 def test_a_corrupted_threshold_is_not_certified(shift: int) -> None:
     """The twin: two units of 2**-64 in one threshold are seen."""
-    ready = table(*TABLES[0])
+    ready = tabulate(*TABLES[0])
     thresholds = ready.thresholds.copy()
     thresholds[17] = int(thresholds[17]) + shift
 
@@ -88,7 +88,7 @@ def test_thresholds_are_certified_by_the_sums_that_they_are_made_of(
 
     monkeypatch.setattr(tables, "cumulative", sums)
 
-    thresholds = table.__wrapped__(gaussian(Fraction(4)), 1, 1).thresholds.tolist()
+    thresholds = tabulate.__wrapped__(gaussian(Fraction(4)), 1, 1).thresholds.tolist()
 
     lows, highs = asked[-1]
     for threshold, low, high in zip(thresholds, lows[:-1], highs[:-1], strict=True):
@@ -102,7 +102,7 @@ def test_the_lookup_claims_a_block_exactly_where_the_whole_bucket_lies_in_it(law
 
     The last table has heavy tails, which the lookup never claims.
     """
-    ready = table(law, width, blocks)
+    ready = tabulate(law, width, blocks)
     thresholds = ready.thresholds.tolist()
 
     claims = []
@@ -117,7 +117,7 @@ def test_the_lookup_claims_a_block_exactly_where_the_whole_bucket_lies_in_it(law
 @pytest.mark.parametrize(("gap", "claim"), [(1, int(UNSETTLED)), (2, 0)])
 def test_a_bucket_that_starts_just_above_a_threshold_is_unsettled(gap: int, claim: int) -> None:
     """U = T + 1 is not yet above the share, even where it starts a new bucket; U = T + 2 is."""
-    ready = table(*TABLES[0])
+    ready = tabulate(*TABLES[0])
     thresholds = ready.thresholds.copy()
     thresholds[14] = (30000 << 48) - gap
 
@@ -135,7 +135,7 @@ def test_running_sums_enclose_and_tighten(bits: int) -> None:
 
 
 def test_a_law_so_narrow_that_no_precision_separates_its_thresholds_still_has_a_table() -> None:
-    ready = table(gaussian(Fraction(1, 10**400)), 1, 1)
+    ready = tabulate(gaussian(Fraction(1, 10**400)), 1, 1)
 
     assert ready.thresholds.tolist() == [0, 0, (1 << 64) - 1]
 
@@ -205,6 +205,6 @@ def test_narrow_laws_need_few_blocks(law: Law) -> None:
 def test_the_tails_are_rarely_visited_and_the_table_goes_no_further_than_that_takes(law: Law) -> None:
     width, blocks = extent(law, 10**6)
 
-    first, last = table(law, width, blocks).thresholds[[0, -1]].tolist()
+    first, last = tabulate(law, width, blocks).thresholds[[0, -1]].tolist()
 
     assert 2**26 < first + 2**64 - last < 2**34

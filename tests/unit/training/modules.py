@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 from torch.optim import SGD, Optimizer
 
+from expost.judge import OnPublic
 from expost.noise import Noise, SeededNoise
 from expost.training.torch.trainer import Trainer
 
@@ -61,7 +63,7 @@ def trainer(
         make(module),
         train() if data is None else data,
         batch=batch,
-        clip=1.0,
+        max_grad_norm=1.0,
         noise_multiplier=noise_multiplier,
         noise=SeededNoise(3) if noise is None else noise,
         **others,  # type: ignore[arg-type]  # passed through as the test has it
@@ -190,3 +192,8 @@ ACCEPTED: dict[str, Example] = {
     "double precision": (lambda: nn.Sequential(network()).double(), (train()[0].double(), train()[1])),
 }
 """Modules whose every weight is used by its own layer."""
+
+
+def against(records: Any) -> dict[str, Any]:
+    """How a run is told to check on these records: public ones come with their check."""
+    return {"on": None, "check": records} if isinstance(records, OnPublic) else {"on": records}

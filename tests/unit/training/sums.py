@@ -4,10 +4,10 @@ import numpy as np
 
 from expost.noise import Floats
 from expost.training.head.arrays import InNumpy
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 
 
-def summed(summation: Exact | Floating, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
+def summed(summation: IntegerSums | FloatSums, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
     """Errors and shares a row a record, in double precision."""
     factors = summation.factors(errors.T, shares.T, np)
     return np.asarray(InNumpy().weighted(np.asarray(factors, prepared.dtype), prepared))

@@ -17,17 +17,17 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import Linear
 from expost.checks.public import PublicCheck
 from expost.errors import SpentCheck
+from expost.judge import OnPublic
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours
+from expost.protocols import Price, Verdict
 from expost.search import Ended, Line, Outcome, finish, search
-from expost.step import Price, Verdict
 from expost.training.head.score import accuracy
 from expost.training.torch.callback import Callback
-from expost.training.torch.records import Public
 from expost.training.torch.run import TrainingRun
 from expost.training.torch.trainer import Trainer
-from tests.unit.training.modules import flat, held, trainer
+from tests.unit.training.modules import against, flat, held, trainer
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 4, "delta": 1e-5, "confidence": 0.9}
 CHEAP = Promise(Linear(Fraction(0), Fraction(1, 10**6)))
@@ -59,7 +59,7 @@ class Scripted:
 
 
 def by_search(job: Trainer, cap: float | None, *, public: bool = False) -> Outcome[nn.Module]:
-    run = job.begin(accuracy(0.5), on=Public(held()) if public else held(), max_epsilon=cap, **PLAN)
+    run = job.begin(accuracy(0.5), **against(OnPublic(held()) if public else held()), max_epsilon=cap, **PLAN)
 
     def select(past: object, verdicts: tuple[Verdict | None, ...]) -> Any:
         return run.rungs[len(verdicts)] if len(verdicts) < len(run.rungs) else None

@@ -13,17 +13,18 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from torch.optim import SGD
 from torch.utils.data import ConcatDataset, Dataset, Subset, TensorDataset
 
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict, NotDisjoint
 from expost.jobs import audit as audited
 from expost.jobs import save_module
 from expost.jobs.modules.report import of_training
+from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.receipts.receipt import receipt, receipt_text
 from expost.search import Ended, Outcome
 from expost.training.head.score import accuracy
 from expost.training.torch.clipping import Ghost, PerRecord
 from expost.training.torch.inputs import outputs_of, transform
-from expost.training.torch.records import Examples, Public
+from expost.training.torch.records import Examples
 from expost.training.torch.scores import (
     Accuracy,
     BalancedAccuracy,
@@ -36,6 +37,7 @@ from expost.training.torch.scores import (
 )
 from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from tests.unit.examples import one_sentence
+from tests.unit.training.modules import against
 
 PLAN: dict[str, Any] = {"every": "6 epochs", "releases": 2, "delta": 1e-5}
 pytestmark = pytest.mark.filterwarnings("ignore:Full backward hook is firing:UserWarning")
@@ -195,7 +197,7 @@ def job(task: Task, **others: Any) -> Trainer:
 
 
 def judged(task: Task, held: Any, **others: Any) -> Outcome[nn.Module]:
-    return job(task, **others).until(accuracy(task.goal), on=held, score=task.score, **PLAN)
+    return job(task, **others).until(accuracy(task.goal), **against(held), score=task.score, **PLAN)
 
 
 class Wrong(Dataset[Any]):
@@ -278,8 +280,8 @@ def test_a_module_that_always_says_the_frequent_class_is_accurate_and_not_balanc
     fixed = Task(constant, task.records, task.loss, task.score, task.goal, task.wrong, task.right)
     plain = Task(constant, task.records, task.loss, Accuracy(), task.goal, task.wrong, task.right)
 
-    assert judged(fixed, Public(task.records(2000, 2)), **said).ended is Ended.EXHAUSTED
-    assert judged(plain, Public(task.records(2000, 2)), **said).ended is Ended.HALTED
+    assert judged(fixed, OnPublic(task.records(2000, 2)), **said).ended is Ended.EXHAUSTED
+    assert judged(plain, OnPublic(task.records(2000, 2)), **said).ended is Ended.HALTED
 
 
 @pytest.mark.parametrize("name", ["one logit", "regression", "multi-label", "named fields and tokens"])
@@ -287,9 +289,7 @@ def test_accuracy_is_refused_where_it_would_judge_by_chance_and_the_cause_is_sho
     task = TASKS[name]
     trainer = job(task)
 
-    with pytest.raises(
-        SchemaMismatch, match=r"the score \(accuracy\) fails on a made-up record .*use OneLogit"
-    ) as said:
+    with pytest.raises(InvalidValue, match=r"the score \(accuracy\) fails on a made-up record .*use OneLogit") as said:
         trainer.until(accuracy(0.9), on=task.records(50, 2), **PLAN)
 
     assert one_sentence(said.value)
@@ -311,7 +311,7 @@ class Mixing:
 def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> None:
     trainer = job(TASKS["two inputs"])
 
-    with pytest.raises(SchemaMismatch, match="changes with the records beside it"):
+    with pytest.raises(InvalidValue, match="changes with the records beside it"):
         trainer.until(accuracy(0.9), on=two_inputs(50, 2), score=Mixing(), **PLAN)
     assert not trainer.ledger.held
 
@@ -319,7 +319,7 @@ def test_a_score_that_mixes_records_is_refused_before_anything_is_billed() -> No
 def test_a_score_of_ones_own_that_fails_is_refused_with_its_cause() -> None:
     score = OwnScore(lambda output, label: output[7], "the eighth")
 
-    with pytest.raises(SchemaMismatch, match=r"the score \(the eighth\) fails .*index 7 is out of bounds"):
+    with pytest.raises(InvalidValue, match=r"the score \(the eighth\) fails .*index 7 is out of bounds"):
         job(TASKS["regression"]).until(accuracy(0.9), on=measured(50, 2), score=score, **PLAN)
 
 
@@ -365,9 +365,11 @@ class Items(Dataset[Any]):
 @pytest.mark.parametrize(("items", "sentence"), UNREADABLE.values(), ids=UNREADABLE)
 def test_records_that_no_module_can_read_are_refused_by_their_structure(items: list[Any], sentence: str) -> None:
     module = nn.Linear(3, 2)
-    trainer = Trainer(module, SGD(module.parameters(), lr=1), Items(items), batch=10, clip=1.0, noise_multiplier=1.0)
+    trainer = Trainer(
+        module, SGD(module.parameters(), lr=1), Items(items), batch=10, max_grad_norm=1.0, noise_multiplier=1.0
+    )
 
-    with pytest.raises(SchemaMismatch, match=sentence) as said:
+    with pytest.raises(InvalidValue, match=sentence) as said:
         trainer.releases(**PLAN)
 
     assert one_sentence(said.value)
@@ -388,24 +390,24 @@ TWICE: dict[str, Any] = {
 def test_a_record_that_comes_twice_is_refused(data: Any) -> None:
     module = nn.Linear(3, 2)
 
-    with pytest.raises(SchemaMismatch, match="a record comes several times"):
-        Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
+    with pytest.raises(NotDisjoint, match="a record occurs several times"):
+        Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, max_grad_norm=1.0, noise_multiplier=1.0)
 
 
 def test_a_record_that_is_held_out_twice_is_refused_and_one_that_is_public_is_not() -> None:
     task = TASKS["balanced accuracy"]
     twice: Any = ConcatDataset([WHOLE, WHOLE])
 
-    with pytest.raises(SchemaMismatch, match="a record comes several times"):
+    with pytest.raises(NotDisjoint, match="a record occurs several times"):
         job(task).until(accuracy(0.9), on=twice, score=task.score, **PLAN)
-    job(task).begin(accuracy(0.9), on=Public(twice), score=task.score, **PLAN)
+    job(task).begin(accuracy(0.9), check=OnPublic(twice), score=task.score, **PLAN)
 
 
 def test_parts_that_do_not_meet_are_taken_together() -> None:
     module = nn.Linear(3, 2)
     data: Any = ConcatDataset([Subset(WHOLE, range(150)), Subset(WHOLE, range(150, 300))])
 
-    Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, clip=1.0, noise_multiplier=1.0)
+    Trainer(module, SGD(module.parameters(), lr=1), data, batch=2, max_grad_norm=1.0, noise_multiplier=1.0)
 
 
 def test_tensors_by_name_train_as_a_dataset_of_mappings_does() -> None:

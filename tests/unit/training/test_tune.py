@@ -22,14 +22,16 @@ from expost.errors import (
     InvalidValue,
     LedgerConflict,
     MechanismFailed,
+    NotInstalled,
     NotPrivate,
-    SchemaMismatch,
+    Unreadable,
 )
+from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.ledger import MemoryLedger
 from expost.mechanisms import Gaussian
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
-from expost.odometer import Filter, Odometer
+from expost.odometer import Odometer
 from expost.private import Private
 from expost.receipts.journal import read_journal
 from expost.release import Past
@@ -173,9 +175,9 @@ PLAN = [Unopened("plan", 1.0)]
         (lambda: tuned(PLAN, eta=-1.0), "eta is -1"),
         (lambda: tuned(PLAN, eta=1.5), "eta is 1.5"),
         (lambda: tuned(PLAN, eta=math.nan), "eta is nan"),
-        (lambda: tuned(PLAN, mean_runs=1.0), "more than 1"),
-        (lambda: tuned(PLAN, mean_runs=math.inf), "more than 1"),
-        (lambda: tuned(PLAN, mean_runs=math.nan), "more than 1"),
+        (lambda: tuned(PLAN, mean_runs=1.0), "it must lie strictly between 1 and"),
+        (lambda: tuned(PLAN, mean_runs=math.inf), "it must lie strictly between 1 and"),
+        (lambda: tuned(PLAN, mean_runs=math.nan), "it must lie strictly between 1 and"),
         (lambda: tuned(PLAN, held=0), "held is 0"),
         (lambda: tuned(PLAN, held=1.0), "held is 1"),
         (lambda: tuned(PLAN, accuracy=math.nan), "at_least is nan"),
@@ -197,7 +199,7 @@ def test_a_bad_plan_is_refused_by_one_sentence_before_data_is_opened(refused: Ca
     with pytest.raises(ExpostError, match=words) as refusal:
         refused()
 
-    assert isinstance(refusal.value, InvalidValue | SchemaMismatch)
+    assert isinstance(refusal.value, InvalidValue)
     assert one_sentence(refusal.value)
 
 
@@ -322,7 +324,7 @@ def test_a_journal_of_a_tuning_that_was_changed_is_refused(tmp_path: Path, chang
     text = path.read_text(encoding="utf-8")
 
     assert changed in text
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(Unreadable):
         read_journal(text.replace(changed, into))
 
 
@@ -458,7 +460,7 @@ def test_a_public_score_that_is_no_number_is_refused() -> None:
 def test_without_optuna_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
 
-    with pytest.raises(InvalidValue, match=r"install expost\[training\]") as refusal:
+    with pytest.raises(NotInstalled, match=r"install expost\[training\]") as refusal:
         found()
 
     assert one_sentence(refusal.value)

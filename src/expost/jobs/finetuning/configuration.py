@@ -7,11 +7,11 @@ from typing import ClassVar, final
 from expost.accounting.claim import NOTHING, best_statement
 from expost.checks.gaussian import BalancedCheck
 from expost.errors import InvalidValue
-from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape
 from expost.noise import Noise
 from expost.private import Neighbours
+from expost.protocols import Price
 from expost.release import Past
-from expost.step import Price
 from expost.training.head.labelled import Labelled
 from expost.training.head.score import Classifier, unit
 
@@ -27,6 +27,7 @@ class HeadConfiguration:
 
     name: str
     recipe: HeadRecipe
+    classes: int
     delta: float
     margin: float = 2.0
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
@@ -34,6 +35,7 @@ class HeadConfiguration:
     def __post_init__(self) -> None:
         if self.recipe.schedule.releases != 1:
             raise InvalidValue("a configuration to tune has one release; plan no others.")
+        Shape(1, self.classes)
 
     @property
     def floating(self) -> bool:
@@ -50,7 +52,7 @@ class HeadConfiguration:
         """The head and its score."""
         (rung,) = self.recipe.releases.rungs
         train, held = (Labelled(unit(part.features), part.labels) for part in (train, held))
-        trained = self.recipe.head().sample(train, rung.budget, Past(), noise)
+        trained = self.recipe.head(Shape(train.width, self.classes)).sample(train, rung.budget, Past(), noise)
         head = Classifier(trained.weights)
         verdict = self._check.begin().answer(0, self._price, held, head, noise)
         assert verdict.margin is not None and verdict.std is not None  # a balanced check tells both

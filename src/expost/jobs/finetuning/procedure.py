@@ -4,7 +4,7 @@ from expost.accounting.descent import Descent
 from expost.receipts.notation import fraction, table, whole
 from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
-from expost.training.head.gradient import Exact, Floating
+from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.mechanism import Head
 
 RESOLUTIONS = {"accuracy": 1}
@@ -16,6 +16,6 @@ def rebuild_training(told: Testimony) -> Procedure:
     settings = table(told.found["training"])
     descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
     width, classes = whole(settings["features"]), whole(settings["classes"])
-    summation = Floating() if told.floating else Exact()
+    summation = FloatSums() if told.floating else IntegerSums()
     head = Head(width=width, classes=classes, descent=descent, summation=summation)
-    return Procedure((), head, Head.__name__, RESOLUTIONS[told.asked.measure])
+    return Procedure((), head, RESOLUTIONS[told.asked.measure])

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from expost.accounting.descent import MOST_ENTRIES
-from expost.errors import ExpostError, InvalidValue, SchemaMismatch
+from expost.errors import ExpostError, InvalidValue, NotDisjoint, Unreadable
 from expost.storage import is_array, shares_memory
 from expost.training.head.labelled import Labelled, read_npz
 from expost.training.head.score import unit
@@ -45,7 +45,7 @@ class Hidden:
         """Refuse public records that are the private ones or a view of them; files are told apart once read."""
         mine, others = self._features, public._features
         if mine is others or (is_array(mine) and is_array(others) and shares_memory(mine, others)):
-            raise SchemaMismatch(SAME)
+            raise NotDisjoint(SAME)
 
     def read(self, classes: int | None) -> tuple[Labelled, int]:
         """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found."""
@@ -57,9 +57,9 @@ class Hidden:
         number = _counted(labels) if classes is None else classes
         records = Labelled.of(features, labels, classes=number)
         if not len(records):
-            raise SchemaMismatch("there are no records; give some to train on.")
+            raise InvalidValue("there are no records; give some to train on.")
         if number * (records.width + 1) > MOST_ENTRIES:
-            raise SchemaMismatch(
+            raise InvalidValue(
                 "the head would be too large; number the classes 0, 1, 2 and so on, or use fewer features."
             )
         return Labelled(unit(records.features), records.labels), number
@@ -71,19 +71,31 @@ class Hidden:
         return self._features, self._labels
 
 
+def shown(records: Any) -> Hidden:
+    """Public records on their way to be read: a file, checked already, or a pair of features and labels."""
+    match records:
+        case Labelled():
+            return Hidden(records.features, records.labels)
+        case str() | Path():
+            return Hidden(records)
+        case (features, labels):
+            return Hidden(features, labels)
+    raise InvalidValue("the public records are not a pair; give their features and their labels.")
+
+
 def _counted(labels: ArrayLike) -> int:
     """The largest label and 1."""
     try:
         found = np.asarray(labels)
     except (TypeError, ValueError):
-        raise SchemaMismatch("the labels are not an array; give a class number per record.") from None
+        raise InvalidValue("the labels are not an array; give a class number per record.") from None
     if not np.issubdtype(found.dtype, np.integer) or (found.size and found.min() < 0):
-        raise SchemaMismatch("a label is not a class number; number the classes 0, 1, 2 and so on.")
+        raise InvalidValue("a label is not a class number; number the classes 0, 1, 2 and so on.")
     return int(found.max()) + 1 if found.size else 2
 
 
 def _quietly(run: Callable[[], T]) -> T:
-    """What ``run`` returns; a refusal or an interrupt is raised anew, without the frames that hold records."""
+    """What ``run`` returns; a refusal or an interrupt is raised again, without the frames that hold records."""
     failure: BaseException
     try:
         return run()
@@ -92,5 +104,5 @@ def _quietly(run: Callable[[], T]) -> T:
     except KeyboardInterrupt:
         failure = KeyboardInterrupt("interrupted while the records were read.")
     except Exception:  # noqa: BLE001  whatever it is, what it says may tell how many records there are
-        failure = SchemaMismatch("the records could not be read; check the arrays, and that they fit into memory.")
+        failure = Unreadable("the records could not be read; check the arrays, and that they fit into memory.")
     raise failure

@@ -6,25 +6,22 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.bill import billed
-from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape, TrainingPlan
 from expost.receipts.commitment import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
-from expost.report.charts import safe
-from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Reading, Terms, versions
+from expost.report.facts import Facts, PlannedStop
+from expost.report.outcomes import outcome_facts
+from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Outcome
 from expost.text import Json
 from expost.training.head.arrays import InNumpy
+from expost.training.head.mechanism import Head
 from expost.training.head.score import Classifier
 
-COVERED = (
-    "Covered: every training step{looks} and the decision to stop. All weights that were released "
-    "on the way, and the optimiser's memory beside them, may be seen by anybody."
-)
+OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
 EXTRACTOR = (
-    "Not covered: where the features come from. What turned the records into features must have been trained and "
+    "Not covered: where the features come from. Whatever turned the records into features must have been trained and "
     "chosen on public data; if it was trained on these records, that has a bill of its own."
 )
 SETTINGS = (
@@ -32,7 +29,7 @@ SETTINGS = (
     "elsewhere; each trial on these records has a bill of its own."
 )
 EXACT = (
-    "Sums and noise were integers, and the noise an exact discrete Gaussian, so the bound holds for the machine's "
+    "Sums and noise were integers, and the noise was an exact discrete Gaussian, so the bound holds for the machine's "
     "arithmetic too."
 )
 FLOATING = (
@@ -60,64 +57,51 @@ class HeadJob:
     device: str
     kind: ClassVar[str] = "A trained classifier"
     target: ClassVar[str] = "the class"
-    product: ClassVar[str] = "The trained head"
-    unseen: ClassVar[str] = "held-out records it was not trained on"
-    first: ClassVar[str] = "every training step"
+    rung: ClassVar[str] = "release"
     lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
-    terms: ClassVar[Terms] = Terms(
-        rung="release",
-        title="The releases",
-        whole="training",
-        onward="training on",
-        top="to the last release",
-        taken="reached",
-        finer="trained further",
-    )
+    covered: ClassVar[str] = "The bound covers the whole procedure: every training step and the decision to stop."
 
-    def size(self, facts: Facts) -> tuple[str, str, str]:
-        """Steps, classes and features."""
-        return (
-            "training steps",
-            f"{self.steps[len(facts.rungs) - 1]:,}",
-            f"{self.classes} classes, {self.width} features",
-        )
+    def passed(self, facts: Facts) -> str:
+        """The head itself was checked."""
+        asked = words.asked_for(facts)
+        if not facts.divided:
+            return f"The trained head passed the check at {asked} on public records."
+        return f"The trained head passed the check at {asked} on held-out records that it was not trained on."
 
     def name(self, place: int) -> str:
         """Its number, and how many steps led to it."""
         return f"{place}, after {self.steps[place - 1]:,} steps"
 
-    def method(self, facts: Facts) -> tuple[str, ...]:
-        """Sample, clip, add noise, move, try."""
-        return (
-            *words.divided(facts),
-            "Each record came as a row of features, scaled to length 1 by itself, and softmax regression was trained "
-            "on the rows from zero weights.",
-            f"In every step a record took part by its own coin of chance {self.rate} (Poisson sampling). Its gradient "
-            f"was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} times that norm was added "
-            f"to the sum, and {self.optimizer} moved the weights at a learning rate of {self.learning_rate:g}, "
-            f"multiplied by {self.drop:g} after the first release.",
-            FLOATING if facts.floating else EXACT,
-            f"Each release went on from the one before, so that no step was paid twice. {self._schedule}",
-            words.tried(facts),
-            "The head was made from noisy sums alone: it may be published and used without further cost.",
-        )
+    def tile(self, facts: Facts) -> tuple[str, str, str]:
+        """Steps, classes and features."""
+        steps = self.steps[len(facts.rungs) - 1]
+        return "training steps", f"{steps:,}", f"{self.classes} classes, {self.width} features"
 
-    @property
-    def _schedule(self) -> str:
+    def sections(self, facts: Facts) -> str:
+        """The procedure, and what the bound covers."""
+        counted = " They were counted from the labels." if self.counted else ""
+        public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{counted}"
+        method = method_section(self._method(facts))
+        covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
+        return f"{method}{covers}{computed_with(facts.versions, self.device)}"
+
+    def _method(self, facts: Facts) -> tuple[str, ...]:
+        """Sample, clip, add noise, move, check."""
         later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
-        return f"The first came after {self.steps[0]:,} steps{later}."
-
-    def exhibits(self) -> str:
-        """None: weights are not a chart."""
-        return ""
-
-    def appendix(self, facts: Facts) -> str:
-        """What the bound is about, and what it is not."""
-        told = ", ".join(f"{name} {version}" for name, version in facts.versions)
-        origin = " They were counted from the labels." if self.counted else ""
-        public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{origin}"
-        note = f'<p class="note">{safe(f"computed with {self.device}; {told}")}</p>'
-        return f"{coverage(facts, COVERED.format(looks=looks(facts)), EXTRACTOR, SETTINGS, public)}{note}"
+        return (
+            *words.parts(facts),
+            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
+            "trained on the rows, starting from zero weights.",
+            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
+            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
+            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
+            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
+            FLOATING if facts.floating else EXACT,
+            "Each release went on from the one before, so no step was paid for twice. The first came after "
+            f"{self.steps[0]:,} steps{later}.",
+            words.checked(facts),
+            "The head was made from noisy sums alone: it may be published and used at no further cost.",
+        )
 
     def receipt(self) -> Mapping[str, Json]:
         """The settings of the training."""
@@ -142,6 +126,7 @@ class HeadJob:
 def head_facts(
     outcome: Outcome[Classifier],
     recipe: HeadRecipe,
+    shape: Shape,
     plan: TrainingPlan,
     ledger: ReadableLedger,
     *,
@@ -152,31 +137,23 @@ def head_facts(
     cap: AdpEpsilon | None = None,
 ) -> Facts:
     """The facts of a finished run; ``held`` is about how many records were held out, if that is public."""
-    asked, pledge = recipe.target.threshold, plan.pledge
-    return Facts(
+    return outcome_facts(
+        outcome,
+        ledger,
+        job=_job(recipe, shape, counted=counted),
         title=title,
-        job=_job(recipe, counted=counted),
         measure="accuracy",
-        asked=asked,
+        asked=recipe.target.threshold,
+        held=held,
+        check=recipe.judge(),
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
-        ended=outcome.ended,
-        cap=cap,
-        seeded=outcome.release.seeded,
-        floating=outcome.release.floating,
-        epsilon=outcome.epsilon,
-        delta=recipe.delta,
-        spent=outcome.release.spent,
-        pledge=pledge,
-        reason=plan.reason,
-        neighbours=recipe.head().neighbours.value,
-        because=because,
-        held=held,
-        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
         stops=head_stops(recipe, plan),
-        bill=billed(ledger),
-        versions=versions(*(() if isinstance(recipe.arrays, InNumpy) else ("torch",))),
-        check=CheckOnRecord.of(recipe.judge()),
+        reason=plan.reason,
+        neighbours=Head.neighbours.value,
+        because=because,
+        cap=cap,
+        packages=() if isinstance(recipe.arrays, InNumpy) else ("torch",),
     )
 
 
@@ -195,7 +172,7 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        neighbours=recipe.head().neighbours.value,
+        neighbours=Head.neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
@@ -204,11 +181,11 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
     )
 
 
-def _job(recipe: HeadRecipe, *, counted: bool) -> HeadJob:
+def _job(recipe: HeadRecipe, shape: Shape, *, counted: bool) -> HeadJob:
     return HeadJob(
-        classes=recipe.classes,
+        classes=shape.classes,
         counted=counted,
-        width=recipe.width,
+        width=shape.width,
         steps=recipe.schedule.steps,
         rate=recipe.descent.rate,
         noise_multiplier=recipe.descent.noise_multiplier,

@@ -18,10 +18,9 @@ def columns(*, shares: bool) -> tuple[str, ...]:
     return "release", "steps", "ε so far", "noisy accuracy" if shares else "noisy margin", "verdict"
 
 
-def release_cells(recipe: HeadRecipe, steps: int, rung: Reading) -> tuple[str, str, str, str]:
-    """A release that is done: its steps, its price, its noisy margin and its verdict."""
+def release_cells(rung: Reading, steps: int, width: float) -> tuple[str, str, str, str]:
+    """A release that is done: its steps, its price, its noisy answer with ``width`` standard errors, its verdict."""
     verdict, answer = rung.line.verdict, "—"
-    width = 1.0 if recipe.assurance is None else recipe.assurance.width
     if rung.accuracy is not None and rung.error is not None:
         answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
     elif verdict is not None and verdict.margin is not None and verdict.std is not None:

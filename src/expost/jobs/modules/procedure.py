@@ -6,16 +6,13 @@ from typing import ClassVar, NoReturn, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.receipts.notation import fraction, items, table, whole
 from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
 from expost.training.steps import ModuleSteps
-
-MODULE = "ModuleDescent"
-"""The name that the steps of a torch module go on record with; the class itself needs torch."""
 
 
 @final
@@ -24,15 +21,14 @@ class Unread:
     """The steps of a torch module, of which an audit has neither the module nor the records."""
 
     steps: ModuleSteps
+    name: ClassVar[str] = ModuleSteps.name
     neighbours: ClassVar[Neighbours] = ModuleSteps.neighbours
     floating: ClassVar[bool] = ModuleSteps.floating
 
     def promise(self, budget: Budget) -> Promise:
-        """The steps'."""
         return self.steps.promise(budget)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The steps'."""
         return self.steps.facts(budget)
 
     def sample(self, data: object, budget: Budget, past: object, noise: object) -> NoReturn:
@@ -46,9 +42,9 @@ def rebuild_module(told: Testimony) -> Procedure:
     batch, records = whole(settings["batch"]), whole(settings["public number of records"])
     rate = fraction(settings["rate"])
     if rate * records != batch:
-        raise SchemaMismatch("the rate is not the expected batch over the public number of records.")
+        raise Unreadable("the rate is not the expected batch over the public number of records.")
     descent = Descent(rate, fraction(settings["noise multiplier"]))
     steps = Unread(ModuleSteps(descent, fraction(settings["clip"]), records))
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])
     resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
-    return Procedure((), steps, MODULE, resolution, earlier, resumed=resumed, unasked=True)
+    return Procedure((), steps, resolution, earlier, resumed=resumed, unasked=True)

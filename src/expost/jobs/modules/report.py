@@ -1,39 +1,42 @@
 """Trained torch modules: what a report says of them, and of no other job."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.public import PublicCheck
-from expost.jobs.finetuning.report import COVERED, FLOATING, SETTINGS
-from expost.jobs.searches.report import OURS, REASONS, computed_with, searched
+from expost.ladder import Rung
 from expost.ledger import Entry, MemoryLedger
 from expost.looks import planned_looks
 from expost.receipts.commitment import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
-from expost.report.coverage import coverage
-from expost.report.coverage import looks as looks_covered
-from expost.report.facts import Facts, PlannedStop, Terms, versions
+from expost.report.facts import Facts, PlannedStop
+from expost.report.outcomes import OURS, REASONS, outcome_facts, require_on_record
+from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
+from expost.training.steps import CARRIED
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Announced, Found
     from expost.training.torch.trainer import Trainer
 
-CARRIED = "Carried"
-"""The name by which a process puts on its record what earlier ones spent; the class itself needs torch."""
+OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
 FROZEN = (
     "Not covered: the weights that training started from and those that stayed frozen. If they were trained on these "
     "records, that has a bill of its own."
 )
 LAYERS = (
     "Not covered: layers that mix records or keep something of them. Modules are tried on made-up records, which is a "
-    "trial and not a proof; publish the module of this release, not the one that was trained."
+    "trial and not a proof. Publish the module of this release, not the one that was trained."
+)
+SETTINGS = (
+    "Not covered: how the settings were chosen. Learning rate, clipping, schedule and target must come from elsewhere; "
+    "each trial on these records has a bill of its own."
 )
 
 
@@ -59,57 +62,52 @@ class ModuleJob:
     earlier: int
     kind: ClassVar[str] = "A trained module"
     target: ClassVar[str] = "the label"
-    product: ClassVar[str] = "The trained module"
-    unseen: ClassVar[str] = "held-out records it was not trained on"
-    first: ClassVar[str] = "every training step"
+    rung: ClassVar[str] = "release"
     lines: ClassVar[Mapping[str, str]] = {"ModuleDescent": "noisy training steps"}
-    terms: ClassVar[Terms] = Terms(
-        rung="release",
-        title="The releases",
-        whole="training",
-        onward="training on",
-        top="to the last release",
-        taken="reached",
-        finer="trained further",
-    )
+    covered: ClassVar[str] = "The bound covers the whole procedure: every training step and the decision to stop."
 
-    def size(self, facts: Facts) -> tuple[str, str, str]:
+    def passed(self, facts: Facts) -> str:
+        """The module itself was checked."""
+        asked = words.asked_for(facts)
+        if not facts.divided:
+            return f"The trained module passed the check at {asked} on public records."
+        return f"The trained module passed the check at {asked} on held-out records that it was not trained on."
+
+    def name(self, place: int) -> str:
+        """Its number, and how many steps led to it."""
+        return f"{place}, after {self.steps[place - 1]:,} steps" if self.steps else f"{place} since it was resumed"
+
+    def tile(self, facts: Facts) -> tuple[str, str, str]:
         """Steps and parameters."""
         trained = f"{self.parameters:,} trained parameters"
         if not self.steps:
             return "training", "resumed", f"after earlier processes; {trained}"
         return "training steps", f"{self.steps[len(facts.rungs) - 1]:,}", trained
 
-    def name(self, place: int) -> str:
-        """Its number, and how many steps led to it."""
-        return f"{place}, after {self.steps[place - 1]:,} steps" if self.steps else f"{place} since it was resumed"
-
-    def method(self, facts: Facts) -> tuple[str, ...]:
-        """Sample, clip, add noise, move, try."""
-        return (
-            *words.divided(facts),
-            f"In every step a record took part by its own coin of chance {self.rate} (Poisson sampling), which is the "
-            f"expected batch of {self.batch:,} over the public number of {self.records:,} records. Its gradient was "
-            f"clipped to norm {float(self.clip):g}, noise of {float(self.noise_multiplier):.4g} times that norm was "
-            f"added to the sum, and {self.optimizer} moved the weights.",
-            FLOATING,
-            "Each release went on from the one before, so that no step was paid twice.",
-            words.tried(facts) if facts.asked is not None else "Whoever ran the training chose when to stop.",
-            "The module was made from noisy sums alone: it may be published and used without further cost.",
-        )
-
-    def exhibits(self) -> str:
-        """None: weights are not a chart."""
-        return ""
-
-    def appendix(self, facts: Facts) -> str:
-        """What the bound is about, and what it is not."""
+    def sections(self, facts: Facts) -> str:
+        """The procedure, and what the bound covers."""
         public = (
             f"Taken to be public: the number of {self.records:,} records that the sampling rate rests on, and the "
             "shape and type of a record."
         )
-        told = coverage(facts, COVERED.format(looks=looks_covered(facts)), FROZEN, LAYERS, SETTINGS, public)
-        return f"{told}{computed_with(facts)}"
+        method = method_section(self._method(facts))
+        covers = covered_section(facts, OPEN, FROZEN, LAYERS, SETTINGS, public)
+        return f"{method}{covers}{computed_with(facts.versions)}"
+
+    def _method(self, facts: Facts) -> tuple[str, ...]:
+        """Sample, clip, add noise, move, check."""
+        return (
+            *words.parts(facts),
+            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
+            f"sampling): the expected batch of {self.batch:,} over the public number of {self.records:,} records. Its "
+            f"gradient was clipped to norm {float(self.clip):g}, noise of {float(self.noise_multiplier):.4g} times "
+            f"that norm was added to the sum, and {self.optimizer} moved the weights.",
+            "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may "
+            "reveal is NOT covered.",
+            "Each release went on from the one before, so no step was paid for twice.",
+            words.checked(facts) if facts.asked is not None else "Whoever ran the training chose when to stop.",
+            "The module was made from noisy sums alone: it may be published and used at no further cost.",
+        )
 
     def receipt(self) -> Mapping[str, Json]:
         """The settings of the training."""
@@ -140,7 +138,9 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
     ledger = trainer.ledger if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
     course, planned = announced.course, announced.course.releases.rungs
     earlier = _behind(course.releases.schedule.steps, ledger) - len(outcome.history)
-    told = searched(
+    neighbours = require_on_record(outcome, ledger)
+    trainer.require_released(outcome.release.value)
+    told = outcome_facts(
         outcome,
         ledger,
         job=_job(trainer, outcome.release.value, earlier),
@@ -149,25 +149,23 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         asked=None if goal is None else goal.target.threshold,
         held=None,
         check=judge,
+        confidence=judge.confidence if isinstance(judge, OURS) else None,
+        looks=planned_looks(course.descent, course.releases, judge),
+        stops=_stops(outcome.pledge, planned),
+        reason=REASONS[PlannedStops],
+        neighbours=neighbours.value,
         because=announced.because,
         cap=announced.cap,
+        packages=("torch", "opacus"),
     )
-    trainer.require_released(outcome.release.value)
     taken = zip(told.rungs, planned[earlier:], strict=False)
-    return replace(
-        told,
-        rungs=tuple(replace(each, times=rung.times) for each, rung in taken),
-        stops=tuple(replace(stop, rung=rung) for stop, rung in zip(told.stops, planned, strict=True)),
-        looks=planned_looks(course.descent, course.releases, judge),
-        versions=versions("torch", "opacus"),
-    )
+    return replace(told, rungs=tuple(replace(each, times=rung.times) for each, rung in taken))
 
 
 def module_commitment(announced: "Announced") -> Commitment:
     """What a trainer's run fixes before it opens the records, as the trainer announces it."""
     course, judge, goal = announced.course, announced.judge, announced.goal
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
-    stops = zip(pledge.table, course.releases.rungs, strict=True)
     return Commitment(
         kind=ModuleJob.kind,
         target=ModuleJob.target,
@@ -179,7 +177,7 @@ def module_commitment(announced: "Announced") -> Commitment:
         cap=announced.cap,
         pledge=pledge,
         reason=REASONS[PlannedStops],
-        stops=tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in stops),
+        stops=_stops(pledge, course.releases.rungs),
         looks=planned_looks(course.descent, course.releases, judge),
     )
 
@@ -198,7 +196,7 @@ def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
         neighbours = descent.neighbours.value
         if paid.steps:
             facts = {**steps, "steps": paid.steps}
-            entry = Entry(type(descent).__name__, paid.part, neighbours, seeded, descent.floating, facts)
+            entry = Entry(descent.name, paid.part, neighbours, seeded, descent.floating, facts)
             promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
         else:
             assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill
@@ -210,6 +208,13 @@ def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
     for hold in ledger.held:
         whole.hold(hold.entry, hold.promise)
     return whole
+
+
+def _stops(pledge: Pledge | None, planned: Sequence[Rung]) -> tuple[PlannedStop, ...]:
+    """What stopping at each release costs, and what is spent up to it."""
+    assert isinstance(pledge, PlannedStops)  # a trainer pledges nothing else
+    rungs = zip(pledge.table, planned, strict=True)
+    return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
 
 def _put(ledger: MemoryLedger, entry: Entry, spent: Spent, count: int) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from expost.folders.delivery import deliver
 from expost.jobs.modules.report import of_training
 from expost.receipts.receipt import receipt, receipt_text
-from expost.report.html import render
+from expost.report.page import render
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Found

@@ -1,55 +1,31 @@
 """Searches of any kind: what a report says where nobody told it what was released."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias, final
+from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
-from expost.bill import Item, bill_total, billed
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.question import CentredSum, PublicCount
-from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
+from expost.protocols import Look
 from expost.receipts.commitment import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
-from expost.report.charts import safe
-from expost.report.coverage import coverage, looks
-from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Reading, Terms, versions
+from expost.report.facts import Facts, PlannedStop
+from expost.report.outcomes import OTHER, OURS, OWN_RULE, REASONS, AnyCheck, outcome_facts, require_on_record
+from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Line, Outcome
-from expost.step import Check, Look
 from expost.text import Json
 
 APART = "the caller made the two parts"
-AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
-OURS = (BalancedCheck, GaussianCheck, SparseVectorCheck)
-
-REASONS: Mapping[type, str] = {
-    PlannedStops: "planned stops: a run is stated as the cheapest of them that covers it",
-    FixedOrder: "fixed order: the sum is read at one order",
-    Mixture: "mixture of orders: the sum is read at several orders at once",
-    HalfNormal: "half-normal mixture: the sum is read at all orders at once",
-    type(None): "nothing was pledged here, so that no (ε, δ) is stated",
-}
-OTHER = (
-    "the record and the outcome are not of the same run, or more was spent since; give the ledger of the search's "
-    "odometer, before anything else is spent through it."
-)
-OWN_RULE = "a rule of the caller's own"
-COVERED = (
-    "Covered: every step on the bill{looks} and the decision to stop. Everything that was released on the way may be "
-    "seen by anybody."
-)
-OPEN = "A rule that reads nothing but releases and public records said when to stop; the held-out part was not read."
+OPEN = "Open to anyone: everything that was released on the way."
 FUNCTIONS = (
-    "Not covered: functions that were given to the search and read records, such as a statistic or a score, where they "
-    "move farther with one record than they declare. The bill takes their sensitivity at its word."
+    "Not covered: functions that were given to the search and read records, such as a statistic or a score, if one "
+    "record moves them farther than they declare. The bill takes their sensitivity at its word."
 )
 SETTINGS = (
     "Not covered: how the settings were chosen. Ladder, check and target must come from elsewhere; each trial on these "
@@ -68,46 +44,44 @@ class SearchJob:
     value: str
     kind: ClassVar[str] = SEARCH
     target: ClassVar[str] = ""
-    product: ClassVar[str] = "What was released"
-    unseen: ClassVar[str] = "held-out records it was not made from"
-    first: ClassVar[str] = "everything on the bill"
+    rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {}
-    terms: ClassVar[Terms] = Terms(
-        rung="rung",
-        title="The rungs",
-        whole="the search",
-        onward="climbing on",
-        top="to the last rung",
-        taken="climbed",
-        finer="dearer",
-    )
+    covered: ClassVar[str] = "The bound covers the whole procedure: every step on the bill and the decision to stop."
 
-    def size(self, facts: Facts) -> tuple[str, str, str]:
-        """The type of the value, and no more of it."""
-        return "released", self.value, "not shown here"
+    def passed(self, facts: Facts) -> str:
+        """A candidate that nobody described passed a check that may be the caller's own rule."""
+        if facts.asked is None:
+            read = "held-out records" if facts.looked else "nothing but releases and public records"
+            return f"What was released passed the check, a rule that was given to the search and read {read}."
+        asked = words.asked_for(facts)
+        return f"What was released passed the check at {asked} on held-out records that it was not made from."
 
     def name(self, place: int) -> str:
         """Its number."""
         return str(place)
 
-    def method(self, facts: Facts) -> tuple[str, ...]:
-        """Release, try, stop."""
+    def tile(self, facts: Facts) -> tuple[str, str, str]:
+        """The type of the value, and no more of it."""
+        return "released", self.value, "not shown here"
+
+    def sections(self, facts: Facts) -> str:
+        """The procedure, and what the bound covers."""
+        method = method_section(self._method(facts))
+        return f"{method}{covered_section(facts, OPEN, FUNCTIONS, SETTINGS)}{computed_with(facts.versions)}"
+
+    def _method(self, facts: Facts) -> tuple[str, ...]:
+        """Release, check, stop."""
+        checked = words.checked(facts)
+        if facts.divided and not facts.looked:
+            checked = "A rule on releases and public records said when to stop; the held-out part was not read."
         return (
-            *words.divided(facts),
+            *words.parts(facts),
             "On each rung a mechanism released something about the records, within a budget that was fixed before it "
             "read them. The bill above names each of these steps.",
             "A candidate was made from what had been released by then, without another look at the records.",
-            words.tried(facts) if facts.looked or not facts.divided else OPEN,
-            "The candidate may be published and used without further cost.",
+            checked,
+            "The candidate may be published and used at no further cost.",
         )
-
-    def exhibits(self) -> str:
-        """None: a search may release anything."""
-        return ""
-
-    def appendix(self, facts: Facts) -> str:
-        """What the bound is about, and what it is not."""
-        return f"{coverage(facts, COVERED.format(looks=looks(facts)), FUNCTIONS, SETTINGS)}{computed_with(facts)}"
 
     def receipt(self) -> Mapping[str, Json]:
         """The type of what was released."""
@@ -130,8 +104,9 @@ def of_search(
     """
     if ledger is not outcome.ledger:
         raise LedgerConflict(OTHER)
-    asked, held = target_of(check)
-    return searched(
+    (asked, held), neighbours = target_of(check), require_on_record(outcome, ledger)
+    planned = outcome.pledge.table if isinstance(outcome.pledge, PlannedStops) else ()
+    return outcome_facts(
         outcome,
         ledger,
         job=SearchJob(type(outcome.release.value).__name__),
@@ -140,52 +115,13 @@ def of_search(
         asked=asked,
         held=held,
         check=check,
-        because=because,
-        cap=cap,
-    )
-
-
-def searched(
-    outcome: Outcome[object],
-    ledger: ReadableLedger,
-    *,
-    job: Job,
-    title: str,
-    measure: str,
-    asked: Fraction | None,
-    held: float | None,
-    check: AnyCheck,
-    because: str,
-    cap: AdpEpsilon | None,
-) -> Facts:
-    """The facts of an outcome whose bill is on record, for a job of any kind."""
-    pledge, bill = outcome.pledge, billed(ledger)
-    neighbours = _require_on_record(outcome, ledger, bill)
-    stops = pledge.table if isinstance(pledge, PlannedStops) else ()
-    return Facts(
-        title=title,
-        job=job,
-        measure=measure,
-        asked=asked,
         confidence=check.confidence if isinstance(check, OURS) else None,
-        looks=_looks(outcome.history, len(stops)),
-        ended=outcome.ended,
-        cap=cap,
-        seeded=outcome.release.seeded,
-        floating=outcome.release.floating,
-        epsilon=outcome.epsilon,
-        delta=0.0 if pledge is None else pledge.delta,
-        spent=outcome.release.spent,
-        pledge=pledge,
-        reason=REASONS.get(type(pledge), OWN_RULE),
+        looks=_looks(outcome.history, len(planned)),
+        stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in planned),
+        reason=REASONS.get(type(outcome.pledge), OWN_RULE),
         neighbours=neighbours.value,
         because=because,
-        held=held,
-        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
-        stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in stops),
-        bill=bill,
-        versions=versions(),
-        check=CheckOnRecord.of(check),
+        cap=cap,
     )
 
 
@@ -218,12 +154,6 @@ def search_commitment(
     )
 
 
-def computed_with(facts: Facts, *first: str) -> str:
-    """The versions, as the last line of a page."""
-    told = ", ".join(f"{name} {version}" for name, version in facts.versions)
-    return f'<p class="note">{safe("; ".join((*first, told)))}</p>'
-
-
 def target_of(check: AnyCheck) -> tuple[Fraction | None, float | None]:
     """The mean score that is asked for, where one of our questions asks, and the public number of records it is of."""
     question = check.question if isinstance(check, OURS) else None
@@ -240,15 +170,3 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
         for each in verdicts
     ]
     return (*found, *[None] * (stops - len(found)))
-
-
-def _require_on_record(outcome: Outcome[object], ledger: ReadableLedger, bill: tuple[Item, ...]) -> Neighbours:
-    """The relation of the bill; refused unless the record leads to what the outcome states, no more and no less."""
-    release, spent = outcome.release, bill_total(bill)
-    if not outcome.history:
-        raise LedgerConflict("no rung of this run was climbed in this process; report it where it was.")
-    order = outcome.history[0].budget.alpha
-    same = math.isclose(spent.at(order), release.spent.at(order), rel_tol=ROUNDING)
-    if release.neighbours is None or ledger.pledged != release.pledge or not same:
-        raise LedgerConflict(OTHER)
-    return release.neighbours

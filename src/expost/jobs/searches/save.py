@@ -4,10 +4,11 @@ from pathlib import Path
 
 from expost.accounting.curve import AdpEpsilon
 from expost.folders.delivery import deliver
-from expost.jobs.searches.report import APART, AnyCheck, of_search
+from expost.jobs.searches.report import APART, of_search
 from expost.receipts.receipt import receipt, receipt_text
 from expost.recorded import ReadableLedger
-from expost.report.html import render
+from expost.report.outcomes import AnyCheck
+from expost.report.page import render
 from expost.search import Outcome
 
 

@@ -1,7 +1,7 @@
-"""Prices: a ladder between two ends and a check by its name; all known before data is touched."""
+"""Prices: a ladder whose rungs are stated as (ε, δ), and the recipe that settings as a person types them make up."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import final
@@ -9,77 +9,85 @@ from typing import final
 from expost.accounting.claim import Budget
 from expost.accounting.convert import best_linear_order
 from expost.accounting.curve import cover
-from expost.checks.confidence import Confidence
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.question import CentredSum
-from expost.checks.sparse_vector import SparseVectorCheck
+from expost.checks.confidence import confidence_level
+from expost.checks.question import accuracy_threshold
 from expost.errors import InvalidValue
-from expost.jobs.synthesis.public import public_check
-from expost.jobs.synthesis.recipe import CheckMaker, TableRecipe, plan_synthesis
+from expost.jobs.synthesis.public import on_public_table
+from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, Score, TableRecipe, plan_synthesis
+from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
-from expost.numerics import up
+from expost.numerics import Real, positive, up
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate
-from expost.tabular.table import Table
-from expost.text import number_typed
-
-MOST_RUNGS = 100
-"""Of a ladder that is typed: as many as an audit of its receipt goes through."""
+from expost.tabular.score import Learner, Sklearn
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Ends:
-    """The ends of a ladder and its rungs: Rényi ε at the ladder's order or, if ``stated``, ε at δ."""
+class StatedLadder:
+    """A ladder by what stopping at each rung is stated as, ε at the run's δ, from low to high in equal ratios."""
 
-    low: Fraction
-    high: Fraction
+    low: Real
+    high: Real
     rungs: int
-    stated: bool
 
-    @classmethod
-    def typed(cls, text: str) -> "Ends":
-        """The ends as typed: LOW:HIGH:RUNGS, with eps: before them if they are stated."""
-        stated = text.startswith("eps:")
-        try:
-            low, high, rungs = text.removeprefix("eps:").split(":")
-            ends = cls(number_typed(low), number_typed(high), int(rungs), stated)
-        except (ValueError, ZeroDivisionError):
-            raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
-        if ends.rungs > MOST_RUNGS:
-            raise InvalidValue(f"the ladder has {ends.rungs} rungs; give it at most {MOST_RUNGS}.")
-        return ends
-
-
-def with_prices(recipe: TableRecipe, ends: Ends, check: Callable[[Ladder], CheckMaker]) -> TableRecipe:
-    """The recipe on a ladder between two ends."""
-    alpha = recipe.query.alpha
-    ladder = Ladder.geometric(ends.low, ends.high, ends.rungs, alpha=alpha)
-    if ends.stated:
-        prior, share = plan_synthesis(recipe).stops[0].curve, recipe.delta / ends.rungs
-        spent = cover(prior)
-        assert spent is not None  # selection and ladder are lines
-        base = spent.rho - recipe.ladder.levels[0] / alpha
-        levels = [alpha * (_rho_of(up(level), share) - base) for level in ladder.levels]
+    def solve(self, made: Callable[[Ladder], TableRecipe], selection: PairSelection, delta: float) -> TableRecipe:
+        """What is ``made`` on the dearest ladder whose statements do not pass these."""
+        low, high = positive(self.low, "the first rung"), positive(self.high, "the last rung")
+        alpha, prior = selection.query.alpha, cover(selection.cost.curve)
+        assert prior is not None  # a selection is a line
+        ends = [up(level) for level in Ladder.geometric(low, high, self.rungs, alpha=alpha).levels]
+        levels = [alpha * (_rho_of(end, delta / self.rungs) - prior.rho) for end in ends]
         if levels[0] <= 0:
-            raise InvalidValue(f"ε = {up(ends.low):g} is not above what selection costs; start the ladder higher.")
-        ladder = _kept_below(recipe, levels, [up(level) for level in ladder.levels], check)
-    return replace(recipe, ladder=ladder, check=check(ladder))
+            raise InvalidValue(f"ε = {up(low):g} is not above what selection costs; start the ladder higher.")
+        for _ in range(40):  # lowered where the check's own price would lift a statement above its end
+            recipe = made(Ladder.of(levels, alpha=alpha))
+            plan = plan_synthesis(recipe)
+            stated = [plan.pledge.epsilon(stop) for stop in plan.stops]
+            if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
+                return recipe
+            pairs = zip(levels, stated, ends, strict=True)
+            levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
+        raise InvalidValue("the check alone would be stated above this ladder; give it a smaller ε.")
 
 
-def _kept_below(
-    recipe: TableRecipe, levels: list[Fraction], ends: list[float], check: Callable[[Ladder], CheckMaker]
-) -> Ladder:
-    """The levels, lowered where the check's own price would lift a statement above its end."""
-    for _ in range(40):
-        ladder = Ladder.of(levels, alpha=recipe.query.alpha)
-        plan = plan_synthesis(replace(recipe, ladder=ladder, check=check(ladder)))
-        stated = [plan.pledge.epsilon(stop) for stop in plan.stops]
-        if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
-            return ladder
-        pairs = zip(levels, stated, ends, strict=True)
-        levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
-    raise InvalidValue("the check alone would be stated above this ladder; give it a smaller --check-epsilon.")
+def table_recipe(
+    *,
+    schema: Schema,
+    target: str | None,
+    accuracy: Real,
+    confidence: Real | None = CONFIDENCE,
+    records: int | None = None,
+    ladder: Ladder | StatedLadder = LADDER,
+    query: Budget = QUERY,
+    delta: float = 1e-5,
+    validation: Real = 0.2,
+    check: Judge = BALANCED,
+    learner: Learner | None = None,
+    score: Score | None = None,
+    rows: int | None = None,
+) -> TableRecipe:
+    """All that is public about the job, refused where it makes no sense; a public table to check on is read at once."""
+    named = target or schema.target
+    if named is None:
+        raise InvalidValue("no target is named; name the column to be predicted, or set one in the schema.")
+    fixed = partial(
+        TableRecipe,
+        schema=schema,
+        target=named,
+        accuracy=accuracy_threshold(accuracy),
+        confidence=None if confidence is None else confidence_level(confidence),
+        records=records,
+        query=query,
+        delta=delta,
+        validation=share_held(validation),
+        check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
+        learner=Sklearn() if learner is None else learner,
+        score=score,
+        rows=rows,
+    )
+    if isinstance(ladder, Ladder):
+        return fixed(ladder=ladder)
+    return ladder.solve(lambda each: fixed(ladder=each), PairSelection(schema, named, query), delta)
 
 
 def _rho_of(epsilon: float, delta: float) -> Fraction:
@@ -89,25 +97,3 @@ def _rho_of(epsilon: float, delta: float) -> Fraction:
         middle = (low + high) / 2
         low, high = (middle, high) if best_linear_order(0, middle, delta)[0] <= epsilon else (low, middle)
     return Fraction(low)
-
-
-def check_named(name: str, budget: Budget, schema: Schema) -> Callable[[Ladder], CheckMaker]:
-    """The check that a name stands for, on a ladder known later; a public table is read at once."""
-    if name == "balanced":
-        return lambda ladder: BalancedCheck
-    if name == "gaussian":
-        return lambda ladder: partial(_gaussian, budget, ladder)
-    if name == "svt":
-        return lambda ladder: lambda question, confidence: SparseVectorCheck.calibrated(question, budget, confidence)
-    if name.startswith("public:"):
-        made = public_check(name.removeprefix("public:"), schema)
-        return lambda ladder: made
-    raise InvalidValue(f"the check {name} is unknown; choose balanced, gaussian, svt or public:FILE.")
-
-
-def _gaussian(
-    budget: Budget, ladder: Ladder, question: CentredSum[Table, Candidate], confidence: Confidence | None
-) -> GaussianCheck[Table, Candidate]:
-    """As many questions as there are looks; without a confidence one for each rung but the last."""
-    looks = max(1, len(ladder.levels) - 1) if confidence is None else confidence.looks
-    return GaussianCheck(question, budget, looks, confidence)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 from expost.jobs.synthesis.recipe import THOUSANDTHS
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
@@ -23,15 +23,13 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))
     half, neighbours = budget_in(told.found["selection"]), told.neighbours
     if len(domain) < len(names):
-        raise SchemaMismatch("the receipt names a column twice; it was changed.")
+        raise Unreadable("the receipt names a column twice; it was changed.")
     edges = affordable(domain, told.asked.target)
     alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
     tree = SpanningTree({}, edges, neighbours)
     pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
-    before = tuple(
-        Step(type(each).__name__, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree)
-    )
-    return Procedure(before, Brownian(pairs), Brownian.__name__, RESOLUTIONS[told.asked.measure])
+    before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
+    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure])
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:
@@ -40,7 +38,7 @@ def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, s
     cliques = tuple(tuple(text(name) for name in bounded(clique, 2)) for clique in found)
     tree = tuple((clique[0], clique[-1]) for clique in cliques if told.asked.target not in clique)
     if cliques != queries(domain, told.asked.target, tree) or not set(tree) <= set(edges) or not _spans(tree, edges):
-        raise SchemaMismatch("the pairs that were measured are not those that a selection makes.")
+        raise Unreadable("the pairs that were measured are not those that a selection makes.")
     return cliques
 
 

@@ -4,16 +4,20 @@ import filecmp
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, ClassVar, TypeVar, final
 
+from expost.accounting.claim import Budget
 from expost.checks.confidence import Confidence
 from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
-from expost.errors import SchemaMismatch
+from expost.checks.question import Question
+from expost.errors import NotDisjoint
+from expost.judge import OnPublic
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate
 from expost.tabular.source.reading import files_of, read_table
 from expost.tabular.table import Table
+
+D = TypeVar("D")
+U = TypeVar("U")
 
 SAME = "a check on the private records themselves is not free; give other records, or choose a private check."
 
@@ -21,12 +25,15 @@ SAME = "a check on the private records themselves is not free; give other record
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OnPublicTable:
-    """A check on public records, which costs nothing; ``public_check`` makes it."""
+    """A check on public records that were read under the schema, which costs nothing."""
 
-    table: Table
+    table: Any
     files: tuple[Path, ...]
+    public: ClassVar[bool] = True
 
-    def __call__(self, question: CentredSum[Table, Candidate], confidence: Confidence | None) -> PublicCheck[Candidate]:
+    def check(
+        self, question: Question[D, U], first: Budget, looks: int, confidence: Confidence | None
+    ) -> PublicCheck[U]:
         """The check."""
         return PublicCheck(lambda candidate: question.ask(candidate, self.table) >= 0)
 
@@ -35,21 +42,21 @@ class OnPublicTable:
         for path in private:
             for mine in self.files:
                 if same_file(mine, path):
-                    raise SchemaMismatch(f"the public records are read from the same file as the private ones: {SAME}")
+                    raise NotDisjoint(f"the public records are read from the same file as the private ones: {SAME}")
 
     def refuse_records(self, private: Table) -> None:
         """Refuse public records that are the private ones, in whatever order, format or compression they came."""
         if self.table.same_records(private):
-            raise SchemaMismatch(f"the public records are the same as the private ones: {SAME}")
+            raise NotDisjoint(f"the public records are the same as the private ones: {SAME}")
 
 
-def public_check(table: object, schema: Schema) -> OnPublicTable:
-    """A check on public records, which costs nothing; the records are read at once.
+def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
+    """The check on these public records, which are read at once.
 
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
     the private records, which is as little public.
     """
-    return OnPublicTable(read_table(table, schema), files_of(table))
+    return OnPublicTable(read_table(given.records, schema), files_of(given.records))
 
 
 def same_file(left: Path, right: Path) -> bool:

@@ -1,49 +1,35 @@
 """Synthetic tables: what a report says of them, and of no other job."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
-from expost.bill import billed
 from expost.errors import LedgerConflict
-from expost.jobs.synthesis.comparison import alone, joint
-from expost.jobs.synthesis.recipe import Synthesis, TableRecipe
+from expost.jobs.synthesis.climbing import Synthesis
+from expost.jobs.synthesis.comparison import Comparison, alone, comparison_section, joint
+from expost.jobs.synthesis.recipe import TableRecipe
 from expost.receipts.commitment import Commitment
 from expost.receipts.notation import budget_out
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report import charts as svg
 from expost.report import words
-from expost.report.charts import Comparison, safe
-from expost.report.coverage import coverage, looks
-from expost.report.facts import Facts, PlannedStop, Reading, Terms, versions
-from expost.report.page import html_table, prose, row, section
+from expost.report.charts import safe
+from expost.report.facts import Facts, PlannedStop
+from expost.report.outcomes import outcome_facts
+from expost.report.page import computed_with, covered_section, html_table, method_section, row, section
 from expost.tabular.marginals import Clique
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import why_unpaired
 from expost.text import Json
 
-COMPARED = (
-    "The records themselves are not shown, nor is anything computed from them for this page: both sides were released. "
-    "Counts of one column add up the released pairs that hold it. The distance is the total variation between the two "
-    "sides; one no larger than noise alone would cause is as good as can be known. Noise can make a count negative."
-)
-COVERS = (
-    "Covered: choosing what to measure, every noisy count{looks} and the decision to stop. The synthetic table and all "
-    "noisy counts that were released on the way may be seen by anybody."
-)
-PUBLIC = (
-    "Taken to be public: the schema, with the columns it names and every value and edge in it, the target {target}, "
-    "the {measure} asked for and every other setting. Whoever chose one of them by looking at these records has told "
-    "something that is not on the bill."
-)
+OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
 TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
-    "made-up records had to score the same alone, together, in another order and again."
+    "made-up records had to score the same alone, together, in another order and a second time."
 )
 
 
@@ -80,74 +66,78 @@ class TableJob:
     selection: Budget
     measured: tuple[Clique, ...]
     kind: ClassVar[str] = "Synthetic data"
-    unseen: ClassVar[str] = "held-out records that were not used to make them"
-    first: ClassVar[str] = "choosing what to measure"
+    rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
         "Gaussian": "noisy counts of each column",
         "SpanningTree": "which pairs of columns to count",
         "Brownian": "noisy counts of the pairs, refined",
     }
-    terms: ClassVar[Terms] = Terms(
-        rung="rung",
-        title="The ladder",
-        whole="the ladder",
-        onward="climbing",
-        top="to the top",
-        taken="climbed",
-        finer="finer",
+    covered: ClassVar[str] = (
+        "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
     )
 
-    @property
-    def product(self) -> str:
-        """The rows."""
-        return f"A classifier trained on the {self.rows:,} synthetic rows"
-
-    def size(self, facts: Facts) -> tuple[str, str, str]:
-        """Rows and columns."""
-        return "synthetic rows", f"{self.rows:,}", f"{len(self.schema)} columns"
+    def passed(self, facts: Facts) -> str:
+        """A classifier of the target stands for the table."""
+        asked = words.asked_for(facts)
+        if not facts.divided:
+            return (
+                f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check "
+                f"at {asked} on public records."
+            )
+        return (
+            f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check at "
+            f"{asked} on held-out records that were not used to make them."
+        )
 
     def name(self, place: int) -> str:
         """Its number."""
         return str(place)
 
-    def method(self, facts: Facts) -> tuple[str, ...]:
-        """Select, count, fit, draw, learn, try."""
+    def tile(self, facts: Facts) -> tuple[str, str, str]:
+        """Rows and columns."""
+        return "synthetic rows", f"{self.rows:,}", f"{len(self.schema)} columns"
+
+    def sections(self, facts: Facts) -> str:
+        """Released counts beside the synthetic table, the procedure, what the bound covers, and the schema."""
+        public = (
+            "Taken to be public: the schema, with the columns it names and every value and edge in it, the target "
+            f"{self.target}, the {facts.measure} asked for and every other setting. Choosing any of them by looking at "
+            "these records reveals something that is not on the bill."
+        )
+        return "".join(
+            (
+                comparison_section(self.alone, self.worst),
+                method_section(self._method(facts)),
+                covered_section(facts, OPEN, *([TRIED] if facts.divided else []), public),
+                self._schema(facts),
+            )
+        )
+
+    def _method(self, facts: Facts) -> tuple[str, ...]:
+        """Select, count, fit, draw, learn, check."""
         return (
-            *words.divided(facts),
-            "Each column was counted with noise, and pairs of columns that belong together were chosen at random, "
-            "stronger pairs being likelier. Both are on the bill.",
+            *words.parts(facts),
+            "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
+            "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
-            f"On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
-            f"model was fitted to the noisy counts, a table drawn from it, and {self.target} learnt from that table.",
-            words.tried(facts),
-            "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed without "
+            "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
+            "model was fitted to the noisy counts, a table was drawn from it, and a classifier that predicts "
+            f"{self.target} was trained on that table.",
+            words.checked(facts),
+            "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
         )
 
-    def exhibits(self) -> str:
-        """Released counts beside the synthetic table."""
-        marks = '<i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval'
-        worst: tuple[str, ...] = ()
-        if self.worst is not None:
-            worst = ("<h3>The pair farthest beyond its noise</h3>", _charts([self.worst], "charts one"))
-        note = f'<p class="note">{safe(COMPARED)}</p>'
-        title = "Released counts beside the synthetic table"
-        return section(title, note, f'<p class="key note">{marks}</p>', _charts(self.alone, "charts"), *worst)
-
-    def appendix(self, facts: Facts) -> str:
-        """The schema, and what the bound is about."""
+    def _schema(self, facts: Facts) -> str:
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
         reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
-        told = ", ".join(f"{name} {version}" for name, version in facts.versions)
-        schema = section(
+        return section(
             "The schema",
             f"<p>{reviewed} Everything in it is public.</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows),
-            f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code><br/>{safe(told)}</p>',
+            f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code></p>',
+            computed_with(facts.versions),
         )
-        told_of = (COVERS.format(looks=looks(facts)), *((TRIED,) if facts.divided else ()))
-        public = PUBLIC.format(target=self.target, measure=facts.measure)
-        return f"{coverage(facts, *told_of, public)}{schema}"
 
     def receipt(self) -> Mapping[str, Json]:
         """The rows, which schema they follow, what each step of the selection might spend, and what was measured."""
@@ -167,32 +157,22 @@ def table_facts(
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if ledger.pledged is not outcome.pledge:
         raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
-    return Facts(
-        title=title,
+    return outcome_facts(
+        outcome,
+        ledger,
         job=_job(synthesis),
+        title=title,
         measure=measure(recipe),
         asked=recipe.accuracy,
+        held=synthesis.held,
+        check=recipe.judge(),
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
-        ended=outcome.ended,
-        cap=cap,
-        seeded=outcome.release.seeded,
-        floating=outcome.release.floating,
-        epsilon=outcome.epsilon,
-        delta=recipe.delta,
-        spent=outcome.release.spent,
-        pledge=outcome.pledge,
+        stops=table_stops(recipe, synthesis.plan),
         reason=synthesis.plan.reason,
         neighbours=recipe.schema.neighbours.value,
         because=because,
-        held=synthesis.held,
-        rungs=tuple(
-            Reading.of(line, outcome.pledge, asked=recipe.accuracy, held=synthesis.held) for line in outcome.history
-        ),
-        stops=table_stops(recipe, synthesis.plan),
-        bill=billed(ledger),
-        versions=versions(),
-        check=CheckOnRecord.of(recipe.judge()),
+        cap=cap,
     )
 
 
@@ -237,7 +217,7 @@ def _job(synthesis: Synthesis) -> TableJob:
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
         schema_digest=schema_digest(schema),
-        selection=synthesis.recipe.half,
+        selection=synthesis.recipe.selection.half,
         measured=tuple(synthesis.measured),
     )
 
@@ -257,13 +237,3 @@ def _missing(column: Column) -> str:
     if column.missing is not Missing.FALLBACK:
         return str(column.missing.value)
     return f"counted as {column.labels[int(column.encode([None])[0])]}"
-
-
-def _charts(comparisons: Iterable[Comparison], name: str) -> str:
-    return f'<div class="{name}">{"".join(map(_compared, comparisons))}</div>'
-
-
-def _compared(comparison: Comparison) -> str:
-    told = f"distance {100 * comparison.distance:.2g} %, by noise alone {100 * comparison.noise:.2g} %"
-    name = safe(" × ".join(comparison.columns))
-    return f'<div><h3>{name}</h3>{svg.bars(comparison)}<p class="note">{prose(told)}</p></div>'

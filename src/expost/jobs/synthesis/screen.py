@@ -6,7 +6,7 @@ from rich.table import Table
 from expost.accounting.plan import Plan
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.report.digits import price, small
-from expost.search import Line
+from expost.report.facts import Reading
 from expost.tabular.model.footprint import Footprint, in_words
 from expost.tabular.selection import queries, why_unpaired
 from expost.terminal.live import VERDICTS, paragraph
@@ -16,15 +16,12 @@ from expost.terminal.steady import spelled
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
 
 
-def rung_cells(recipe: TableRecipe, line: Line, held: float) -> tuple[str, str, str]:
-    """A rung that is done: its price, its noisy accuracy and its verdict."""
-    verdict, accuracy = line.verdict, "—"
-    if verdict is not None and verdict.margin is not None and verdict.std is not None:
-        share = float(recipe.accuracy) + verdict.margin / held
-        width = 1.0 if recipe.assurance is None else recipe.assurance.width
-        accuracy = f"{share:.3f} ± {width * verdict.std / held:.3f}"
-    passed = None if verdict is None else verdict.passed
-    return price(line.epsilon), accuracy, VERDICTS[passed]
+def rung_cells(rung: Reading, width: float) -> tuple[str, str, str]:
+    """A rung that is done: its price, its noisy accuracy with ``width`` standard errors, and its verdict."""
+    answer = "—"
+    if rung.accuracy is not None and rung.error is not None:
+        answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
+    return price(rung.epsilon), answer, VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
@@ -32,12 +29,12 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console, domain = Console(highlight=False), recipe.schema.domain
     star = queries(domain, recipe.target, ())
     pairs = len(star) + max(0, len(domain) - 2)
-    reach = recipe.marginals(star).statistic.l2_squared * pairs / len(star)
+    reach = recipe.selection.marginals(star).statistic.l2_squared * pairs / len(star)
     needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {needed.cells:,} cells.\n"
         f"Fitting it takes at most {in_words(needed.bytes)} of memory.\n"
-        f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
+        f"PairSelection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
     if alone:
         paragraph(console, alone)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from expost.folders.delivery import deliver
-from expost.jobs.tunings.report import of_tuning, tuning_page, tuning_receipt
+from expost.jobs.tunings.receipt import tuning_receipt
+from expost.jobs.tunings.report import of_tuning, tuning_page
 from expost.receipts.receipt import receipt_text
 from expost.training.head.score import Classifier
 from expost.training.tuned import Tuned

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from expost.errors import InvalidValue
+from expost.errors import SchemaMismatch
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.selection import Edge, affordable
 
@@ -62,16 +62,16 @@ def require_room(domain: Mapping[str, int], target: str) -> None:
     others = sorted((name for name in domain if name != target), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."
     if needed.counts > MOST_CELLS:
-        raise InvalidValue(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
+        raise SchemaMismatch(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
     if room is not None and needed.bytes > room:
-        raise InvalidValue(
-            f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there are "
+        raise SchemaMismatch(
+            f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there is room for "
             f"{in_words(room)}: {advice}"
         )
 
 
 def memory() -> int | None:
-    """Bytes of memory that this machine has, or this container may use; None where neither is told."""
+    """Bytes of memory that this machine has, or this container may use; None if neither is known."""
     try:
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, OSError, ValueError):

@@ -8,7 +8,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
 from expost.numerics import positive
 from expost.tabular.model import sampling
@@ -38,7 +38,7 @@ class Measured:
     def __post_init__(self) -> None:
         positive(self.variance, "variance")
         if np.ndim(self.values) != len(self.clique) or not np.isfinite(self.values).all():
-            raise SchemaMismatch(f"a marginal over columns {self.clique} needs one finite number per cell.")
+            raise InvalidValue(f"a marginal over columns {self.clique} needs one finite number per cell.")
 
 
 @final
@@ -69,7 +69,7 @@ class Model:
         connects them, and are refused if that has more than ``LARGEST`` cells.
         """
         if len(set(clique)) != len(clique) or not set(clique) <= set(range(len(self.domain))):
-            raise SchemaMismatch(f"the clique is {clique}; give distinct columns from 0 to {len(self.domain) - 1}.")
+            raise InvalidValue(f"the clique is {clique}; give distinct columns from 0 to {len(self.domain) - 1}.")
         place = self.junction.home(clique)
         if place is None:
             return self.total * _eliminate(self._ancestors(clique), clique, self.domain)
@@ -107,7 +107,7 @@ class Model:
                 others = [other for other in clique if other != column]
                 for other in others:
                     if rows[other].max(initial=0) >= self.domain[other] or rows[other].min(initial=0) < 0:
-                        raise SchemaMismatch(f"column {other} holds codes outside 0 … {self.domain[other] - 1}.")
+                        raise InvalidValue(f"column {other} holds codes outside 0 … {self.domain[other] - 1}.")
                 logs += np.moveaxis(table, clique.index(column), -1)[tuple(rows[other] for other in others)]
         return logs
 
@@ -145,9 +145,9 @@ def _check(junction: Junction, measured: Sequence[Measured]) -> None:
     for each in measured:
         expected = shape(junction.domain, each.clique) if junction.home(each.clique) is not None else None
         if expected is None:
-            raise SchemaMismatch(f"no clique of the junction tree holds columns {each.clique}; build it with them.")
+            raise InvalidValue(f"no clique of the junction tree holds columns {each.clique}; build it with them.")
         if np.shape(each.values) != expected:
-            raise SchemaMismatch(
+            raise InvalidValue(
                 f"the marginal over columns {each.clique} has shape {np.shape(each.values)}, "
                 f"but the domain has {expected}; give one value per cell."
             )
@@ -190,7 +190,7 @@ def _sum_out(factors: Sequence[Factor], keep: Clique, domain: Sequence[int]) -> 
     columns = sorted({*keep, *itertools.chain.from_iterable(columns for columns, _ in factors)})
     cells = math.prod(shape(domain, tuple(columns)))
     if cells > LARGEST:
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"this marginal needs a table of {cells:,} cells over columns {tuple(columns)}; the limit is {LARGEST:,}. "
             "Ask for fewer columns, or for columns that were measured together."
         )

@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import Floats
 from expost.tabular.model.junction import Clique, Junction
 
@@ -71,7 +71,7 @@ class Passes:
         for clique, bound in zip(cliques, self.bounds, strict=False):
             place = junction.home(clique)
             if place is None:
-                raise SchemaMismatch(f"no clique of the junction tree holds columns {clique}; build it with them.")
+                raise InvalidValue(f"no clique of the junction tree holds columns {clique}; build it with them.")
             rows.append(bound + project(junction.domain, junction.nodes[place].columns, clique))
             columns.append(np.arange(self.offsets[place], self.offsets[place + 1]))
         self._asked, self._cells = np.concatenate(rows), np.concatenate(columns)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 
 Clique: TypeAlias = tuple[int, ...]
 Graph: TypeAlias = dict[int, set[int]]
@@ -48,7 +48,7 @@ class Junction:
         """The smaller of two triangulations (least fill, fewest cells) of the graph that joins each clique."""
         sizes = tuple(int(size) for size in domain)
         if not sizes or min(sizes) < 1:
-            raise SchemaMismatch(f"the domain is {sizes}; give at least one column, each with at least one value.")
+            raise InvalidValue(f"the domain is {sizes}; give at least one column, each with at least one value.")
         graph: Graph = {column: set() for column in range(len(sizes))}
         for clique in cliques:
             _check(clique, len(sizes))
@@ -77,7 +77,7 @@ class Junction:
 
 def _check(clique: Clique, columns: int) -> None:
     if list(clique) != sorted(set(clique)) or not clique or not 0 <= clique[0] <= clique[-1] < columns:
-        raise SchemaMismatch(f"the clique is {clique}; give increasing column numbers from 0 to {columns - 1}.")
+        raise InvalidValue(f"the clique is {clique}; give increasing column numbers from 0 to {columns - 1}.")
 
 
 def _cells(domain: Sequence[int], clique: Iterable[int]) -> int:

@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from expost.errors import InvalidValue
+from expost.errors import SchemaMismatch
 from expost.noise import Floats, Integers, Noise
 from expost.tabular.schema.column import (
     Cells,
@@ -104,7 +104,7 @@ class IntegerBins:
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, WHOLE_LIMIT)
         if any(math.isfinite(edge) and edge != int(edge) for edge in self.edges):
-            raise InvalidValue(f"an edge of integer column {self.name} is not whole; round it or use kind numeric.")
+            raise SchemaMismatch(f"an edge of integer column {self.name} is not whole; round it or use kind numeric.")
 
     @property
     def size(self) -> int:
@@ -183,10 +183,12 @@ def check_edges(name: str, edges: Edges, limit: float) -> None:
     """Refuse edges that do not bound bins."""
     check_domain(name, len(edges) - 1)
     if not all(left < right for left, right in pairwise(edges)):
-        raise InvalidValue(f"the edges of column {name} do not increase; list each once, smallest first.")
+        raise SchemaMismatch(f"the edges of column {name} do not increase; list each once, smallest first.")
     finite = [edge for edge in edges if math.isfinite(edge)]
     if not finite or max(map(abs, finite)) > limit:
-        raise InvalidValue(f"the edges of column {name} need a finite one, and none beyond ±{limit:g} but infinity.")
+        raise SchemaMismatch(
+            f"the edges of column {name} need at least one finite value, and none beyond ±{limit:g} except infinity."
+        )
 
 
 def place(edges: Edges, closed: Closed, value: float | None) -> int | None:

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidValue
+from expost.errors import SchemaMismatch
 from expost.noise import Integers, Noise
 
 Cells: TypeAlias = Sequence[str | None]
@@ -52,9 +52,7 @@ class Column(Protocol):
     """
 
     @property
-    def name(self) -> str:
-        """The column's name in the table."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def missing(self) -> Missing:
@@ -154,4 +152,4 @@ def with_missing_label(labels: tuple[str, ...], missing: Missing) -> tuple[str, 
 def check_domain(name: str, count: int) -> None:
     """Refuse a domain with nothing in it, or too much."""
     if not 1 <= count <= LARGEST_DOMAIN:
-        raise InvalidValue(f"column {name} has {count} values; a domain has 1 to {LARGEST_DOMAIN}: list or bin them.")
+        raise SchemaMismatch(f"column {name} has {count} values; a domain has 1 to {LARGEST_DOMAIN}: list or bin them.")

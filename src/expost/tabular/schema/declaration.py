@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from typing import TypeVar, final
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import SchemaMismatch
 from expost.tabular.schema.binned import Closed, DateEdge, Dates, IntegerBins, Numeric
 from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
@@ -39,14 +39,13 @@ class Fields:
         return value if isinstance(value, kind) else None
 
     def has(self, key: str) -> bool:
-        """Whether the setting is there."""
         return key in self._left
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:
         """What the word means, refused unless it is one of these."""
         word = self.take(key, str)
         if word not in words:
-            raise SchemaMismatch(f"{key} of {self.where} is {word}; it is one of {', '.join(words)}.")
+            raise SchemaMismatch(f"{key} of {self.where} is {word}; it must be one of {', '.join(words)}.")
         return words[word]
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -60,14 +59,14 @@ class Fields:
         """A list of whole numbers."""
         values = self.take(key, list)
         if not all(type(value) is int for value in values):
-            raise InvalidValue(f"{key} of {self.where} is not a list of whole numbers; correct it.")
+            raise SchemaMismatch(f"{key} of {self.where} is not a list of whole numbers; correct it.")
         return tuple(values)
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """A list of numbers, which may be infinite."""
         values = self.take(key, list)
         if not all(type(value) in (int, float) for value in values):
-            raise InvalidValue(f"{key} of {self.where} is not a list of numbers; correct it.")
+            raise SchemaMismatch(f"{key} of {self.where} is not a list of numbers; correct it.")
         return tuple(values)
 
     def dates(self, key: str) -> tuple[DateEdge, ...]:
@@ -75,7 +74,7 @@ class Fields:
         try:
             return tuple(map(_day, self.take(key, list)))
         except ValueError:
-            raise InvalidValue(f"{key} of {self.where} is not a list of dates such as 2024-01-31.") from None
+            raise SchemaMismatch(f"{key} of {self.where} is not a list of dates such as 2024-01-31.") from None
 
     def missing(self) -> Missing:
         """What a missing value becomes: true for a category of its own, "drop", or false for the fallback."""
@@ -89,7 +88,7 @@ class Fields:
     def finish(self) -> None:
         """Refuse whatever is left."""
         if self._left:
-            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which means nothing there; remove it.")
+            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which has no meaning there; remove it.")
 
 
 def column(table: object) -> Column:
@@ -142,7 +141,9 @@ def _integer(name: str, fields: Fields) -> Column:
         return Integer(name, fields.whole("values"), fields.missing())
     ends = fields.whole("range")
     if len(ends) != 2 or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
-        raise InvalidValue(f"range of column {name} is not [first, last] with up to {LARGEST_DOMAIN} numbers; bin it.")
+        raise SchemaMismatch(
+            f"range of column {name} is not [first, last] with up to {LARGEST_DOMAIN} numbers; bin it."
+        )
     return Integer(name, tuple(range(ends[0], ends[1] + 1)), fields.missing())
 
 

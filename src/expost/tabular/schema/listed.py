@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import SchemaMismatch
 from expost.noise import Noise
 from expost.tabular.schema.column import (
     Cells,
@@ -47,7 +47,9 @@ class Categorical:
         if any(value != value.strip() or not value for value in known):
             raise SchemaMismatch(f"column {self.name} lists a value that is blank or has space around it; trim it.")
         if self.fallback is not None and (self.other is not None or self.fallback not in self.values):
-            raise SchemaMismatch(f"the fallback of column {self.name} is not one of its values, or it has `other` too.")
+            raise SchemaMismatch(
+                f"the fallback of column {self.name} is not one of its values, or it also has `other`."
+            )
 
     @property
     def _known(self) -> tuple[str, ...]:
@@ -77,7 +79,6 @@ class Categorical:
         return coded(cells, lambda cell: place.get(cell, unknown), len(known), self.missing, unknown)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """The texts."""
         known = np.array(self._known, dtype=np.object_)
         return with_missing(known[value_codes(codes, len(known))], codes, len(known), self.missing)
 
@@ -110,7 +111,6 @@ class Boolean:
         return coded(cells, _truth, 2, self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """Truth values."""
         return with_missing(value_codes(codes, 2) == 1, codes, 2, self.missing)
 
 
@@ -126,9 +126,9 @@ class Integer:
     def __post_init__(self) -> None:
         check_domain(self.name, len(self.values))
         if any(left >= right for left, right in pairwise(self.values)):
-            raise InvalidValue(f"the values of column {self.name} do not increase; list each once, smallest first.")
+            raise SchemaMismatch(f"the values of column {self.name} do not increase; list each once, smallest first.")
         if max(map(abs, self.values)) > 2**53:
-            raise InvalidValue(f"a value of column {self.name} is beyond 2**53; declare it as categorical.")
+            raise SchemaMismatch(f"a value of column {self.name} is beyond 2**53; declare it as categorical.")
 
     @property
     def size(self) -> int:
@@ -162,7 +162,6 @@ class Integer:
         return coded(cells, self._nearest, len(self.values), self.missing)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """The numbers."""
         values = np.array(self.values, dtype=np.int64)
         return with_missing(values[value_codes(codes, len(values))], codes, len(values), self.missing)
 

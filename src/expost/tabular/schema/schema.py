@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from expost.errors import SchemaMismatch
+from expost.errors import SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import Fields, column, toml
@@ -66,9 +66,9 @@ class Schema:
         try:
             table = toml_in(text)
         except tomllib.TOMLDecodeError as error:
-            raise SchemaMismatch(f"the schema is not TOML: {str(error).removesuffix('.')}.") from None
+            raise Unreadable(f"the schema is not TOML: {str(error).removesuffix('.')}.") from None
         except ValueError:  # a number of thousands of digits, or brackets or keys as deep
-            raise SchemaMismatch("the schema has a number too long or lists too deep to be read; correct it.") from None
+            raise Unreadable("the schema has a number too long or lists too deep to be read; correct it.") from None
         fields = Fields(table, "the schema")
         neighbours = fields.choice("neighbours", RELATIONS)
         reviewed = fields.optional("reviewed", bool) or False
@@ -94,7 +94,6 @@ class Schema:
         return {each.name: each.size for each in self.columns}
 
     def __getitem__(self, name: str) -> Column:
-        """The column of that name."""
         for each in self.columns:
             if each.name == name:
                 return each
@@ -128,6 +127,6 @@ def _content(path: Path) -> str:
     try:
         return bounded_text(path, MOST_BYTES)
     except (OSError, ValueError):
-        raise SchemaMismatch(
+        raise Unreadable(
             f"the schema {path} is not a readable UTF-8 file of at most {MOST_BYTES:,} bytes; check its name."
         ) from None

@@ -98,7 +98,7 @@ def _layout(block: bytes, delimiter: int, width: int) -> tuple[Places, Places]:
         ends = _unquoted(letters, delimiter, ends, quotes)
     lines = letters[ends] == LINE_END
     if len(ends) % width or lines[width - 1 :: width].sum() * width != len(ends) or lines.sum() * width != len(ends):
-        raise ValueError("the file has a line with another number of fields than its header.")
+        raise ValueError("the file has a line with a different number of fields than its header.")
     return ends, quotes
 
 
@@ -112,7 +112,7 @@ def _unquoted(letters: Letters, delimiter: int, ends: Places, quotes: Places) ->
     opened, closed = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]
     for beside in (opened, closed):
         if not ((beside == delimiter) | (beside == LINE_END) | (beside == QUOTE)).all():
-            raise ValueError("the file has a quote that is not at an end of its field.")
+            raise ValueError("the file has a quote that is not at either end of its field.")
     inside = np.searchsorted(quotes, ends) % 2 == 1
     if len(quotes) % 2 or (letters[ends[inside]] == LINE_END).any():
         raise ValueError("the file has a line break inside a field.")

@@ -12,7 +12,7 @@ from typing import final
 import duckdb
 from duckdb import DuckDBPyRelation
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.tabular.source.delimited import Delimited
 from expost.tabular.source.engine import confined, connection, literal
 
@@ -34,7 +34,6 @@ class Rows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.neighbours.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
@@ -49,7 +48,7 @@ def from_query(sql: str) -> Rows:
     """The rows that one SELECT selects from the Parquet files that it names; it can do nothing else."""
     statements = duckdb.connect(":memory:").extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise SchemaMismatch("the DuckDB query is not one SELECT; write a single one after duckdb: instead.")
+        raise InvalidValue("the DuckDB query is not one SELECT; write a single SELECT after duckdb: instead.")
     return Rows(confined(named_files(sql)).sql(sql))
 
 
@@ -58,7 +57,7 @@ def named_files(sql: str) -> tuple[Path, ...]:
     named = [path for path in map(Path, _quoted(sql)) if _is_file(path)]
     guessed = [path.name for path in named if not path.name.lower().endswith(PARQUET_SUFFIXES)]
     if guessed:
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"the DuckDB query names {guessed[0]}, which is not a Parquet file: DuckDB would guess from its records "
             "how to read it; name Parquet files only."
         )
@@ -68,12 +67,12 @@ def named_files(sql: str) -> tuple[Path, ...]:
 def from_file(path: Path) -> Rows | Delimited:
     """The rows of a CSV or Parquet file, told apart by its name."""
     if not path.is_file():
-        raise SchemaMismatch(f"there is no file {path}; check its name.")
+        raise Unreadable(f"there is no file {path}; check its name.")
     if path.name.lower().endswith(PARQUET_SUFFIXES):
         return Rows(connection().read_parquet(literal(path)))
     if path.name.lower().endswith(CSV_SUFFIXES):
         return Delimited.of(path)
-    raise SchemaMismatch(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
+    raise Unreadable(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
 
 
 def _plain(name: str, kind: str) -> duckdb.Expression:
@@ -95,7 +94,7 @@ def _quoted(sql: str) -> Iterator[str]:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is such a file; a text that cannot be the name of one is none."""
+    """Whether there is such a file; a text that cannot be a file name is not one."""
     try:
         return path.is_file()
     except (OSError, ValueError):

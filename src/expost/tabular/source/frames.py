@@ -13,7 +13,7 @@ import duckdb
 import narwhals as nw
 from duckdb import DuckDBPyRelation
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.source.engine import connection
 from expost.tabular.source.files import CHUNK
@@ -36,11 +36,10 @@ class Frame:
 
     @classmethod
     def of(cls, native: object) -> "Frame":
-        """The frame behind a native one."""
         try:
             known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
         except TypeError:
-            raise SchemaMismatch(
+            raise InvalidValue(
                 f"a {type(native).__name__} is not a table; give a file, a DuckDB query, or a pandas, polars or Arrow "
                 "frame."
             ) from None
@@ -48,7 +47,6 @@ class Frame:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self.frame.columns)
 
     @property
@@ -75,11 +73,11 @@ def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
 
 
 def write_table(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
-    """Write columns, or a frame of any kind, to a file; its name says the format unless it is given."""
+    """Write columns, or a frame of any kind, to a file; its name tells the format unless one is given."""
     place = Path(path)
     chosen = _format(place) if format is None else format
     if not place.parent.is_dir():
-        raise SchemaMismatch(f"there is no folder {place.parent} to write {place.name} in; create it first.")
+        raise InvalidValue(f"there is no folder {place.parent} to write {place.name} in; create it first.")
     native = _relation(table) if isinstance(table, Mapping) else table
     if isinstance(native, DuckDBPyRelation):
         write_native = native.write_csv if chosen is Format.CSV else native.write_parquet
@@ -90,14 +88,17 @@ def write_table(path: Path | str, table: object, format: Format | None = None) -
     elif chosen is Format.CSV:
         Frame.of(native).frame.write_csv(place)
     else:
-        Frame.of(native).frame.write_parquet(place)
+        try:
+            Frame.of(native).frame.write_parquet(place)
+        except ImportError:  # pandas writes Parquet by another package, which it does not require
+            raise NotInstalled("writing a pandas frame as Parquet needs pyarrow; install it, or write CSV.") from None
 
 
 def _format(path: Path) -> Format:
     for chosen in Format:
         if path.suffix.lower() == f".{chosen.value}":
             return chosen
-    raise SchemaMismatch(f"{path.name} ends in neither .csv nor .parquet; rename it or give a format.")
+    raise InvalidValue(f"{path.name} ends in neither .csv nor .parquet; rename it or give a format.")
 
 
 def _relation(columns: Mapping[str, Values]) -> DuckDBPyRelation:

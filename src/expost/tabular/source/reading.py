@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar, final
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from expost.errors import ExpostError, SchemaMismatch
+from expost.errors import ExpostError, SchemaMismatch, Unreadable
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
@@ -45,7 +45,7 @@ class Withheld:
     """Why something could not be read, without anything of what was."""
 
     sentence: str
-    interrupted: bool = False
+    kind: type[ExpostError | KeyboardInterrupt] = Unreadable
 
 
 def read_table(source: object, schema: Schema) -> Table:
@@ -72,7 +72,7 @@ def read_table(source: object, schema: Schema) -> Table:
 def revealed(result: T | Withheld) -> T:
     """The result, or a refusal or an interrupt that shows nothing of the rows."""
     if isinstance(result, Withheld):
-        raise KeyboardInterrupt(result.sentence) if result.interrupted else SchemaMismatch(result.sentence)
+        raise result.kind(result.sentence)
     return result
 
 
@@ -97,12 +97,13 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
     try:
         return run()
     except ExpostError as refusal:
-        return Withheld(str(refusal))
+        return Withheld(str(refusal), type(refusal))
     except KeyboardInterrupt:
-        return Withheld("interrupted while the table was read.", interrupted=True)
+        return Withheld("interrupted while the table was read.", KeyboardInterrupt)
     except Exception as error:  # noqa: BLE001  whatever it is, it was raised with rows at hand and may quote them
         # DuckDB tells of the interrupt key in an error of its own
-        return Withheld(_complaint(source), interrupted=str(error) == "Query interrupted")
+        kind = KeyboardInterrupt if str(error) == "Query interrupted" else Unreadable
+        return Withheld(_complaint(source), kind)
 
 
 def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
@@ -159,7 +160,7 @@ def _read(source: object, schema: Schema) -> Table:
         raise SchemaMismatch(f"the table does not have exactly one column {', '.join(lacking)}; correct the schema.")
     parts = [_coded(chunk, schema) for chunk in table.chunks(schema.names)]
     if not parts:
-        raise SchemaMismatch("the table has no rows; check that it is the right one and written to its end.")
+        raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
     columns = {name: np.concatenate([part[name] for part in parts]) for name in schema.names}
     return Table(schema, columns, table.kind if isinstance(table, Frame) else Kind.DUCKDB)
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, NotInstalled
 
 Array: TypeAlias = Any
 """A NumPy array or a torch tensor: this package's adapter to both."""
@@ -90,12 +90,10 @@ class InTorch:
 
     @property
     def name(self) -> str:
-        """The device."""
         return f"torch on {self._device}"
 
     @property
     def functions(self) -> Any:
-        """Torch."""
         return self._torch
 
     def put(self, array: NDArray[Any]) -> Array:
@@ -127,7 +125,7 @@ def on(device: str | None) -> Arrays:
     if device is None:
         return InNumpy()
     if importlib.util.find_spec("torch") is None:
-        raise InvalidValue(f"the device {device} needs torch; install expost[training], or leave the device out.")
+        raise NotInstalled(f"the device {device} needs torch; install expost[training], or leave the device out.")
     torch = importlib.import_module("torch")
     try:
         torch.zeros(1, dtype=torch.float64, device=device)

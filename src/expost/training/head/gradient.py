@@ -30,7 +30,7 @@ ODDS = np.round(UNIT * np.exp(-np.arange(LOWEST * STEPS) / STEPS))
 
 
 class Summation(Protocol):
-    """How clipped gradients are added up and made noisy. Implemented by Floating and Exact.
+    """How clipped gradients are added up and made noisy. Implemented by FloatSums and IntegerSums.
 
     What must hold: the outer product of a record's factors and prepared features has norm ``reach`` at most and does
     not depend on other records, and ``noise`` is at least as private for their sum as Gaussian noise of standard
@@ -65,7 +65,7 @@ class Summation(Protocol):
 
 
 @final
-class Floating:
+class FloatSums:
     """Single precision and floating-point Gaussian noise: fast, but rounding is not covered by the bound."""
 
     __slots__ = ()
@@ -103,7 +103,7 @@ class Floating:
 
 
 @final
-class Exact:
+class IntegerSums:
     """Sums of integers and exact integer noise: the bound holds for the machine's arithmetic too.
 
     Features and error of a record are rounded to integer vectors, whose norms are checked in integers; their outer

@@ -10,7 +10,7 @@ from typing import TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue, Unreadable
 from expost.noise import Integers
 
 Features: TypeAlias = NDArray[np.float32]
@@ -34,21 +34,21 @@ class Labelled:
             with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is refused
                 rows, targets = np.asarray(features, np.float32), np.asarray(labels)
         except (TypeError, ValueError, OverflowError):
-            raise SchemaMismatch("the features are not an array of numbers; give a row per record.") from None
+            raise InvalidValue("the features are not an array of numbers; give a row per record.") from None
         if rows.ndim != 2 or targets.shape != rows.shape[:1]:
-            raise SchemaMismatch("features and labels do not match; give a row of features and a label per record.")
+            raise InvalidValue("features and labels do not match; give a row of features and a label per record.")
         if classes < 2:
             raise InvalidValue("there is only one class; a classifier needs at least two.")
         whole = np.issubdtype(targets.dtype, np.integer)
         if not whole or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
-            raise SchemaMismatch(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
+            raise InvalidValue(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
         if not np.isfinite(rows).all():
-            raise SchemaMismatch("a feature is NaN or infinite; fill or drop such records first.")
+            raise InvalidValue("a feature is NaN or infinite; fill or drop such records first.")
         return cls(rows, targets.astype(np.int64))
 
     @property
     def width(self) -> int:
-        """Features a record."""
+        """Features per record."""
         return int(self.features.shape[1])
 
     def __len__(self) -> int:
@@ -80,9 +80,11 @@ def read_npz(
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in names if name in stored}
     except UNREADABLE:
-        raise SchemaMismatch(f"{path} is not a readable .npz file; save it with numpy.savez.") from None
+        raise Unreadable(f"cannot read {path} as an .npz file; save it with numpy.savez.") from None
     missing = [name for name in names if name not in arrays]
     if missing:
-        raise SchemaMismatch(f"{path} holds no array named {missing[0]}; save features and labels under those names.")
+        raise Unreadable(
+            f"{path} does not hold an array named {missing[0]}; save features and labels under those names."
+        )
     features, labels = (arrays[name] for name in names)
     return features, labels

@@ -19,10 +19,12 @@ from expost.norms import row_norms
 from expost.numerics import positive
 from expost.private import Neighbours
 from expost.release import Past
+from expost.rules import Due, Recorded
 from expost.training.head.arrays import Array, Arrays, InNumpy
-from expost.training.head.gradient import Exact, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam, Optimizer
+from expost.training.steps import steps_due
 
 Told: TypeAlias = Callable[[int, int], None]
 Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]
@@ -64,11 +66,12 @@ class Head:
     clip: float = 1.0
     batch: float = 64.0
     optimizer: Optimizer = field(default_factory=Adam)
-    summation: Summation = field(default_factory=Exact)
+    summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     drop: float = 0.1
     drop_after: int | None = None
     told: Told | None = None
+    name: ClassVar[str] = "Head"
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
@@ -95,6 +98,11 @@ class Head:
             "noise multiplier": str(self.descent.noise_multiplier),
             "noise": "floating-point Gaussian" if self.floating else "exact discrete Gaussian",
         }
+
+    @staticmethod
+    def rule(line: Recorded) -> Due:
+        """Steps, rate and noise give the curve."""
+        return steps_due(line)
 
     def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
         """Go on from the last release for as many steps as the budget pays for."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from expost.checks.question import accuracy_threshold
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real
@@ -48,7 +48,9 @@ class Classifier:
     def predict_unit(self, rows: Features) -> Integers:
         """The same for rows that are scaled already."""
         if rows.ndim != 2 or rows.shape[1] + 1 != self.weights.shape[1]:
-            raise SchemaMismatch(f"this head reads rows of {self.weights.shape[1] - 1} features; give as many.")
+            raise InvalidValue(
+                f"this head reads rows of {self.weights.shape[1] - 1} features; give rows of that length."
+            )
         weights = np.round(np.clip(np.nan_to_num(self.weights), -LARGEST_WEIGHT, LARGEST_WEIGHT) * GRID)
         scores = np.round(rows.astype(np.float64) * GRID) @ weights[:, :-1].T + weights[:, -1] * GRID
         return np.asarray(np.argmax(scores, axis=1), np.int64)

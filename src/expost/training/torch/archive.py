@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor, nn
 
-from expost.errors import SchemaMismatch
+from expost.errors import Unreadable
 
 MARK = b"\nexpost sha256 "
 """What stands between the weights and the digest; torch reads a file that goes on behind its end."""
@@ -27,8 +27,8 @@ def read_archive(path: Path) -> Any:
             _require_unchanged(path, file)
             return torch.load(file, map_location="cpu", weights_only=True)
     except FileNotFoundError:
-        raise SchemaMismatch(f"there is no checkpoint {path}; begin with Trainer(..., checkpoint=...).") from None
-    except SchemaMismatch:
+        raise Unreadable(f"there is no checkpoint {path}; begin with Trainer(..., checkpoint=...).") from None
+    except Unreadable:
         raise
     except UNREADABLE:
         raise _stranger(path) from None
@@ -52,7 +52,7 @@ def write_archive(path: Path, stored: dict[str, Any]) -> None:
 
 
 def identity(path: Path) -> tuple[int, int, int] | None:
-    """What changes when anybody writes the file anew; None while there is no file."""
+    """What changes when anybody rewrites the file; None while there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -69,12 +69,12 @@ def _require_unchanged(path: Path, file: BinaryIO) -> None:
     if file.read(len(MARK)) != MARK:
         raise _stranger(path)
     if file.read() != digest:
-        raise SchemaMismatch(f"{path} was changed since it was written, and its bill with it; restore it from a copy.")
+        raise Unreadable(f"{path} was changed since it was written, and its bill with it; restore it from a copy.")
     file.seek(0)
 
 
-def _stranger(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
+def _stranger(path: Path) -> Unreadable:
+    return Unreadable(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
 
 
 def _digest(file: BinaryIO, content: int) -> bytes:

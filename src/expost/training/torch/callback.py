@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from expost.checks.gaussian import BalancedCheck
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
+from expost.judge import BALANCED, Judge
 from expost.numerics import Real
 from expost.training.torch.trainer import ACCURACY, APART, CONFIDENCE, Trainer
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     from expost.search import Outcome
     from expost.training.head.score import Target
-    from expost.training.torch.course import CheckKind
-    from expost.training.torch.records import Given, Public
+    from expost.training.torch.records import Given
     from expost.training.torch.scores import Score
 
 
@@ -44,12 +43,12 @@ class Callback:
         trainer: Trainer,
         target: "Target",
         *,
-        on: "Given | Public",
+        on: "Given | None" = None,
         score: "Score" = ACCURACY,
         releases: int,
         every: str,
         delta: float,
-        check: "CheckKind" = BalancedCheck,
+        check: Judge = BALANCED,
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
@@ -73,7 +72,7 @@ class Callback:
 
     @property
     def outcome(self) -> "Outcome[nn.Module] | None":
-        """What the run came to; None while it goes on."""
+        """The result of the run; None while it lasts."""
         return self._outcome
 
     def on_fit_start(self, trainer: Host, module: object) -> None:
@@ -124,7 +123,7 @@ class Callback:
 
 def _require_empty(optimizer: "Optimizer") -> None:
     if any(group["params"] for group in optimizer.param_groups):
-        raise SchemaMismatch(
+        raise InvalidValue(
             "the loop has an optimiser of its own, whose steps would be on no bill; let configure_optimizers return "
             "None, set automatic_optimization to False, and let training_step do nothing."
         )

@@ -12,14 +12,15 @@ from torch import Tensor, strided
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops, Pledge
-from expost.errors import LedgerConflict, SchemaMismatch
+from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Fact, Hold, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past
-from expost.step import Verdict
+from expost.training.steps import CARRIED
 from expost.training.torch.archive import identity, read_archive, write_archive
 from expost.training.torch.paid import MOST, Paid, count, stored_fraction, stored_verdict, verdict_in
 from expost.training.torch.resumption import Prospect, Standing
@@ -38,6 +39,7 @@ class Carried:
 
     carried: Promise
     weights: Weights
+    name: ClassVar[str] = CARRIED
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -80,7 +82,7 @@ class Checkpoint:
     def new(cls, path: Path, settings: Facts, weights: Weights) -> "Checkpoint":
         """For a run that begins; a file that is there already is somebody's bill, and refused."""
         if path.exists():
-            raise LedgerConflict(f"{path} holds a run already; go on with it by Trainer.resume, or name another file.")
+            raise LedgerConflict(f"{path} already holds a run; continue it with Trainer.resume, or name another file.")
         return cls(path, settings, weights)
 
     @classmethod
@@ -88,9 +90,9 @@ class Checkpoint:
         """A run that was begun earlier."""
         stored = read_archive(path)
         if not isinstance(stored, dict) or "format" not in stored:
-            raise SchemaMismatch(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
+            raise Unreadable(f"{path} is not a checkpoint of expost; name the file that Trainer wrote.")
         if stored["format"] != FORMAT:
-            raise SchemaMismatch(f"{path} was written by another version of expost; resume with that one.")
+            raise Unreadable(f"{path} was written by another version of expost; resume with that one.")
         try:
             return cls._decoded(path, stored)
         except (ValueError, TypeError, KeyError, OverflowError):
@@ -141,7 +143,7 @@ class Checkpoint:
         run that is over makes none.
         """
         if self._over and ahead:
-            raise LedgerConflict(f"the run in {self._path} is over, its weights are in the module; begin a new one.")
+            raise LedgerConflict(f"the run in {self._path} is over and its weights are in the module; begin a new one.")
         if self._plan and self._plan != plan:
             changed = next(name for name in (*plan, *self._plan) if self._plan.get(name) != plan.get(name))
             raise LedgerConflict(
@@ -177,7 +179,7 @@ class Checkpoint:
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on disk that at most this promise is about to be spent, on steps or on a question about the weights."""
-        if entry.what != Carried.__name__:  # that is on disk already
+        if entry.what != CARRIED:  # that is on disk already
             steps = int(entry.facts.get("steps", 0))
             self._bill(Paid(entry.part, promise, steps, 1))
             self._verdict = None  # an answer is about the weights before these steps, or about to be given
@@ -205,7 +207,9 @@ class Checkpoint:
 
     def _write(self) -> None:
         if identity(self._path) != self._written:
-            raise LedgerConflict(f"another process has written {self._path}; let one run at a time have a checkpoint.")
+            raise LedgerConflict(
+                f"another process has written {self._path}; let only one run at a time use a checkpoint."
+            )
         stored = {
             "format": FORMAT,
             "settings": dict(self._settings),
@@ -251,8 +255,8 @@ class Checkpoint:
         return loaded
 
 
-def _strange(path: Path) -> SchemaMismatch:
-    return SchemaMismatch(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
+def _strange(path: Path) -> Unreadable:
+    return Unreadable(f"the bill in {path} is not one that expost writes; restore the file from a copy.")
 
 
 def _settings(stored: Any) -> Facts:

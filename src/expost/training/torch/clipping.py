@@ -14,7 +14,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 from torch.optim import LBFGS, Optimizer
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.training.torch.inputs import Inputs, outputs_of, records_in, transform
 
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
@@ -125,27 +125,27 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
     """Refuse what cannot be trained privately, and bring the module to the device."""
     _require_separable(model)
     if not trainable(model):
-        raise SchemaMismatch("the module has no trainable parameters; set requires_grad on those to be trained.")
+        raise InvalidValue("the module has no trainable parameters; set requires_grad on those to be trained.")
     if any(is_lazy(each) for each in model.parameters()):
-        raise SchemaMismatch(
+        raise InvalidValue(
             "a layer has no weights before its first records; pass made-up ones through the module, then make the "
             "optimiser."
         )
     if any(each.dtype not in (torch.float32, torch.float64) for each in trainable(model)):
-        raise SchemaMismatch("gradients in half precision round above the clip; call float() on the module first.")
+        raise InvalidValue("gradients in half precision round above the clip; call float() on the module first.")
     if any(each._backward_hooks or each._post_accumulate_grad_hooks for each in trainable(model)):
-        raise SchemaMismatch("a weight has a hook that changes its gradient after the clip; remove the hook's handle.")
+        raise InvalidValue("a weight has a hook that changes its gradient after the clip; remove the hook's handle.")
     if isinstance(optimizer, LBFGS):
-        raise SchemaMismatch("LBFGS looks at the records several times a step; use an optimiser that looks once.")
+        raise InvalidValue("LBFGS looks at the records several times per step; use an optimiser that looks once.")
     if device is not None:
         try:
             torch.empty(0, device=device)
         except (RuntimeError, AssertionError):  # torch's own words for it differ by build
-            raise SchemaMismatch(f"the device {device} is not there; leave it out, or say 'cpu'.") from None
+            raise InvalidValue(f"the device {device} is not available; leave it out, or use 'cpu'.") from None
         model.to(device)
     held = {id(each) for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
     if held != {id(each) for each in trainable(model)}:
-        raise SchemaMismatch(
+        raise InvalidValue(
             "the optimiser does not hold the module's trainable parameters, all of them and no others; make it from "
             "those, and freeze the rest with requires_grad_(False)."
         )
@@ -156,13 +156,13 @@ def _require_separable(module: nn.Module) -> None:
     for name, layer in module.named_modules():
         called = f"the layer {name or 'itself'} ({type(layer).__name__})"
         if isinstance(layer, nn.Embedding | nn.EmbeddingBag) and layer.max_norm is not None:
-            raise SchemaMismatch(
+            raise InvalidValue(
                 f"{called} rescales the rows that it looks up, and the weights then show which; leave out max_norm."
             )
         own = any(each.requires_grad for each in layer.parameters(recurse=False))
         complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
         if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):
-            raise SchemaMismatch(f"{called} lets no record be clipped by itself; {_advice(layer)}.")
+            raise InvalidValue(f"{called} does not let each record be clipped by itself; {_advice(layer)}.")
 
 
 def _advice(layer: nn.Module) -> str:
@@ -180,7 +180,7 @@ def losses_of(module: nn.Module, loss: Loss, inputs: Inputs, labels: Tensor) -> 
     """The loss of each record, refused unless there is one for each."""
     losses = loss(outputs_of(module, inputs), labels)
     if losses.shape != (records_in(inputs),):  # a mean over the batch would tie the records together
-        raise SchemaMismatch("the loss is not one number for each record; use reduction='none'.")
+        raise InvalidValue("the loss is not one number for each record; use reduction='none'.")
     return losses
 
 

@@ -9,24 +9,22 @@ from torch import nn
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import Confidence
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
+from expost.judge import AnyCheck, Judge, planned_looks_of
 from expost.ledger import Fact
 from expost.numerics import Real
 from expost.private import Neighbours
 from expost.release import Release
 from expost.search import Line, Outcome
-from expost.step import Check
 from expost.training.head.score import Target
 from expost.training.schedule import Releases, Schedule, epoch, release_order
 from expost.training.torch.records import Examples
 from expost.training.torch.scores import Score
 from expost.training.torch.weights import ModuleDescent
 
-Judge: TypeAlias = Check[Examples, nn.Module] | PublicCheck[nn.Module]
-CheckKind: TypeAlias = type[BalancedCheck[Examples, nn.Module]] | type[GaussianCheck[Examples, nn.Module]]
+ModuleCheck: TypeAlias = AnyCheck[Examples, nn.Module]
 
 
 @final
@@ -68,25 +66,19 @@ class Course:
             score.resolution,
         )
 
-    def private(self, target: Target, score: Score, kind: CheckKind) -> Judge:
-        """A check on private records; a Gaussian one spends on all questions what training the first release costs.
-
-        Uses: five-step calibration.
-        """
-        question, confidence = self.question(target, score), self.confidence
-        if kind is BalancedCheck:
-            return BalancedCheck(question, confidence)
+    def private(self, target: Target, score: Score, judge: Judge) -> ModuleCheck:
+        """A check on private records."""
         schedule, alpha = self.releases.schedule, self.releases.alpha
         first = Budget.of(self.descent.descent.promise(schedule.first).at(alpha), alpha=alpha)
-        looks = max(1, schedule.releases - 1) if confidence is None else confidence.looks
-        return GaussianCheck(question, first, looks, confidence)
+        looks = planned_looks_of(schedule.releases, self.confidence)
+        return judge.check(self.question(target, score), first, looks, self.confidence)
 
-    def public(self, target: Target, score: Score, records: Examples) -> Judge:
+    def public(self, target: Target, score: Score, records: Examples) -> ModuleCheck:
         """A check on public records."""
         question = self.question(target, score)
         return PublicCheck(lambda module: question.ask(module, records) >= 0)
 
-    def facts(self, judge: Judge, goal: Mapping[str, Fact]) -> dict[str, Fact]:
+    def facts(self, judge: ModuleCheck, goal: Mapping[str, Fact]) -> dict[str, Fact]:
         """The plan, as far as the pledge rests on it, and what is to be reached."""
         schedule = self.releases.schedule
         fixed: dict[str, Fact] = {
@@ -120,7 +112,7 @@ class Announced:
     """What was said of a run before data was read, for its report; ``goal`` is None where the caller decides."""
 
     course: Course
-    judge: Judge
+    judge: ModuleCheck
     goal: Goal | None
     because: str
     cap: AdpEpsilon | None
@@ -158,4 +150,4 @@ def _stretch(every: str) -> tuple[int, bool]:
     match every.split():
         case [number, ("epoch" | "epochs" | "step" | "steps") as unit] if number.isdecimal() and int(number):
             return int(number), unit.startswith("epoch")
-    raise InvalidValue(f"every is {every!r}; say for instance '5 epochs' or '200 steps'.")
+    raise InvalidValue(f"every is {every!r}; write for example '5 epochs' or '200 steps'.")

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from torch import Tensor, nn
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 
 Inputs: TypeAlias = Tensor | tuple[Tensor, ...] | dict[str, Tensor]
 """For ``module(tensor)``, ``module(*tensors)`` or ``module(**tensors)``, records along the first axis of each."""
@@ -23,7 +23,7 @@ def separate(record: Any) -> tuple[Inputs, Tensor]:
         case Mapping():
             name = next((each for each in LABELS if each in record), None)
             if name is None:
-                raise SchemaMismatch("a record is a mapping without a label; call one of its fields 'labels'.")
+                raise InvalidValue("a record is a mapping without a label; call one of its fields 'labels'.")
             inputs: Any = {field: value for field, value in record.items() if field != name}
             labels = record[name]
         case [Mapping() as named, labels]:
@@ -33,7 +33,7 @@ def separate(record: Any) -> tuple[Inputs, Tensor]:
         case [*several, labels] if several:
             inputs = tuple(several)
         case _:
-            raise SchemaMismatch("a record is not (features, label); give its inputs and then its label, or name them.")
+            raise InvalidValue("a record is not (features, label); give its inputs and then its label, or name them.")
     require_tensors(inputs, labels)
     return inputs, labels
 
@@ -43,12 +43,12 @@ def require_tensors(inputs: Any, labels: Any) -> None:
     fields = inputs if isinstance(inputs, dict) else dict(enumerate(inputs if isinstance(inputs, tuple) else [inputs]))
     for name, each in [*fields.items(), ("label", labels)]:
         if not isinstance(each, Tensor):
-            raise SchemaMismatch(
+            raise InvalidValue(
                 f"the field {name} of a record is not a tensor or a number; leave it out, or make it one "
                 "(with_format('torch') does for datasets of Hugging Face)."
             )
     if not fields:
-        raise SchemaMismatch("a record holds nothing but its label; give the inputs of the module beside it.")
+        raise InvalidValue("a record holds nothing but its label; give the inputs of the module beside it.")
 
 
 def tensors(inputs: Inputs) -> Iterator[Tensor]:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.training.torch.clipping import Loss
 from expost.training.torch.trial import FAILURES, Batch, plain_gradient
 
@@ -80,8 +80,8 @@ def _registered(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
     return chain(module.named_parameters(), module.named_buffers())
 
 
-def _refusal(name: str) -> SchemaMismatch:
-    return SchemaMismatch(
+def _refusal(name: str) -> InvalidValue:
+    return InvalidValue(
         f"a pass through this module changes {name}, which would keep something of the records that is on no bill; let "
         "each layer compute from its weights and the record alone, and keep nothing."
     )

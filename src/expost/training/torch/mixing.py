@@ -9,7 +9,7 @@ from typing import final
 import torch
 from torch import nn
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.training.torch.clipping import Loss
 from expost.training.torch.inputs import tensors
 from expost.training.torch.muted import muted
@@ -60,16 +60,16 @@ def _require_repeating(module: nn.Module, loss: Loss, batch: Batch, tolerance: T
     """Chance is declared by drawing from torch's generator, and by not drawing in eval mode."""
     first, again = (_drawn(module, loss, batch) for _ in range(2))
     if not first.agree(again, tolerance.beside):
-        raise SchemaMismatch(
-            "the same made-up records give other outputs in another call, from the same state of torch's generator; "
-            "let the module draw from that generator alone, and keep nothing from call to call."
+        raise InvalidValue(
+            "the same made-up records give different outputs in another call, from the same state of torch's "
+            "generator; let the module draw from that generator alone, and keep nothing from call to call."
         )
     if not module.training:
         first, again = (answers(module, loss, batch) for _ in range(2))
         if not first.agree(again, tolerance.beside):
-            raise SchemaMismatch(
-                "the same made-up records give other outputs in another call in eval mode; draw in train mode only, as "
-                "dropout(..., training=self.training) does."
+            raise InvalidValue(
+                "the same made-up records give different outputs in another call in eval mode; draw in train mode "
+                "only, as dropout(..., training=self.training) does."
             )
 
 
@@ -124,15 +124,15 @@ def _drawn(module: nn.Module, loss: Loss, batch: Batch) -> Outputs:
         return answers(module, loss, batch)
 
 
-def mixed(module: nn.Module, what: str) -> SchemaMismatch:
+def mixed(module: nn.Module, what: str) -> InvalidValue:
     """The refusal of a module in which something of a record depends on others."""
     for name, layer in module.named_modules():
         if getattr(layer, "batch_first", True) is False:
-            return SchemaMismatch(
+            return InvalidValue(
                 f"{what} a made-up record changes with the records beside it, and the layer {name or 'itself'} "
                 f"({type(layer).__name__}) takes the first axis for positions; make it with batch_first=True."
             )
-    return SchemaMismatch(
+    return InvalidValue(
         f"{what} a made-up record changes with the records beside it, or with their number; let each layer compute "
         "from one record alone, without means, maxima or softmax along the first axis."
     )

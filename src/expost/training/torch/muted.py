@@ -7,7 +7,7 @@ from typing import Any, final
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 
 Operation = Callable[..., Any]
 aten = torch.ops.aten
@@ -55,9 +55,9 @@ class _Means(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's own
             return func(*args, **named)
         places = [each.name for each in func._schema.arguments]
         if "dropout_p" not in places:
-            raise SchemaMismatch(
-                f"the module draws by {func} in train mode, whose effect on a record cannot be told from that of other "
-                "records; let it draw by dropout, or uniform or normal numbers."
+            raise InvalidValue(
+                f"the module draws with {func} in train mode, whose effect on a record cannot be told from that of "
+                "other records; let it use dropout, or draw uniform or normal numbers."
             )
         given = dict(zip(places, args, strict=False)) | named
         return func(**given | {"dropout_p": 0.0})

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from expost.accounting.claim import Promise
-from expost.accounting.curve import Curve, Highest, Linear, Table
-from expost.step import Verdict
+from expost.accounting.curve import Curve, Highest, Linear, Tabulated
+from expost.protocols import Verdict
 
 FRACTION = re.compile(r"[0-9]{1,400}(/0*[1-9][0-9]{0,399})?", re.ASCII)
 """Fractions as Python writes them; an exponent, as in 1e99999999, would take for ever to read."""
@@ -84,14 +84,14 @@ def verdict_in(stored: Any) -> Verdict | None:
 
 
 def _same(one: Curve, other: Curve) -> bool:
-    if isinstance(one, Table) and isinstance(other, Table):
+    if isinstance(one, Tabulated) and isinstance(other, Tabulated):
         return one.orders == other.orders and np.array_equal(one.values, other.values)
     return one == other
 
 
 def _encoded(curve: Curve) -> Any:
     """Fractions as text, which is exact."""
-    if isinstance(curve, Table):
+    if isinstance(curve, Tabulated):
         return torch.tensor([curve.orders, curve.values.tolist()], dtype=torch.float64)
     return [[str(line.xi), str(line.rho), str(line.gaussian)] for line in curve.lines]
 
@@ -101,7 +101,7 @@ def _decoded(stored: Any) -> Curve:
         if stored.dtype != torch.float64 or stored.dim() != 2 or not 1 <= stored.shape[1] <= MOST:
             raise ValueError("this is not a table of orders and values.")
         orders, values = stored.tolist()
-        return Table.of(orders, values)
+        return Tabulated.of(orders, values)
     if not 1 <= len(stored) <= MOST:
         raise ValueError("a curve has a line.")
     lines = tuple(

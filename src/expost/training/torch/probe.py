@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.training.torch.clipping import SLACK, Clipper, Loss, attached, trainable
 from expost.training.torch.inputs import outputs_of
 from expost.training.torch.memory import require_forgetful
@@ -35,11 +35,11 @@ def require_separable(kind: type[Clipper], module: nn.Module, loss: Loss, shaped
         if not _tried_precisely(kind, module, loss, shaped):
             try:
                 _try(kind, module, loss, shaped, SINGLE)
-            except SchemaMismatch:
+            except InvalidValue:
                 raise
             except FAILURES as error:
-                raise SchemaMismatch(
-                    f"module and loss fail on a made-up record of this shape ({cause(error)}); mend them."
+                raise InvalidValue(
+                    f"module and loss fail on a made-up record of this shape ({cause(error)}); correct them."
                 ) from error
 
 
@@ -53,13 +53,13 @@ def require_scored(module: nn.Module, score: Score, threshold: Fraction, shaped:
             together = score.steps(outputs, batch.labels, threshold)
             alone = [score.steps(outputs[[place]], batch.labels[[place]], threshold) for place in range(RECORDS)]
     except FAILURES as error:
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"the score ({score.name}) fails on a made-up record of this shape: {cause(error)}."
         ) from error
     if together.shape != (RECORDS,) or together.min() < 0 or together.max() > score.resolution:
-        raise SchemaMismatch(f"the score ({score.name}) is not one number from 0 to 1 per record; mend it.")
+        raise InvalidValue(f"the score ({score.name}) is not one number from 0 to 1 per record; correct it.")
     if not np.array_equal(together, np.concatenate(alone)):
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"the score ({score.name}) of a made-up record changes with the records beside it; score each by itself."
         )
 
@@ -74,7 +74,7 @@ def _tried_precisely(kind: type[Clipper], module: nn.Module, loss: Loss, shaped:
     precise = shaped.transform(lambda each: each.double() if each.is_floating_point() else each)
     try:
         _try(kind, copy.deepcopy(module).double(), loss, precise, DOUBLE)
-    except SchemaMismatch:
+    except InvalidValue:
         raise
     except FAILURES:
         return False
@@ -89,7 +89,7 @@ def _try(kind: type[Clipper], module: nn.Module, loss: Loss, shaped: Batch, tole
         require_unmixed(each, loss, batch, tolerance)
     _require_clipped(kind, given, loss, batch, tolerance, share=UNCLIPPED)
     if not _require_clipped(kind, shifted, loss, batch, tolerance, share=0.5):
-        raise SchemaMismatch("the loss has no finite gradient on made-up records between 0 and 1; scale the features.")
+        raise InvalidValue("the loss has no finite gradient on made-up records between 0 and 1; scale the features.")
 
 
 def _require_clipped(
@@ -118,8 +118,8 @@ def _require_clipped(
     return True
 
 
-def _blind(kind: type[Clipper]) -> SchemaMismatch:
-    return SchemaMismatch(
+def _blind(kind: type[Clipper]) -> InvalidValue:
+    return InvalidValue(
         f"{kind.__name__} does not see the whole gradient of this module; let each weight be used by its own layer "
         "alone, on tensors with records along the first axis."
     )

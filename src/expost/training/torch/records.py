@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, default_collate
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Integers
 from expost.storage import is_array, shares_memory
 from expost.training.overlap import rows_apart, same_content
@@ -24,14 +24,6 @@ Given: TypeAlias = Dataset[Any] | tuple[Tensor, ...] | Mapping[str, Tensor]
 
 Each is (features, label), several inputs and then the label, or a mapping with a field 'labels' or 'label'.
 """
-
-
-@final
-@dataclass(frozen=True, slots=True, repr=False)
-class Public:
-    """Held-out records that anybody may see: checks on them are free."""
-
-    records: Given
 
 
 @final
@@ -57,19 +49,19 @@ class Examples:
                 pass
             case Sized() if hasattr(given, "__getitem__"):
                 return cls(given, len(given))
-        raise SchemaMismatch("these are not records; give a map-style Dataset or a tuple of features and labels.")
+        raise InvalidValue("these are not records; give a map-style Dataset or a tuple of features and labels.")
 
     @classmethod
     def _of_columns(cls, columns: Batch) -> "Examples":
         labels, inputs = columns.labels, tuple(tensors(columns.inputs))
         if any(not each.dim() or each.shape[:1] != labels.shape[:1] for each in (*inputs, labels)):
-            raise SchemaMismatch("features and labels do not match; give a row and a label per record.")
+            raise InvalidValue("features and labels do not match; give a row and a label per record.")
         if labels.shape[1:] == (1,):
-            raise SchemaMismatch("labels are in a column of their own; give labels.squeeze(1), one per record.")
+            raise InvalidValue("labels are in a column of their own; give labels.squeeze(1), one per record.")
         return cls(TensorDataset(*inputs, labels), len(labels), columns)
 
     def require_apart(self, held: "Examples") -> None:
-        """Refuse to check on records that are trained on, as far as datasets say where they have theirs from.
+        """Refuse to check on records that are trained on, as far as datasets show where theirs come from.
 
         Looked through are subsets, concatenations, and datasets that hold another one, tensors, arrays or lists, an
         item of them per record. Records that happen to be equal are not the same; whole tensors of them are, and lists
@@ -77,9 +69,9 @@ class Examples:
         """
         mine, others = (list(_origins(each.source, np.arange(each.size))) for each in (self, held))
         if any(one.meets(another) for one in mine for another in others):
-            raise SchemaMismatch(
-                "some of the records to check on, or all, are among those to train on; hold some out before training, "
-                "and call none of them public."
+            raise NotDisjoint(
+                "some or all of the records to check on are among those to train on; hold some out before training, "
+                "and do not call them public."
             )
 
     def require_once(self) -> None:
@@ -96,7 +88,7 @@ class Examples:
         if twice or any(
             one.meets(another) for mine, others in combinations(origins, 2) for one in mine for another in others
         ):
-            raise SchemaMismatch("a record comes several times in these datasets; give each record once.")
+            raise NotDisjoint("a record occurs several times in these datasets; give each record once.")
 
     def __len__(self) -> int:
         return self.size
@@ -114,7 +106,7 @@ class Examples:
         with suppress(Exception):  # whatever it is, what it says may show the record
             collated = default_collate([self.source[0]])
         if collated is None:
-            raise SchemaMismatch("the first record cannot be read; let each item of the dataset be (features, label).")
+            raise InvalidValue("the first record cannot be read; let each item of the dataset be (features, label).")
         return Batch(*separate(collated)).transform(torch.zeros_like)
 
     def batches(self, places: Integers, at_once: int) -> Iterator[Batch]:

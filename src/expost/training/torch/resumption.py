@@ -9,7 +9,7 @@ from expost.accounting.descent import Descent
 from expost.ladder import Rung
 from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.step import Answers, Check, Price
+from expost.protocols import Answers, Check, Price
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -79,12 +79,10 @@ class Continued(Generic[D, U]):
 
     @property
     def name(self) -> str:
-        """The check's."""
         return self.check.name
 
     @property
     def neighbours(self) -> Neighbours:
-        """The check's."""
         return self.check.neighbours
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
@@ -92,11 +90,9 @@ class Continued(Generic[D, U]):
         return self.check.price(self.looks + index, trained, asked)
 
     def begin(self) -> Answers[D, U]:
-        """The state of a fresh run."""
         return self.check.begin()
 
     def facts(self) -> Mapping[str, Fact]:
-        """The check's."""
         return self.check.facts()
 
 

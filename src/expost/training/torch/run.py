@@ -12,17 +12,18 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
 from expost.checks.public import PublicCheck
 from expost.errors import BudgetExceeded, LedgerConflict
+from expost.filters import PledgedFilter
 from expost.ladder import Rung
 from expost.ledger import Fact
 from expost.noise import Noise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.private import Split
+from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops
-from expost.step import Verdict
 from expost.training.torch.checkpoint import Carried, Checkpoint
-from expost.training.torch.course import Course, Judge, Stage
+from expost.training.torch.course import Course, ModuleCheck, Stage
 from expost.training.torch.records import Examples
 from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
 from expost.training.torch.weights import ModuleDescent, Weights, same_state
@@ -41,7 +42,7 @@ class TrainingRun:
 
     descent: ModuleDescent
     parts: Split[Examples]
-    judge: Judge
+    judge: ModuleCheck
     odometer: Odometer
     pledge: PlannedStops
     noise: Noise
@@ -72,7 +73,7 @@ class TrainingRun:
         weights = self.made.get(module)
         if weights is None:
             raise LedgerConflict(
-                "this module is that of another trainer, or was made from a release; save what this trainer came to."
+                "this module belongs to another trainer, or was made from a release; save what this trainer trained."
             )
         if not same_state(module, self.descent.built((weights,))):
             raise LedgerConflict(
@@ -80,7 +81,7 @@ class TrainingRun:
                 "first, and change a copy."
             )
 
-    def search(self, judge: Judge | None) -> Search[Examples, Weights, nn.Module]:
+    def search(self, judge: ModuleCheck | None) -> Search[Examples, Weights, nn.Module]:
         """The search on the remaining rungs; what earlier processes released and nobody has judged comes first.
 
         Weights go on from the newest ones alone, which carry the bill of all.
@@ -149,7 +150,7 @@ class TrainingRun:
 def begin(
     course: Course,
     parts: Split[Examples],
-    judge: Judge,
+    judge: ModuleCheck,
     *,
     ledger: ReadableLedger | Checkpoint,
     max_epsilon: float | None,
@@ -195,7 +196,7 @@ def begin(
     )
 
 
-def continued(judge: Judge, looks: int) -> Judge:
+def continued(judge: ModuleCheck, looks: int) -> ModuleCheck:
     """The check after this number of questions; a public one does not count them."""
     return judge if isinstance(judge, PublicCheck) or not looks else Continued(judge, looks)
 

@@ -76,7 +76,7 @@ class BalancedAccuracy:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", tuple(as_typed(each, "share") for each in self.shares))
         if len(self.shares) < 2 or not all(0 < each < 1 for each in self.shares) or not 0.99 < sum(self.shares) < 1.01:
-            raise InvalidValue("the shares are not those of at least two classes; give numbers above 0 with the sum 1.")
+            raise InvalidValue("the shares are not those of at least two classes; give numbers above 0 that sum to 1.")
 
     @classmethod
     def of(cls, shares: Sequence[Real]) -> "BalancedAccuracy":

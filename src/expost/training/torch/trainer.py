@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
+from expost.errors import InvalidValue, LedgerConflict, NotInstalled
+
 try:
     import opacus  # noqa: F401  whether it is there
     import torch
@@ -14,17 +16,16 @@ try:
     from torch.nn.functional import cross_entropy
     from torch.optim import Optimizer
 except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
+    raise NotInstalled(
         f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
     ) from None
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.descent import Descent
-from expost.checks.gaussian import BalancedCheck
 from expost.checks.public import PublicCheck
-from expost.errors import InvalidValue, LedgerConflict
+from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
-from expost.noise import Noise, SystemNoise
+from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real, positive
 from expost.private import Private, Split
 from expost.recorded import ReadableLedger
@@ -32,9 +33,9 @@ from expost.search import Line, Outcome, finish
 from expost.training.head.score import Target
 from expost.training.torch.checkpoint import Checkpoint
 from expost.training.torch.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.torch.course import Announced, CheckKind, Course, Goal, Judge, Stage
+from expost.training.torch.course import Announced, Course, Goal, ModuleCheck, Stage
 from expost.training.torch.paid import Paid
-from expost.training.torch.records import Examples, Given, Public
+from expost.training.torch.records import Examples, Given
 from expost.training.torch.resumption import Prospect
 from expost.training.torch.run import TrainingRun, begin
 from expost.training.torch.scores import Accuracy, Score
@@ -50,15 +51,16 @@ CROSS_ENTROPY: Loss = partial(cross_entropy, reduction="none")
 class Trainer:
     """Trains a module by noisy gradient steps on private records, once.
 
-    Records are (features, label), several inputs and then the label, or a mapping with a field 'labels': the module is
-    called with all but the label. ``batch`` is the expected number of records a step: each joins by its own coin of
-    chance batch/records, where ``records`` is a public number. Left out, it is the number of records there are, which
-    is then treated as public, and on record as such. ``loss`` maps outputs and labels to one loss per record.
-    ``gradients`` is PerRecord or Ghost, and ``at_once`` bounds how many records are on the device at a time; neither
-    changes what is trained. Layers must treat each record apart and keep nothing, which is tried on made-up records;
-    shape and type of the records are public, and so are frozen weights. Dropout draws from torch, and privacy does not
-    rest on it. Publish the modules that come back, not the one given: its layers have seen records, and a trial does
-    not find everything.
+    Records are (features, label), several inputs and then the label, or a mapping with a field 'labels': the module
+    is called with all but the label. ``batch`` is the expected number of records a step: each joins by its own coin
+    of chance batch/records, where ``records`` is a public number. Left out, it is the number of records there are,
+    which is then treated as public, and on record as such. ``max_grad_norm`` is what a record's gradient is clipped
+    to, and ``loss`` maps outputs and labels to one loss per record. ``gradients`` is PerRecord or Ghost, and
+    ``max_physical_batch_size`` bounds how many records are on the device at a time; neither changes what is
+    trained. Layers must treat each record apart and keep nothing, which is tried on made-up records; shape and type
+    of the records are public, and so are frozen weights. Dropout draws from torch, and privacy does not rest on it.
+    Publish the modules that come back, not the one given: its layers have seen records, and a trial does not find
+    everything. There is no ``random_state``: noise that can be repeated protects nobody.
 
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
@@ -74,27 +76,33 @@ class Trainer:
         data: Given,
         *,
         batch: int,
-        clip: Real,
+        max_grad_norm: Real,
         noise_multiplier: Real,
         records: int | None = None,
         loss: Loss = CROSS_ENTROPY,
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
-        at_once: int = 256,
+        max_physical_batch_size: int = 256,
         checkpoint: str | Path | None = None,
         ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
+        random_state: None = None,
     ) -> None:
+        refuse_random_state(random_state)
         require_trainable(model, optimizer, device)
-        if at_once < 1:
-            raise InvalidValue(f"at_once is {at_once}; the device takes at least one record.")
+        if max_physical_batch_size < 1:
+            raise InvalidValue(
+                f"max_physical_batch_size is {max_physical_batch_size}; give the device at least one record at a time."
+            )
         given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
         public = len(given) if records is None else records
         if not 1 <= batch <= public:
-            raise InvalidValue(f"batch is {batch} of {public} records; expect from one of them to all of them a step.")
+            raise InvalidValue(
+                f"batch is {batch} of {public} records; expect at least one and at most all of them per step."
+            )
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
@@ -107,12 +115,12 @@ class Trainer:
             module=model,
             optimizer=optimizer,
             descent=Descent(Fraction(batch, public), positive(noise_multiplier, "noise_multiplier")),
-            clip=positive(clip, "clip"),
+            clip=positive(max_grad_norm, "max_grad_norm"),
             batch=batch,
             records=public,
             loss=loss,
             clipper=gradients,
-            at_once=at_once,
+            at_once=max_physical_batch_size,
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
         )
@@ -127,12 +135,12 @@ class Trainer:
         self,
         target: Target,
         *,
-        on: Given | Public,
+        on: Given | None = None,
         score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
-        check: CheckKind = BalancedCheck,
+        check: Judge = BALANCED,
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
@@ -140,12 +148,13 @@ class Trainer:
     ) -> Outcome[nn.Module]:
         """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
 
-        What is to be reached is the mean ``score`` of these records, of which expost.training has several.
-        They are private unless wrapped in Public, and nobody may be both in them and in the training records:
-        ``because`` is the caller's word for it. A release passes when its noisy margin is so far above 0 that, with
-        this ``confidence``, none of the run passes that is below the target on these records; None is the paper's
-        check, which promises nothing and is not asked about the last release. The looks of all processes of a run
-        count, and a question that was being answered when one was killed is over.
+        What is to be reached is the mean ``score`` of these records, of which expost.training has several. They are
+        private, and nobody may be both in them and in the training records: ``because`` is the caller's word for
+        it. Public records are given as ``check=OnPublic(...)`` instead, and are free. A release passes when its
+        noisy margin is so far above 0 that, with this ``confidence``, none of the run passes that is below the
+        target on these records; None is the paper's check, which promises nothing and is not asked about the last
+        release. The looks of all processes of a run count, and a question that was being answered when one was
+        killed is over.
         """
         run = self.begin(
             target,
@@ -177,7 +186,7 @@ class Trainer:
         What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
         """
         course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        judge: Judge = PublicCheck(lambda module: False)
+        judge: ModuleCheck = PublicCheck(lambda module: False)
         run = self._run(course, Split.whole(self._data), judge, None, max_epsilon=max_epsilon, ready=self._probe)
         return run.stages(self.end)
 
@@ -185,19 +194,19 @@ class Trainer:
         self,
         target: Target,
         *,
-        on: Given | Public,
+        on: Given | None = None,
         score: Score = ACCURACY,
         releases: int,
         every: str,
         delta: float = DELTA,
-        check: CheckKind = BalancedCheck,
+        check: Judge = BALANCED,
         confidence: Real | None = CONFIDENCE,
         because: str = APART,
         max_epsilon: float | None = None,
     ) -> TrainingRun:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
         course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
-        public, held = isinstance(on, Public), Examples.of(on.records if isinstance(on, Public) else on)
+        held = _held(on, check)
         del on
         self._given.require_apart(held)
         goal = Goal(target, score)
@@ -208,7 +217,7 @@ class Trainer:
                 self._descent.require_scored(score, target.threshold, held.shaped())
 
         parts, judge = Split.whole(self._data), course.public(target, score, held)
-        if not public:
+        if not check.public:
             held.require_once()
             parts = Split.from_parts(self._data, Private(held), because=because)
             judge = course.private(target, score, check)
@@ -244,7 +253,7 @@ class Trainer:
     def require_released(self, module: nn.Module) -> None:
         """Refuse a module that is not one that this trainer released, or not as it was released."""
         if self._begun is None:
-            raise LedgerConflict("this trainer has not begun a run; train first, then save what it came to.")
+            raise LedgerConflict("this trainer has not begun a run; train first, then save the result.")
         self._begun.require_released(module)
 
     @property
@@ -263,7 +272,7 @@ class Trainer:
         loss: Loss = CROSS_ENTROPY,
         gradients: type[Clipper] = PerRecord,
         device: str | torch.device | None = None,
-        at_once: int = 256,
+        max_physical_batch_size: int = 256,
         ledger: ReadableLedger | None = None,
         on_announced: Callable[[Announced], None] | None = None,
         noise: Noise | None = None,
@@ -282,13 +291,13 @@ class Trainer:
             optimizer,
             data,
             batch=int(settings["batch"]),
-            clip=Fraction(settings["clip"]),
+            max_grad_norm=Fraction(settings["clip"]),
             noise_multiplier=Fraction(settings["noise_multiplier"]),
             records=int(settings["records"]),
             loss=loss,
             gradients=gradients,
             device=device,
-            at_once=at_once,
+            max_physical_batch_size=max_physical_batch_size,
             ledger=ledger,
             on_announced=on_announced,
             noise=noise,
@@ -312,7 +321,7 @@ class Trainer:
         self,
         course: Course,
         parts: Split[Examples],
-        judge: Judge,
+        judge: ModuleCheck,
         goal: Goal | None,
         *,
         max_epsilon: float | None,
@@ -341,3 +350,11 @@ class Trainer:
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:
             self._checkpoint.keep(weights)
+
+
+def _held(on: Given | None, check: Judge) -> Examples:
+    """The records to check on: private ones, or those of a public check, and never both."""
+    given = check.records if isinstance(check, OnPublic) else on
+    if given is None or (isinstance(check, OnPublic) and on is not None):
+        raise InvalidValue("give held-out records as on=..., or public ones as check=OnPublic(...), and not both.")
+    return Examples.of(given)

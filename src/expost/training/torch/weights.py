@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue, LedgerConflict
 from expost.ledger import Fact
 from expost.noise import Floats, Noise
 from expost.numerics import up
@@ -78,6 +78,7 @@ class ModuleDescent:
     start: Weights
     keep: Callable[[Weights], None]
     pristine: nn.Module = field(init=False)
+    name: ClassVar[str] = ModuleSteps.name
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
@@ -133,18 +134,18 @@ class ModuleDescent:
         """Refuse weights of another module, or that another kind of optimiser made."""
         shapes = {name: each.shape for name, each in weights.parameters.items()}
         if shapes != {name: each.shape for name, each in self.start.parameters.items()}:
-            raise SchemaMismatch("the weights of the checkpoint do not fit this module; give one of the same shape.")
+            raise InvalidValue("the weights of the checkpoint do not fit this module; give one of the same shape.")
         groups = [len(each["params"]) for each in weights.optimizer["param_groups"]]
         same_tensor = groups == [len(each["params"]) for each in self.optimizer.param_groups]
         if not same_tensor or optimizer != self.settings["optimizer"]:
-            raise SchemaMismatch("the checkpoint was made with another optimiser; give one of the same kind.")
+            raise InvalidValue("the checkpoint was made with another optimiser; give one of the same kind.")
 
     def require_untouched(self, weights: Weights) -> None:
         """Refuse to go on with a module that is not as the last step left it: somebody else trains it, on no bill."""
         if not _same_tensors({**_tensors(self.pristine), **weights.parameters}, _tensors(self.module)):
-            raise SchemaMismatch(
+            raise LedgerConflict(
                 "the module was changed since its last private step, by an optimiser or a loop beside this trainer; "
-                "let the trainer alone change it, and begin anew."
+                "let only the trainer change it, and begin again."
             )
 
     def load(self, weights: Weights) -> None:

@@ -6,16 +6,18 @@ from typing import Any
 import pytest
 
 from expost.errors import ExpostError
-from expost.jobs.finetuning.run import Finetuned, finetune
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.result import Result
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
+from expost.training import Classifier
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import blobs
 
 SHORT: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
 
 
-def made(*given: Any, **changes: Any) -> Finetuned:
+def made(*given: Any, **changes: Any) -> Result[Classifier]:
     """A short rehearsal."""
     usual = {"accuracy": 0.8, **SHORT, "noise": SeededNoise(1)}
     return finetune(*(given or blobs()), **(usual | changes))

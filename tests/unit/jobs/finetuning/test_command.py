@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.finetuning.run import Finetuned
+from expost.jobs.result import Result as JobResult
 from expost.report.digits import price
 from expost.training import Classifier
 from tests.unit.commands import kept, refused, run, said
@@ -46,7 +46,7 @@ def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) ->
     result = tuned("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "is at least 80 % on held-out records it was not trained on, with 95 % confidence" in said(result)
+    assert "at 80 % on held-out records that it was not trained on. With 95 % confidence" in said(result)
     assert "This cost ε = " in said(result)
 
 
@@ -94,7 +94,7 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
     result = tuned("--seed", "1", accuracy="0.99")
 
     assert result.exit_code == 3, result.output
-    assert "was NOT confirmed: training ended with release 3." in said(result)
+    assert "was NOT confirmed: release 3 was the last." in said(result)
     assert "NOT CONFIRMED" in (here / "out/report.html").read_text(encoding="utf-8")
     assert kept(here)["ended"]["reached"] is False
     assert (here / "out/model.npz").exists()
@@ -105,11 +105,10 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
     [
         ("--accuracy", "1"),
         ("--accuracy", "nan"),
-        ("--validation", "private:0"),
-        ("--validation", "private:1"),
-        ("--validation", "private:half"),
-        ("--validation", "private:1/0"),
-        ("--validation", "none.npz"),
+        ("--validation", "0"),
+        ("--validation", "1"),
+        ("--check", "calibrated"),
+        ("--check", "public:none.npz"),
         ("--start", "0"),
         ("--start", "nan"),
         ("--releases", "0"),
@@ -119,7 +118,7 @@ def test_a_run_that_ends_exits_with_three_and_keeps_the_last_release_marked(here
         ("--rate", "2"),
         ("--rate", "nan"),
         ("--delta", "0"),
-        ("--clip", "0"),
+        ("--max-grad-norm", "0"),
         ("--batch", "0"),
         ("--learning-rate", "nan"),
         ("--drop", "-1"),
@@ -139,7 +138,7 @@ def test_the_data_would_be_missed_if_it_were_opened(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("--check", "guess"), ("--records", "0"), ("--releases", "many"), ("--schema", "x")], ids=" ".join
+    "words", [("--check", "guess"), ("--records", "0"), ("--releases", "many"), ("--validation", "half")], ids=" ".join
 )
 def test_an_option_that_is_none_is_refused(words: tuple[str, ...], here: Path) -> None:
     assert tuned(*words).exit_code == 2
@@ -172,7 +171,7 @@ def test_a_folder_that_holds_the_public_records_is_not_replaced(here: Path) -> N
     older_release(here / "out")
     (here / "public.npz").rename(here / "out/model.npz")
 
-    result = tuned("--seed", "1", "--overwrite", "--validation", "out/model.npz")
+    result = tuned("--seed", "1", "--overwrite", "--check", "public:out/model.npz")
 
     assert result.exit_code == 2
     assert "out holds what this run reads" in result.stderr
@@ -208,7 +207,13 @@ def test_as_json_the_receipt_is_all_that_is_printed_and_it_adds_up(accuracy: str
 
 @pytest.mark.parametrize(
     "words",
-    [("--check", "calibrated"), ("--validation", "public.npz"), ("--validation", "private:0.3"), ("--floating",)],
+    [
+        ("--check", "gaussian"),
+        ("--check", "svt"),
+        ("--check", "public:public.npz"),
+        ("--validation", "0.3"),
+        ("--floating",),
+    ],
     ids=" ".join,
 )
 def test_a_receipt_is_audited_whatever_was_asked(words: tuple[str, ...], here: Path) -> None:
@@ -262,7 +267,7 @@ def test_an_interrupt_while_files_are_written_says_whether_they_were(
     def interrupt(*words: object, **settings: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Finetuned, "save", interrupt)
+    monkeypatch.setattr(JobResult, "save", interrupt)
 
     result = tuned("--seed", "1")
 
@@ -271,7 +276,7 @@ def test_an_interrupt_while_files_are_written_says_whether_they_were(
 
 
 def test_a_file_sets_options_and_the_command_line_wins(here: Path) -> None:
-    (here / "job.toml").write_text('accuracy = 0.8\nreleases = 2\ncheck = "calibrated"\n', encoding="utf-8")
+    (here / "job.toml").write_text('accuracy = 0.8\nreleases = 2\ncheck = "gaussian"\n', encoding="utf-8")
 
     result = run("finetune", "records.npz", "--config", "job.toml", "--out", "out", "--epochs", "3", "--seed", "1")
 
@@ -341,14 +346,14 @@ def test_a_plan_shows_the_noise_that_the_check_then_has(here: Path) -> None:
 
 
 def test_a_plan_shows_the_noise_as_accuracy_where_the_number_of_records_is_public(here: Path) -> None:
-    third, half = (rows(plan("--records", "600", "--validation", f"private:{share}"))[0] for share in ("0.25", "0.5"))
+    third, half = (rows(plan("--records", "600", "--validation", share))[0] for share in ("0.25", "0.5"))
 
     assert float(third[5]) - 0.9 == pytest.approx(2 * (float(half[5]) - 0.9), rel=0.02)
     assert float(half[5]) == pytest.approx(0.9 + float(half[4]) / 300, abs=2e-4)
 
 
 def test_a_plan_for_public_records_has_no_noise_and_a_price_all_the_same(here: Path) -> None:
-    result = plan("--validation", "public.npz")
+    result = plan("--check", "public:public.npz")
 
     assert [row[3] for row in rows(result)] == ["none"] * 3
     assert "The check is on public records, without noise." in said(result)

@@ -22,8 +22,6 @@ from expost.training.tune import tune
 
 DELTA = 1e-7
 RECIPE = HeadRecipe(
-    width=64,
-    classes=10,
     target=accuracy(0.6),
     schedule=Schedule.of_epochs(5, 5, 1, rate=Fraction(1, 10)),
     start=Fraction(2),
@@ -36,7 +34,7 @@ def digits() -> Labelled:
 
 
 def configuration(rate: float, noise: int = 2) -> HeadConfiguration:
-    return HeadConfiguration(f"rate {rate}", replace(RECIPE, optimizer=Adam(rate), start=Fraction(noise)), DELTA)
+    return HeadConfiguration(f"rate {rate}", replace(RECIPE, optimizer=Adam(rate), start=Fraction(noise)), 10, DELTA)
 
 
 def test_a_run_costs_what_its_training_costs_because_scoring_reads_the_other_part() -> None:
@@ -85,7 +83,7 @@ def test_a_recipe_with_several_releases_is_refused() -> None:
     recipe = replace(RECIPE, schedule=Schedule(50, 50, 2))
 
     with pytest.raises(InvalidValue, match="one release"):
-        HeadConfiguration("two", recipe, DELTA)
+        HeadConfiguration("two", recipe, 10, DELTA)
 
 
 def test_features_of_any_length_are_scaled_as_the_head_will_scale_them() -> None:

@@ -14,19 +14,17 @@ from expost.accounting.descent import Descent
 from expost.checks.public import PublicCheck
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import (
-    CheckMaker,
     HeadRecipe,
-    OnPublic,
-    balanced,
-    calibrated,
+    Shape,
     fine_tune,
     plan_training,
 )
+from expost.judge import Balanced, Budgeted, Judge, OnPublic
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
 from expost.search import Ended, Line, Outcome
-from expost.training.head.gradient import Floating
+from expost.training.head.gradient import FloatSums
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam
 from expost.training.head.score import Classifier, accuracy, classified, unit
@@ -45,13 +43,14 @@ def digits() -> tuple[Labelled, Labelled]:
     return records[~public], records[public]
 
 
+SHAPE = Shape(64, 10)
 RECIPE = HeadRecipe(
-    width=64, classes=10, target=accuracy(ASKED), schedule=Schedule(20, 20, 8), start=Fraction(4, 3), delta=1e-3,
+    target=accuracy(ASKED), schedule=Schedule(20, 20, 8), start=Fraction(4, 3), delta=1e-3,
     optimizer=Adam(0.1), drop=1.0,
 )  # fmt: skip
 
 
-def public() -> CheckMaker:
+def public() -> Judge:
     """The check on the quarter that is public."""
     return OnPublic(digits()[1])
 
@@ -65,12 +64,10 @@ def parts(recipe: HeadRecipe) -> Split[Labelled]:
 def run(recipe: HeadRecipe, seed: int = 1, on_step: Callable[[Line], None] | None = None) -> Outcome[Classifier]:
     """A rehearsal under the pledge of the plan."""
     odometer = Odometer(pledge=plan_training(recipe).pledge, rehearsal=True)
-    return fine_tune(parts(recipe), recipe, odometer=odometer, noise=SeededNoise(seed), on_step=on_step)
+    return fine_tune(parts(recipe), recipe, SHAPE, odometer=odometer, noise=SeededNoise(seed), on_step=on_step)
 
 
-CHECKS: dict[str, Callable[[], CheckMaker]] = {
-    "public": public, "balanced": lambda: balanced, "calibrated": lambda: calibrated,
-}  # fmt: skip
+CHECKS: dict[str, Callable[[], Judge]] = {"public": public, "balanced": Balanced, "budgeted": Budgeted}
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -124,8 +121,8 @@ def test_public_records_on_the_threshold_pass() -> None:
     assert (passes(0.75), passes(0.751)) == (True, False)
 
 
-@pytest.mark.parametrize("check", [balanced, calibrated])
-def test_the_noise_is_the_least_that_starts_at_the_epsilon_asked(check: CheckMaker) -> None:
+@pytest.mark.parametrize("check", [Balanced(), Budgeted()])
+def test_the_noise_is_the_least_that_starts_at_the_epsilon_asked(check: Judge) -> None:
     recipe = replace(RECIPE, start=Epsilon(1.0), check=check)
 
     stated = plan_training(recipe).epsilons[0]
@@ -157,7 +154,7 @@ def test_a_noise_multiplier_may_be_given_itself() -> None:
 
 
 def test_the_learning_rate_drops_after_the_first_release() -> None:
-    assert RECIPE.head().drop_after == 20
+    assert RECIPE.head(SHAPE).drop_after == 20
 
 
 def test_every_release_is_reported_as_it_happens() -> None:
@@ -169,7 +166,7 @@ def test_every_release_is_reported_as_it_happens() -> None:
 
 
 def test_floating_noise_reaches_the_threshold_too_and_says_so() -> None:
-    outcome = run(replace(RECIPE, summation=Floating()))
+    outcome = run(replace(RECIPE, summation=FloatSums()))
 
     assert outcome.ended is Ended.HALTED
     assert outcome.release.floating
@@ -178,7 +175,7 @@ def test_floating_noise_reaches_the_threshold_too_and_says_so() -> None:
 BAD: dict[str, Callable[[], object]] = {
     "delta 0": lambda: replace(RECIPE, delta=0.0),
     "delta 1": lambda: replace(RECIPE, delta=1.0),
-    "one class": lambda: replace(RECIPE, classes=1),
+    "one class": lambda: Shape(64, 1),
     "clip 0": lambda: replace(RECIPE, clip=0.0),
     "batch below 0": lambda: replace(RECIPE, batch=-64.0),
     "drop 0": lambda: replace(RECIPE, drop=0.0),
@@ -206,6 +203,6 @@ def test_bad_settings_are_refused_before_any_record_is_opened() -> None:
     divided = parts(RECIPE)
 
     with pytest.raises(InvalidValue):
-        fine_tune(divided, recipe, odometer=odometer, noise=SeededNoise(1))
+        fine_tune(divided, recipe, SHAPE, odometer=odometer, noise=SeededNoise(1))
 
     assert odometer.spent == NOTHING.as_spent()

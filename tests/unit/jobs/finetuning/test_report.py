@@ -11,19 +11,18 @@ from typing import Any
 
 import pytest
 
-from expost.accounting.curve import AdpEpsilon, Table
+from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.statement import stated
 from expost.bill import bill_total, by_part
 from expost.jobs import audit as check
+from expost.protocols import Verdict
 from expost.receipts.receipt import receipt, receipt_text
+from expost.report.charts import reading
 from expost.report.digits import price
-from expost.report.facts import Facts
-from expost.report.html import fragment, render
-from expost.report.reading import reading
-from expost.report.scale import Margins, Shares
+from expost.report.facts import Facts, as_margin, as_share
+from expost.report.page import fragment, render
 from expost.report.words import conclusion
 from expost.search import Ended
-from expost.step import Verdict
 from tests.unit.report.examples import HOSTILE, facts, head, trained
 from tests.unit.report.pages import FETCHES, PLAIN, leaves, said, tree
 
@@ -77,7 +76,7 @@ def test_facts_of_a_head_are_plain_values_but_for_the_tables_of_their_costs() ->
 
     assert found
     assert {type(leaf).__name__ for leaf in found} == {"ndarray"}
-    assert all(isinstance(item.spent.curve, Table) for item in reached().bill if item.entry.what == "Head")
+    assert all(isinstance(item.spent.curve, Tabulated) for item in reached().bill if item.entry.what == "Head")
 
 
 def test_a_hostile_title_is_shown_and_not_obeyed() -> None:
@@ -90,7 +89,7 @@ def test_a_hostile_title_is_shown_and_not_obeyed() -> None:
 def test_the_page_says_how_the_head_was_trained() -> None:
     page, job = said(render(reached())), head(reached())
 
-    assert f"by its own coin of chance {job.rate} (Poisson sampling)" in page
+    assert f"with probability {job.rate}, independently of the others (Poisson sampling)" in page
     assert f"clipped to norm {job.clip:g}, noise of {float(job.noise_multiplier):.4g} times that norm" in page
     assert "The first came after 20 steps, the others 40 steps apart." in page
     assert "exact discrete Gaussian, so the bound holds for the machine's arithmetic too" in page
@@ -158,16 +157,17 @@ def test_a_public_check_shows_no_margin_and_no_held_out_records() -> None:
     page = said(render(public()))
 
     assert "The check read public records only, which costs nothing." in page
-    assert "held-out records it was not trained on" not in page
+    assert "held-out records that it was not trained on" not in page
     assert "against price" not in page
 
 
-def test_scales_agree_on_what_a_verdict_reveals() -> None:
-    shares = Shares(Fraction(4, 5), 100.0)
+def test_a_margin_and_a_share_agree_on_what_a_verdict_reveals() -> None:
+    told = Verdict(True, 3.0, 2.0)
 
-    assert Margins().answer(Verdict(True, 3.0, 2.0)) == (3.0, 2.0)
-    assert shares.answer(Verdict(True, 3.0, 2.0)) == pytest.approx((0.83, 0.02))
-    assert (Margins().answer(None), shares.answer(Verdict(True))) == (None, None)
+    assert as_margin(told) == (3.0, 2.0)
+    assert as_share(told, Fraction(4, 5), 100.0) == pytest.approx((0.83, 0.02))
+    assert (as_share(told, None, 100.0), as_share(told, Fraction(4, 5), None)) == (None, None)
+    assert (as_margin(None), as_share(Verdict(True), Fraction(4, 5), 100.0)) == (None, None)
 
 
 def test_the_bill_adds_up_to_what_was_spent_to_the_last_bit() -> None:

@@ -15,16 +15,16 @@ from sklearn.datasets import load_digits
 import expost
 from expost.accounting.curve import AdpEpsilon
 from expost.bill import spent_so_far
-from expost.errors import BudgetExceeded, InvalidValue, SchemaMismatch
+from expost.errors import BudgetExceeded, InvalidValue, Unreadable
 from expost.jobs import audit as check
-from expost.jobs import calibrated
 from expost.jobs.finetuning.run import finetune
+from expost.judge import Balanced, Budgeted, OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
 from expost.report.facts import Reading
 from expost.search import Ended
-from expost.training import Classifier, Floating, Labelled
+from expost.training import Classifier, FloatSums, Labelled
 from tests.unit.examples import one_sentence
 from tests.unit.jobs.finetuning.rehearsals import made, refused
 from tests.unit.report.examples import blobs, head, trained
@@ -81,7 +81,7 @@ def test_rows_are_scaled_by_themselves() -> None:
 def test_a_finished_run_says_its_price_and_not_its_weights() -> None:
     done = made()
 
-    assert repr(done) == f"Finetuned(ε = {done.epsilon:.4g}, δ = 1e-05, passed = True, NOT PRIVATE)"
+    assert repr(done) == f"Result(Classifier, ε = {done.epsilon:.4g}, δ = 1e-05, NOT PRIVATE, halted)"
     assert "NOT PRIVATE" in done._repr_html_()
 
 
@@ -113,11 +113,11 @@ def test_a_run_that_does_not_pass_hands_over_its_last_release(confidence: float 
     """The paper's check is not asked about it."""
     done = made(accuracy=0.99, confidence=confidence)
 
-    assert (done.passed, done.outcome.ended) == (False, Ended.EXHAUSTED)
+    assert (done.passed, done.ended) == (False, Ended.EXHAUSTED)
     assert done.history[-1].passed is last
 
 
-@pytest.mark.parametrize("maker", [expost.jobs.balanced, calibrated])
+@pytest.mark.parametrize("maker", [Balanced(), Budgeted()])
 def test_every_check_leads_to_a_receipt_that_adds_up(maker: Any) -> None:
     for accuracy in (0.8, 0.99):
         done = made(accuracy=accuracy, check=maker)
@@ -129,7 +129,7 @@ def test_every_check_leads_to_a_receipt_that_adds_up(maker: Any) -> None:
 
 
 def test_the_check_on_the_bill_is_the_one_that_was_asked() -> None:
-    looks = {item.entry.what for item in made(check=calibrated).facts.bill if item.entry.part == "data/held"}
+    looks = {item.entry.what for item in made(check=Budgeted()).facts.bill if item.entry.part == "data/held"}
 
     assert looks == {"Gaussian check"}
 
@@ -143,7 +143,7 @@ PUBLIC: dict[str, Any] = {
 
 @pytest.mark.parametrize("source", PUBLIC.values(), ids=PUBLIC)
 def test_public_records_are_checked_on_for_free_and_hold_nothing_out(source: Any, tmp_path: Path) -> None:
-    done = made(validation=source(tmp_path))
+    done = made(check=OnPublic(source(tmp_path)))
 
     assert done.passed
     assert {item.entry.part for item in done.facts.bill} == {"data"}
@@ -151,13 +151,13 @@ def test_public_records_are_checked_on_for_free_and_hold_nothing_out(source: Any
 
 
 def test_a_public_check_judges_the_last_release_too() -> None:
-    assert made(accuracy=0.99, validation=blobs(90)).history[-1].passed is False
+    assert made(accuracy=0.99, check=OnPublic(blobs(90))).history[-1].passed is False
 
 
 def test_a_class_that_only_public_records_have_is_counted() -> None:
     features, labels = blobs()
 
-    assert head(made(features, labels, validation=blobs(90, 4)).facts).classes == 4
+    assert head(made(features, labels, check=OnPublic(blobs(90, 4))).facts).classes == 4
 
 
 def test_classes_are_counted_unless_they_are_said() -> None:
@@ -172,7 +172,7 @@ def test_the_stated_epsilon_stays_within_the_cap(cap: float) -> None:
     done = made(accuracy=0.99, max_epsilon=cap)
 
     assert done.epsilon <= cap
-    assert done.outcome.ended is Ended.CAPPED
+    assert done.ended is Ended.CAPPED
 
 
 def test_without_a_cap_the_same_run_would_cost_more() -> None:
@@ -187,7 +187,7 @@ def test_a_cap_below_the_first_release_is_refused() -> None:
 
 
 def test_floating_point_noise_is_marked() -> None:
-    done = made(summation=Floating())
+    done = made(summation=FloatSums())
 
     assert done.release.floating
     assert all(item.entry.floating for item in done.facts.bill if item.entry.what == "Head")
@@ -212,10 +212,11 @@ ABSURD: dict[str, dict[str, Any]] = {
     "nothing held out": {"validation": 0},
     "everything held out": {"validation": 1.0},
     "a share that is no number": {"validation": math.nan},
-    "public records that are not there": {"validation": "none.npz"},
-    "public records that do not match": {"validation": (np.zeros((3, 6)), [0, 1])},
-    "public records that are three arrays": {"validation": (np.zeros((3, 6)), [0, 1, 0], [0])},
-    "public records that are not numbers": {"validation": (np.full((2, 6), math.nan), [0, 1])},
+    "public records that are not there": {"check": OnPublic("none.npz")},
+    "public records that do not match": {"check": OnPublic((np.zeros((3, 6)), [0, 1]))},
+    "public records that are three arrays": {"check": OnPublic((np.zeros((3, 6)), [0, 1, 0], [0]))},
+    "public records that are not numbers": {"check": OnPublic((np.full((2, 6), math.nan), [0, 1]))},
+    "public records in place of a share": {"validation": "none.npz"},
     "one class": {"classes": 1},
     "no release": {"releases": 0},
     "no epoch": {"epochs": 0},
@@ -226,7 +227,7 @@ ABSURD: dict[str, dict[str, Any]] = {
     "a price out of reach": {"start": expost.Epsilon(1e-9)},
     "δ of zero": {"delta": 0.0},
     "δ that is no number": {"delta": math.nan},
-    "a clip of zero": {"clip": 0},
+    "a clip of zero": {"max_grad_norm": 0},
     "a batch of none": {"batch": 0},
     "no learning": {"learning_rate": 0},
     "a learning rate that is no number": {"learning_rate": math.nan},
@@ -295,7 +296,7 @@ FILES: dict[str, Any] = {
 
 @pytest.mark.parametrize("arrays", FILES.values(), ids=FILES)
 def test_a_file_without_records_is_refused(arrays: Any, tmp_path: Path) -> None:
-    assert isinstance(refused(saved(tmp_path, **arrays)), SchemaMismatch)
+    assert isinstance(refused(saved(tmp_path, **arrays)), Unreadable)
 
 
 def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
@@ -307,7 +308,7 @@ def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
 def test_public_records_with_other_features_are_refused_before_anything_is_spent() -> None:
     features, labels = blobs(90)
 
-    assert "other features" in str(refused(X, Y, validation=(features[:, :4], labels)))
+    assert "other features" in str(refused(X, Y, check=OnPublic((features[:, :4], labels))))
 
 
 def test_what_was_spent_is_known_after_an_interrupt() -> None:
@@ -342,11 +343,11 @@ def test_a_folder_that_is_there_and_is_not_a_release_is_never_replaced(tmp_path:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/kept").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         trained(0.8).save(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         trained(0.8).save(tmp_path / "out", overwrite=True)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["kept"]
 
@@ -382,7 +383,7 @@ class TooLarge:
 
 
 def test_records_that_do_not_fit_into_memory_are_refused_without_their_number() -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(Unreadable) as refused:
         expost.finetune(TooLarge(), np.arange(4) % 2, accuracy=0.8, start=expost.Epsilon(1.0))
 
     assert "123457" not in str(refused.value)

@@ -14,15 +14,15 @@ import pytest
 from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
 from expost.jobs.modules.report import ModuleJob, of_training
+from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.facts import Facts
-from expost.report.html import render
+from expost.report.page import render
 from expost.training.head.score import accuracy
-from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
 from tests.unit.report.pages import FETCHES, said, tree
-from tests.unit.training.modules import held, network, sgd, train, trainer
+from tests.unit.training.modules import against, held, network, sgd, train, trainer
 
 Receipt = dict[str, Any]
 
@@ -30,8 +30,8 @@ Receipt = dict[str, Any]
 @cache
 def until(share: float = 0.3, *, public: bool = False, sure: bool = True, every: str = "2 epochs") -> Facts:
     made = trainer()
-    on = Public(held(100)) if public else held()
-    outcome = made.until(accuracy(share), on=on, releases=3, every=every, confidence=0.95 if sure else None)
+    on = OnPublic(held(100)) if public else held()
+    outcome = made.until(accuracy(share), **against(on), releases=3, every=every, confidence=0.95 if sure else None)
     return of_training(made, outcome, title="Digits")
 
 
@@ -79,7 +79,7 @@ def test_a_page_speaks_of_no_table_and_no_head(kind: str) -> None:
 def test_the_page_says_how_the_module_was_trained() -> None:
     page = said(render(until()))
 
-    assert "by its own coin of chance 1/10 (Poisson sampling)" in page
+    assert "with probability 1/10, independently of the others (Poisson sampling)" in page
     assert "the public number of 600 records" in page
     assert "clipped to norm 1, noise of 1 times that norm was added to the sum, and SGD moved the weights" in page
     assert "1, after 20 steps" in page
@@ -105,7 +105,7 @@ def test_a_release_of_several_epochs_shows_what_all_of_them_added() -> None:
 def test_a_stage_is_not_said_to_have_been_checked() -> None:
     page = said(render(staged()))
 
-    assert "No check was asked" in page
+    assert "Nothing was checked: whoever ran the procedure chose to keep release 2." in page
     assert "Whoever ran the training chose when to stop." in page
     assert "TARGET NOT CONFIRMED" not in page
     assert "records of the check" not in page

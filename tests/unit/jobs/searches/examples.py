@@ -11,13 +11,13 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.question import CentredSum, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.searches.report import AnyCheck
 from expost.ladder import Ladder, Planned
 from expost.ledger import MemoryLedger
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Split
+from expost.report.outcomes import AnyCheck
 from expost.search import Outcome, planned_stops, search
 from tests.unit.examples import ADD, budget, counts, people, right
 

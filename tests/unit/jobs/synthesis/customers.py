@@ -4,7 +4,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from expost.jobs.synthesis.run import Synthesized, synthesize
+from expost.jobs.result import Result
+from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import SeededNoise
 from expost.tabular.score import Conditional
@@ -41,7 +42,7 @@ def public_records(folder: Path) -> Path:
     return folder / "public.csv"
 
 
-def made(table: object, **changes: Any) -> Synthesized:
+def made(table: object, **changes: Any) -> Result[Any]:
     """A rehearsal on a short ladder with nothing to train."""
     usual: dict[str, Any] = {
         "schema": SCHEMA,

@@ -7,22 +7,19 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.synthesis.recipe import CheckMaker
+from expost.judge import Balanced, Budgeted, Judge
+from tests.unit.examples import Made
 from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done
 
 HARD = replace(RECIPE, accuracy=Fraction(99, 100))
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
-REVEALING: dict[str, CheckMaker] = {
-    "balanced": BalancedCheck,
-    "gaussian": lambda question, confidence: GaussianCheck(question, BUDGET, 3, confidence),
-}
+REVEALING: dict[str, Judge] = {"balanced": Balanced(), "gaussian": Budgeted(BUDGET.epsilon)}
 
 
 @pytest.mark.parametrize("maker", REVEALING.values(), ids=REVEALING)
-def test_the_noise_of_each_answer_is_known_beforehand(maker: CheckMaker) -> None:
+def test_the_noise_of_each_answer_is_known_beforehand(maker: Judge) -> None:
     recipe = replace(HARD, check=maker)
 
     known = recipe.looks()
@@ -52,7 +49,7 @@ def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_q
     question = HARD.question()
     check = SparseVectorCheck(question, Fraction(9), Fraction(2), None)
 
-    first, second, last = replace(HARD, check=lambda asked, confidence: check).looks()
+    first, second, last = replace(HARD, check=Made(lambda asked, confidence: check)).looks()
 
     assert first is not None
     assert first == second == last
@@ -60,6 +57,6 @@ def test_a_check_that_says_yes_or_no_has_the_noise_of_its_threshold_and_of_its_q
 
 
 def test_a_public_check_adds_no_noise() -> None:
-    public = replace(HARD, check=lambda question, confidence: PublicCheck(lambda candidate: True))
+    public = replace(HARD, check=Made(lambda question, confidence: PublicCheck(lambda candidate: True), public=True))
 
     assert public.looks() == (None, None, None)

@@ -13,10 +13,12 @@ from expost.accounting.curve import AdpEpsilon
 from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
-from expost.jobs.synthesis.recipe import plan_synthesis, synthesise
+from expost.filters import PledgedFilter
+from expost.jobs.synthesis.climbing import synthesise
+from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
-from expost.odometer import Odometer, PledgedFilter
+from expost.odometer import Odometer
 from expost.search import Ended
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema

@@ -16,25 +16,24 @@ import pytest
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.bill import spent_so_far
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import accuracy_threshold
-from expost.checks.sparse_vector import SparseVectorCheck
 from expost.datasets import adult
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
 from expost.jobs import audit as check
-from expost.jobs.synthesis.public import public_check
+from expost.jobs.result import Result
 from expost.jobs.synthesis.recipe import LADDER as USUAL
-from expost.jobs.synthesis.recipe import CheckMaker, TableRecipe, plan_synthesis
-from expost.jobs.synthesis.run import Synthesized
+from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
+from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
+from expost.report.charts import noise_of_an_answer, reading
 from expost.report.digits import points, price
-from expost.report.html import render
-from expost.report.reading import reading
+from expost.report.facts import Reading
+from expost.report.page import render
 from expost.report.words import conclusion
-from expost.search import Ended, Line
+from expost.search import Ended
 from expost.tabular.schema.binned import Closed, Dates, Numeric
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
@@ -93,22 +92,22 @@ def names(frame: Any) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def by_kind(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Synthesized]:
+def by_kind(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result[Any]]:
     """The job done once from each kind of table."""
     return {name: made(source(tmp_path_factory.mktemp("kind"))) for name, (source, _) in SOURCES.items()}
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_the_synthetic_table_is_of_the_kind_that_came_in(name: str, by_kind: dict[str, Synthesized]) -> None:
+def test_the_synthetic_table_is_of_the_kind_that_came_in(name: str, by_kind: dict[str, Result[Any]]) -> None:
     assert isinstance(by_kind[name].release.value, NATIVE[SOURCES[name][1]])
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_the_synthetic_table_has_the_columns_of_the_schema(name: str, by_kind: dict[str, Synthesized]) -> None:
+def test_the_synthetic_table_has_the_columns_of_the_schema(name: str, by_kind: dict[str, Result[Any]]) -> None:
     assert names(by_kind[name].release.value) == list(SCHEMA.names)
 
 
-def test_every_kind_of_table_leads_to_the_same_release(by_kind: dict[str, Synthesized]) -> None:
+def test_every_kind_of_table_leads_to_the_same_release(by_kind: dict[str, Result[Any]]) -> None:
     assert len({(done.epsilon, len(done.history), table(done.facts).rows) for done in by_kind.values()}) == 1
 
 
@@ -127,7 +126,6 @@ def test_another_seed_makes_another_synthetic_table() -> None:
 def test_the_usual_classifier_learns_from_the_synthetic_table_and_passes() -> None:
     done = made(customers(SCHEMA, 3000), learner=None)
 
-    assert done.synthesis.recipe.learner == Sklearn()
     assert done.passed
 
 
@@ -143,13 +141,13 @@ def test_without_a_number_about_as_many_rows_are_drawn_as_there_are_records() ->
 def test_an_accuracy_in_reach_ends_the_climb() -> None:
     done = made(customers(SCHEMA))
 
-    assert (done.passed, done.synthesis.outcome.ended) == (True, Ended.HALTED)
+    assert (done.passed, done.ended) == (True, Ended.HALTED)
 
 
 def test_an_accuracy_out_of_reach_keeps_the_last_release_and_says_that_it_did_not_pass() -> None:
     done = made(customers(SCHEMA), accuracy=0.99)
 
-    assert (done.passed, done.synthesis.outcome.ended) == (False, Ended.EXHAUSTED)
+    assert (done.passed, done.ended) == (False, Ended.EXHAUSTED)
     assert len(done.history) == len(LADDER.levels)
     assert "NOT CONFIRMED" in render(done.facts)
 
@@ -157,9 +155,7 @@ def test_an_accuracy_out_of_reach_keeps_the_last_release_and_says_that_it_did_no
 def test_the_stated_epsilon_is_that_of_the_planned_stop() -> None:
     done = made(customers(SCHEMA))
 
-    stop = done.synthesis.plan.stops[len(done.history) - 1]
-
-    assert done.epsilon == done.synthesis.plan.pledge.epsilon(stop)
+    assert done.epsilon == done.facts.stops[len(done.history) - 1].epsilon
 
 
 def test_the_release_carries_the_bill_of_the_whole_run() -> None:
@@ -167,7 +163,7 @@ def test_the_release_carries_the_bill_of_the_whole_run() -> None:
 
     done = made(customers(SCHEMA), ledger=ledger)
 
-    assert done.release.spent == done.synthesis.outcome.release.spent
+    assert done.release.spent == done.facts.spent == done.history[-1].line.spent
     assert spent_so_far(ledger) == done.epsilon
 
 
@@ -190,12 +186,12 @@ def test_noise_is_the_systems_unless_another_is_given() -> None:
 
 
 def test_each_rung_is_told_as_it_is_done() -> None:
-    seen: list[tuple[Line, float, Plan]] = []
+    seen: list[Reading] = []
 
-    done = made(customers(SCHEMA), on_step=lambda *step: seen.append(step))
+    done = made(customers(SCHEMA), on_step=seen.append)
 
-    assert [line for line, _, _ in seen] == list(done.synthesis.outcome.history)
-    assert all(plan.pledge is done.synthesis.plan.pledge for _, _, plan in seen)
+    assert [each.line for each in seen] == [each.line for each in done.history]
+    assert [each.epsilon for each in seen] == [each.epsilon for each in done.history]
 
 
 def test_what_is_being_done_is_told() -> None:
@@ -207,16 +203,16 @@ def test_what_is_being_done_is_told() -> None:
     assert "fitting the model" in seen
 
 
-CHECKS: dict[str, CheckMaker] = {
-    "balanced": BalancedCheck,
-    "gaussian": lambda question, confidence: GaussianCheck(question, budget(0.01), 3, confidence),
-    "sparse vector": lambda question, confidence: SparseVectorCheck.calibrated(question, budget(0.01), confidence),
-    "public": public_check(pl.DataFrame(records(300)), SCHEMA),
+CHECKS: dict[str, Judge] = {
+    "balanced": Balanced(),
+    "gaussian": Budgeted(0.01),
+    "sparse vector": SparseVector(0.01),
+    "public": OnPublic(pl.DataFrame(records(300))),
 }
 
 
 @pytest.mark.parametrize("maker", CHECKS.values(), ids=CHECKS)
-def test_every_check_leads_to_a_receipt_that_adds_up(maker: CheckMaker) -> None:
+def test_every_check_leads_to_a_receipt_that_adds_up(maker: Judge) -> None:
     done = made(customers(SCHEMA), check=maker)
 
     audit = check(json.loads(json.dumps(receipt(done.facts))))
@@ -242,7 +238,7 @@ def test_the_stated_epsilon_stays_within_the_cap(cap: float) -> None:
     done = made(customers(SCHEMA), accuracy=0.99, max_epsilon=cap)
 
     assert done.epsilon <= cap
-    assert done.synthesis.outcome.ended is Ended.CAPPED
+    assert done.ended is Ended.CAPPED
 
 
 @pytest.mark.parametrize("cap", [0.25, 0.5, 1.0])
@@ -261,23 +257,23 @@ def test_a_check_that_says_yes_or_no_is_told_with_its_noise() -> None:
     """The noise is in records: of a tenth as many held out it is ten times the share."""
     few, many = (made(customers(SCHEMA, count), check=CHECKS["sparse vector"]).facts for count in (1000, 10000))
 
-    assert few.blur is not None
-    assert many.blur is not None
-    assert few.blur == pytest.approx(10 * many.blur, rel=0.4)
-    assert f"with a standard error of {points(few.blur)}" in reading(few)
+    fewer, more = noise_of_an_answer(few), noise_of_an_answer(many)
+    assert fewer is not None and more is not None
+    assert fewer == pytest.approx(10 * more, rel=0.4)
+    assert f"The standard error of its answer is {points(fewer)}." in reading(few)
 
 
 @pytest.mark.parametrize("kind", ["balanced", "gaussian", "public"])
 def test_other_checks_have_no_noise_of_that_kind(kind: str) -> None:
-    assert made(customers(SCHEMA), check=CHECKS[kind]).facts.blur is None
+    assert noise_of_an_answer(made(customers(SCHEMA), check=CHECKS[kind]).facts) is None
 
 
 def test_a_run_under_a_public_check_speaks_of_no_records_held_out() -> None:
     private, public = (render(made(customers(SCHEMA), check=CHECKS[kind]).facts) for kind in ("balanced", "public"))
 
-    assert "every look at held-out records" in private
+    assert "Every look at the held-out records is included." in private
     assert "split into two parts" in private
-    for words in ("held-out", "held out for", "split into two parts", "of the two parts of the split"):
+    for words in ("held-out", "held out for", "split into two parts", "Of the two parts of the split"):
         assert words not in public
     assert "The check read public records only" in public
 
@@ -463,7 +459,7 @@ def test_any_number_of_rungs_and_any_noise_can_be_drawn_in_a_report() -> None:
 
 @pytest.mark.parametrize("chosen", Format)
 def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
-    made(customers(SCHEMA)).save(tmp_path / "a/b", format=chosen)
+    made(customers(SCHEMA)).save(tmp_path / "a/b", format=chosen.value)
 
     found = {path.name for path in (tmp_path / "a/b").iterdir()}
     assert found == {f"synthetic.{chosen.value}", "report.html", "receipt.json"}
@@ -473,7 +469,7 @@ def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "kept").touch()
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(InvalidValue):
         made(customers(SCHEMA)).save(tmp_path)
 
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
@@ -503,7 +499,7 @@ def test_the_whole_ladder_of_the_demo_would_be_stated_at_more() -> None:
 
 def test_a_public_check_reads_its_table_at_once(tmp_path: Path) -> None:
     with pytest.raises(SchemaMismatch):
-        public_check(tmp_path / "none.csv", SCHEMA)
+        made(customers(SCHEMA), check=OnPublic(tmp_path / "none.csv"))
 
 
 def test_a_score_of_the_callers_own_is_called_a_mean_score() -> None:
@@ -526,7 +522,7 @@ def test_records_that_score_nine_tenths_reach_a_mean_score_of_a_half() -> None:
 
 @pytest.mark.parametrize(("score", "passed"), [(0.8, True), (0.799, False)])
 def test_a_mean_score_is_told_to_the_thousandth(score: float, passed: bool) -> None:
-    done = made(customers(SCHEMA), score=constant(score), check=public_check(pl.DataFrame(records(90)), SCHEMA))
+    done = made(customers(SCHEMA), score=constant(score), check=OnPublic(pl.DataFrame(records(90))))
 
     assert done.passed is passed
 
@@ -542,6 +538,6 @@ def test_a_mean_score_is_never_called_an_accuracy(score: float) -> None:
 
     for told in (conclusion(facts), render(facts)):
         plainly = told.replace("\N{NO-BREAK SPACE}", " ")
-        said = "mean score in predicting renewed is at least 50 %" if score > 0.5 else "mean score of 50 %"
+        said = "mean score on those records is at least 50 %" if score > 0.5 else "mean score of 50 %"
         assert said in plainly
         assert "accuracy" not in told

@@ -12,19 +12,11 @@ from expost.accounting.curve import ZERO
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import InvalidValue
 from expost.jobs import audit as audited
-from expost.jobs.tunings.report import (
-    PRICES,
-    TuningFacts,
-    article,
-    of_tuning,
-    tuning_digest,
-    tuning_page,
-    tuning_receipt,
-)
+from expost.jobs.tunings.receipt import PRICES, tuning_digest, tuning_receipt
+from expost.jobs.tunings.report import TuningFacts, article, of_tuning, tuning_page
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
 from expost.receipts.receipt import receipt_text
-from expost.report.page import part_of_a_page
 from expost.training.tuned import Tuned
 from tests.unit.examples import rehearsal
 from tests.unit.report.examples import HOSTILE
@@ -68,7 +60,7 @@ def test_every_tuning_has_a_page_and_a_receipt_that_leads_to_its_statement(made:
     assert (audit.differences, audit.believed) == ((), (PRICES,))
     assert audit.epsilon == told.statement.epsilon
     assert tree(tuning_page(told)).tag == "html"
-    assert tree(f"<div>{part_of_a_page(article(told))}</div>")[1].tag == "article"
+    assert tree(article(told)).tag == "article"
 
 
 @pytest.mark.parametrize("made", PAGES[:-1])
@@ -119,7 +111,7 @@ def test_the_page_says_what_the_bound_does_not_cover() -> None:
 def test_the_page_of_a_tuning_that_nothing_passed_says_so() -> None:
     page = said(tuning_page(missed()))
 
-    assert "No run came to a score of at least 1.5; ε = 4.00 was spent." in page
+    assert "No run had a score of at least 1.5; ε = 4.00 was spent." in page
     assert "of the dearest configuration" in page
 
 

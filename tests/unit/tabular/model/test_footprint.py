@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from expost.errors import InvalidValue
+from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
 from expost.tabular.model import footprint
 from expost.tabular.model.footprint import Footprint, in_words, memory, require_room
@@ -112,7 +112,7 @@ def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pyte
     require_room(WIDE, "target")
     monkeypatch.setattr(footprint, "memory", lambda: needed - 1)
 
-    with pytest.raises(InvalidValue, match="of memory, and there are") as refused:
+    with pytest.raises(SchemaMismatch, match="of memory, and there is room for") as refused:
         require_room(WIDE, "target")
 
     assert one_sentence(refused.value)
@@ -122,7 +122,7 @@ def test_more_counts_than_can_be_measured_are_refused_whatever_the_memory(monkey
     monkeypatch.setattr(footprint, "memory", lambda: None)
     many = {f"c{place}": 700 for place in range(200)} | {"target": 2}
 
-    with pytest.raises(InvalidValue, match="counts") as refused:
+    with pytest.raises(SchemaMismatch, match="counts") as refused:
         require_room(many, "target")
 
     assert one_sentence(refused.value)

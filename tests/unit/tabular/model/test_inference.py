@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from expost.errors import SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import SeededNoise
 from expost.tabular.model.inference import Passes, project
 from expost.tabular.model.junction import Junction
@@ -62,5 +62,5 @@ def test_a_cell_projects_onto_its_own_codes() -> None:
 
 
 def test_a_clique_outside_the_tree_is_refused() -> None:
-    with pytest.raises(SchemaMismatch, match=r"holds columns \(0, 2\)"):
+    with pytest.raises(InvalidValue, match=r"holds columns \(0, 2\)"):
         Passes(Junction.of([2, 2, 2], [(0, 1), (1, 2)]), [(0, 2)])

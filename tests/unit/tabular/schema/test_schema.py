@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from expost.errors import ExpostError, InvalidValue, SchemaMismatch
+from expost.errors import ExpostError, SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.draft import draft
 from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
@@ -87,7 +87,7 @@ def test_numbers_among_the_categories_are_taken_as_a_table_spells_them() -> None
 
 
 BAD = {
-    "no TOML": (HEAD + "column = [", SchemaMismatch),
+    "no TOML": (HEAD + "column = [", Unreadable),
     "no columns": (HEAD, SchemaMismatch),
     "an empty list of columns": (HEAD + "column = []", SchemaMismatch),
     "a column that is not a table": (HEAD + "column = [1]", SchemaMismatch),
@@ -103,16 +103,16 @@ BAD = {
     "a target that is not there": ('target = "y"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown way with missing values": (HEAD + COLUMN + 'kind = "boolean"\nmissing = "keep"', SchemaMismatch),
     "review that is no truth value": ('reviewed = "yes"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
-    "no values": (HEAD + COLUMN + 'kind = "categorical"\nvalues = []', InvalidValue),
+    "no values": (HEAD + COLUMN + 'kind = "categorical"\nvalues = []', SchemaMismatch),
     "values that are no texts": (HEAD + COLUMN + 'kind = "categorical"\nvalues = [[1]]', SchemaMismatch),
-    "edges that do not increase": (HEAD + COLUMN + 'kind = "numeric"\nedges = [2, 1]\nclosed = "left"', InvalidValue),
-    "edges that are no numbers": (HEAD + COLUMN + 'kind = "numeric"\nedges = ["1"]\nclosed = "left"', InvalidValue),
+    "edges that do not increase": (HEAD + COLUMN + 'kind = "numeric"\nedges = [2, 1]\nclosed = "left"', SchemaMismatch),
+    "edges that are no numbers": (HEAD + COLUMN + 'kind = "numeric"\nedges = ["1"]\nclosed = "left"', SchemaMismatch),
     "no closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]', SchemaMismatch),
     "an unknown closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]\nclosed = "both"', SchemaMismatch),
-    "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', InvalidValue),
-    "a range without end": (HEAD + COLUMN + 'kind = "integer"\nrange = [0, 1000000000000]', InvalidValue),
-    "a range of fractions": (HEAD + COLUMN + 'kind = "integer"\nrange = [0.5, 1]', InvalidValue),
-    "dates that are none": (HEAD + COLUMN + 'kind = "date"\nedges = ["May", "June"]\nclosed = "left"', InvalidValue),
+    "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', SchemaMismatch),
+    "a range without end": (HEAD + COLUMN + 'kind = "integer"\nrange = [0, 1000000000000]', SchemaMismatch),
+    "a range of fractions": (HEAD + COLUMN + 'kind = "integer"\nrange = [0.5, 1]', SchemaMismatch),
+    "dates that are none": (HEAD + COLUMN + 'kind = "date"\nedges = ["May", "June"]\nclosed = "left"', SchemaMismatch),
 }
 
 
@@ -125,7 +125,7 @@ def test_a_slip_in_the_schema_is_refused_in_one_sentence(text: str, kind: type[E
 
 
 def test_a_schema_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(Unreadable) as refused:
         Schema.load(tmp_path / "none.toml")
 
     assert one_sentence(refused.value)
@@ -290,12 +290,12 @@ def test_a_column_named_twice_cannot_be_drafted(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("a,a\n1,2\n", encoding="utf-8")
 
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(Unreadable) as refused:
         draft(path)
 
     assert one_sentence(refused.value)
 
 
 def test_a_draft_of_no_rows_is_refused_in_one_sentence() -> None:
-    with pytest.raises(SchemaMismatch, match="no rows"):
+    with pytest.raises(Unreadable, match="no rows"):
         draft(pl.DataFrame({"a": []}))

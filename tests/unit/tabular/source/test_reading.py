@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,7 +16,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from expost.errors import SchemaMismatch
+from expost.errors import ExpostError, InvalidValue, NotInstalled, SchemaMismatch, Unreadable
 from expost.noise import SeededNoise
 from expost.private import Private, split
 from expost.tabular.draft import draft
@@ -160,9 +161,21 @@ def test_columns_are_written_in_the_format_that_was_given(chosen: Format, tmp_pa
 
 @pytest.mark.parametrize("path", ["out.xlsx", "nowhere/out.csv"])
 def test_a_file_that_cannot_be_written_is_refused_in_one_sentence(path: str, tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(InvalidValue) as refused:
         write_table(tmp_path / path, {"a": np.array([1])})
 
+    assert one_sentence(refused.value)
+
+
+def test_a_pandas_frame_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    native = frame(Kind.PANDAS, {"age": np.array([1, 2])})
+    for absent in ("pyarrow", "fastparquet"):
+        monkeypatch.setitem(sys.modules, absent, None)
+
+    with pytest.raises(NotInstalled, match=r"needs pyarrow; install it, or write CSV\.$") as refused:
+        write_table(tmp_path / "out.parquet", native)
+
+    assert isinstance(refused.value, ImportError)
     assert one_sentence(refused.value)
 
 
@@ -317,7 +330,7 @@ def test_the_header_says_the_delimiter(delimiter: str, tmp_path: Path) -> None:
 def test_a_query_does_not_see_the_variables_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "a_frame", pl.DataFrame({"a": [True]}), raising=False)
 
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(Unreadable):
         read_table("duckdb:SELECT * FROM a_frame", one(Boolean("a")))
 
 
@@ -398,20 +411,34 @@ BAD: dict[str, Callable[[Path], object]] = {
     "no table at all": lambda folder: [CANARY],
 }
 TWO = Schema((Boolean("a", Missing.CATEGORY), Categorical("b", ("x",))), True, ADD)
-each_failure = pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+REFUSED: dict[str, type[ExpostError]] = {
+    "no header": SchemaMismatch,
+    "an empty file": SchemaMismatch,
+    "a column twice": SchemaMismatch,
+    "a frame without the columns": SchemaMismatch,
+    "a statement that selects nothing": InvalidValue,
+    "no table at all": InvalidValue,
+}
+each_failure = pytest.mark.parametrize(
+    ("bad", "kind"), [(bad, REFUSED.get(name, Unreadable)) for name, bad in BAD.items()], ids=BAD
+)
 
 
 @each_failure
-def test_what_cannot_be_read_is_refused_in_one_sentence(bad: Callable[[Path], object], tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+def test_what_cannot_be_read_is_refused_in_one_sentence(
+    bad: Callable[[Path], object], kind: type[ExpostError], tmp_path: Path
+) -> None:
+    with pytest.raises(kind) as refused:
         read_table(bad(tmp_path), TWO)
 
     assert one_sentence(refused.value)
 
 
 @each_failure
-def test_what_cannot_be_read_shows_no_cell_anywhere_in_the_error(bad: Callable[[Path], object], tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+def test_what_cannot_be_read_shows_no_cell_anywhere_in_the_error(
+    bad: Callable[[Path], object], kind: type[ExpostError], tmp_path: Path
+) -> None:
+    with pytest.raises(kind) as refused:
         read_table(bad(tmp_path), TWO)
 
     assert "CANARY" not in shown(refused.value)
@@ -420,7 +447,7 @@ def test_what_cannot_be_read_shows_no_cell_anywhere_in_the_error(bad: Callable[[
 
 @pytest.mark.parametrize("name", ["an open quote", "not UTF-8", "half a parquet file", "a relation that fails"])
 def test_what_cannot_be_drafted_shows_no_cell_anywhere_in_the_error(name: str, tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch) as refused:
+    with pytest.raises(Unreadable) as refused:
         draft(BAD[name](tmp_path))
 
     assert "CANARY" not in shown(refused.value)

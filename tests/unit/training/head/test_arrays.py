@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, NotInstalled
 from expost.training.head.arrays import Arrays, InNumpy, InTorch, on
 from tests.unit.examples import one_sentence
 
@@ -81,7 +81,7 @@ def test_a_device_that_is_not_there_is_refused(device: str) -> None:
 def test_a_device_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
 
-    with pytest.raises(InvalidValue, match=r"install expost\[training\]") as refused:
+    with pytest.raises(NotInstalled, match=r"install expost\[training\]") as refused:
         on("cpu")
 
     assert one_sentence(refused.value)

@@ -12,11 +12,11 @@ from expost.accounting.descent import LOUDEST, MOST_ENTRIES
 from expost.noise import Floats, SeededNoise
 from expost.norms import row_norms
 from expost.training.head.arrays import InNumpy
-from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRID, Exact, Floating
+from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRID, FloatSums, IntegerSums
 from tests.unit.training.sums import summed
 
 RECORDS, WIDTH, CLASSES = 50, 6, 4
-FLOATING, EXACT = Floating(), Exact()
+FLOATING, EXACT = FloatSums(), IntegerSums()
 EACH = pytest.mark.parametrize("summation", [FLOATING, EXACT], ids=["floating", "exact"])
 
 
@@ -33,7 +33,7 @@ def clipped_one_by_one(clip: float) -> Floats:
     return np.asarray(sum(each / max(float(np.linalg.norm(each)), clip) for each in gradients))
 
 
-def total(summation: Exact | Floating, clip: float) -> Floats:
+def total(summation: IntegerSums | FloatSums, clip: float) -> Floats:
     """The same by one matrix product, in units of the clipping norm."""
     rows, norms, errors = batch()
     shares = norms / np.clip(np.linalg.norm(errors, axis=1, keepdims=True) * norms, clip, None)
@@ -43,7 +43,7 @@ def total(summation: Exact | Floating, clip: float) -> Floats:
 
 @EACH
 @pytest.mark.parametrize("clip", [0.1, 1.0, 5.0, 100.0])
-def test_one_product_is_the_sum_of_clipped_gradients(summation: Exact | Floating, clip: float) -> None:
+def test_one_product_is_the_sum_of_clipped_gradients(summation: IntegerSums | FloatSums, clip: float) -> None:
     tolerance = 1e-12 if summation.floating else 0.02
 
     found = total(summation, clip)
@@ -53,7 +53,7 @@ def test_one_product_is_the_sum_of_clipped_gradients(summation: Exact | Floating
 
 
 @EACH
-def test_prepared_features_have_the_norm_of_their_grid(summation: Exact | Floating) -> None:
+def test_prepared_features_have_the_norm_of_their_grid(summation: IntegerSums | FloatSums) -> None:
     rows, norms, _ = batch()
 
     lengths = np.linalg.norm(summation.prepare(rows, norms, np), axis=1)
@@ -65,7 +65,7 @@ def test_prepared_features_have_the_norm_of_their_grid(summation: Exact | Floati
 
 
 @EACH
-def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | Floating) -> None:
+def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: IntegerSums | FloatSums) -> None:
     rows, norms, _ = batch()
     weights = SeededNoise(3).gaussian(0.5, (CLASSES, WIDTH))
     truth = np.eye(CLASSES)[np.arange(RECORDS) % CLASSES].T
@@ -82,7 +82,7 @@ def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: Exact | F
 
 
 @cache
-def longer_batch(summation: Exact | Floating, width: int = 700) -> tuple[Floats, Floats, Floats, Floats]:
+def longer_batch(summation: IntegerSums | FloatSums, width: int = 700) -> tuple[Floats, Floats, Floats, Floats]:
     """Prepared features of 200 records, their norms and classes, and weights as they are read."""
     rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, width)), np.ones((200, 1))])
     norms = row_norms(rows)[:, None]
@@ -91,7 +91,7 @@ def longer_batch(summation: Exact | Floating, width: int = 700) -> tuple[Floats,
     return prepared, norms.T, truth, np.asarray(summation.read(SeededNoise(5).gaussian(0.5, (CLASSES, width + 1)), np))
 
 
-def contributions(summation: Exact | Floating, joined: list[int]) -> list[bytes]:
+def contributions(summation: IntegerSums | FloatSums, joined: list[int]) -> list[bytes]:
     """What each of the records that joined is multiplied by, to the last bit."""
     prepared, norms, truth, weights = longer_batch(summation)
     products = InNumpy().scores(weights, prepared[joined])
@@ -155,7 +155,7 @@ def direction(leads: Floats, xp: Any = np) -> Floats:
     products = Watched.asarray(-leads * (FEATURE_GRID * WEIGHT_GRID))
     truth = np.zeros_like(leads)
     truth[0] = 1
-    return np.asarray(Exact().pulls(products, np.ones((1, leads.shape[1])), truth, 1e-6, xp)) / ERROR_GRID
+    return np.asarray(IntegerSums().pulls(products, np.ones((1, leads.shape[1])), truth, 1e-6, xp)) / ERROR_GRID
 
 
 def leads(classes: int, furthest: float) -> Floats:
@@ -177,12 +177,12 @@ def test_sums_of_ordinary_floats_would_be_rounded() -> None:
 
 def test_sums_for_the_largest_head_and_a_billion_records_are_exact() -> None:
     """Each bounded as a whole: scores by the norms of what is multiplied, odds by their largest, records by reach."""
-    weight = float(Exact().read(np.array([np.inf]), np)[0])
+    weight = float(IntegerSums().read(np.array([np.inf]), np)[0])
     loudest = 10 * int(LOUDEST)
 
     assert weight * FEATURE_GRID * math.sqrt(MOST_ENTRIES) <= WHOLE
     assert int(ODDS.max()) * (MOST_ENTRIES // 2) <= WHOLE  # the bias is an entry too, and two classes make a head
-    assert Exact.reach * (10**9 + loudest) <= WHOLE
+    assert IntegerSums.reach * (10**9 + loudest) <= WHOLE
 
 
 def test_errors_of_records_that_are_nearly_right_keep_their_direction() -> None:
@@ -201,17 +201,17 @@ def test_errors_of_records_that_are_nearly_right_keep_their_direction() -> None:
 def test_weights_are_read_as_they_are_up_to_the_precision_of_single_floats() -> None:
     weights = np.array([-256.0, -200.3, -1.0, 1e-7, 0.123456789, 3.3, 255.9, 256.0])
 
-    assert np.abs(Exact().read(weights, np) / WEIGHT_GRID - weights).max() < 5e-7
+    assert np.abs(IntegerSums().read(weights, np) / WEIGHT_GRID - weights).max() < 5e-7
 
 
 def test_weights_that_left_their_range_are_read_at_its_ends_and_what_is_no_number_as_nothing() -> None:
-    found = Exact().read(np.array([np.nan, np.inf, -np.inf, 300.0]), np) / WEIGHT_GRID
+    found = IntegerSums().read(np.array([np.nan, np.inf, -np.inf, 300.0]), np) / WEIGHT_GRID
 
     assert found.tolist() == [0, 256, -256, 256]
 
 
 @EACH
-def test_records_with_scores_beyond_the_range_of_exponentials_count_in_full(summation: Exact | Floating) -> None:
+def test_records_with_scores_beyond_the_range_of_exponentials_count_in_full(summation: IntegerSums | FloatSums) -> None:
     """As certain of the wrong class as can be, among scores of a thousand and more."""
     norms, truth = np.full((1, 2), 50.0), np.array([[1.0, 0.0], [0.0, 1.0]])
     weights = summation.read(np.array([[30.0], [90.0]]), np)
@@ -227,8 +227,8 @@ def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_
     wide = SeededNoise(8).gaussian(1.0, (1, 250_000))
     many = SeededNoise(9).gaussian(1.0, (1000, 1))
 
-    prepared = np.asarray(Exact().prepare(wide, row_norms(wide)[:, None], np))
-    factors = np.asarray(Exact().factors(many, 1 / row_norms(many.T)[:, None], np))
+    prepared = np.asarray(IntegerSums().prepare(wide, row_norms(wide)[:, None], np))
+    factors = np.asarray(IntegerSums().factors(many, 1 / row_norms(many.T)[:, None], np))
 
     assert np.linalg.norm(prepared) > 0.95 * FEATURE_GRID
     assert np.linalg.norm(factors) > 0.98 * ERROR_GRID
@@ -237,7 +237,7 @@ def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_
 def test_exact_features_are_integers_within_their_grid() -> None:
     rows, norms, _ = batch()
 
-    grid = Exact().prepare(rows, norms, np)
+    grid = IntegerSums().prepare(rows, norms, np)
 
     assert np.array_equal(grid, np.round(grid))
     assert max(sum(int(entry) ** 2 for entry in row) for row in grid) <= FEATURE_GRID**2
@@ -248,13 +248,13 @@ def test_what_should_come_out_too_long_counts_for_nothing(length: float) -> None
     """Checked after rounding, in integers, whatever went wrong before."""
     prepared = np.full((1, WIDTH), 2.0)
 
-    found = summed(Exact(), prepared, np.full((1, 4), 0.5), np.full((1, 1), length))
+    found = summed(IntegerSums(), prepared, np.full((1, 4), 0.5), np.full((1, 1), length))
 
     assert not found.any()
 
 
 def test_errors_at_full_length_count_in_full() -> None:
-    found = summed(Exact(), np.ones((1, 1)), np.full((1, 4), 0.5), np.ones((1, 1)))
+    found = summed(IntegerSums(), np.ones((1, 1)), np.full((1, 4), 0.5), np.ones((1, 1)))
 
     assert np.linalg.norm(found) == pytest.approx(ERROR_GRID, rel=2e-3)
     assert np.linalg.norm(found) <= ERROR_GRID
@@ -263,11 +263,11 @@ def test_errors_at_full_length_count_in_full() -> None:
 def test_floating_sums_leave_out_what_is_no_number() -> None:
     errors, shares = np.array([[np.nan, 0.1], [0.5, -0.5]]), np.ones((2, 1))
 
-    assert np.array_equal(summed(Floating(), np.ones((2, 1)), errors, shares), [[0.5], [-0.4]])
+    assert np.array_equal(summed(FloatSums(), np.ones((2, 1)), errors, shares), [[0.5], [-0.4]])
 
 
 @EACH
-def test_a_batch_of_nobody_sums_to_zero(summation: Exact | Floating) -> None:
+def test_a_batch_of_nobody_sums_to_zero(summation: IntegerSums | FloatSums) -> None:
     nobody = np.zeros((0, WIDTH))
 
     found = summed(summation, nobody, np.zeros((0, CLASSES)), np.zeros((0, 1)))
@@ -277,7 +277,7 @@ def test_a_batch_of_nobody_sums_to_zero(summation: Exact | Floating) -> None:
 
 @pytest.mark.statistical
 @EACH
-def test_noise_has_the_standard_deviation_of_its_multiplier(summation: Exact | Floating) -> None:
+def test_noise_has_the_standard_deviation_of_its_multiplier(summation: IntegerSums | FloatSums) -> None:
     """1e5 draws: within 6 standard errors of the variance, 2.7 %; false alarms 2e−9. A 5 % wrong scale is noticed."""
     drawn = summation.noise(Fraction(3, 2), (100, 1000), SeededNoise(4)).astype(np.float64)
 
@@ -287,6 +287,6 @@ def test_noise_has_the_standard_deviation_of_its_multiplier(summation: Exact | F
     assert variance != pytest.approx(2.25 * 1.05**2, rel=0.027)
 
 
-@pytest.mark.parametrize(("summation", "kind"), [(Floating(), np.float32), (Exact(), np.float64)])
-def test_noise_has_the_precision_of_the_sum(summation: Exact | Floating, kind: type[np.generic]) -> None:
+@pytest.mark.parametrize(("summation", "kind"), [(FloatSums(), np.float32), (IntegerSums(), np.float64)])
+def test_noise_has_the_precision_of_the_sum(summation: IntegerSums | FloatSums, kind: type[np.generic]) -> None:
     assert summation.noise(Fraction(1), (2, 3), SeededNoise(1)).dtype == kind

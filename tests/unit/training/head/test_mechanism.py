@@ -16,13 +16,13 @@ from opacus.optimizers import DPOptimizer
 from expost.accounting.claim import Budget
 from expost.accounting.descent import MOST_ENTRIES, Descent
 from expost.errors import InvalidValue, MechanismFailed
-from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe, Shape
 from expost.noise import Floats, ScriptedNoise, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.release import Past
 from expost.training.head.arrays import Arrays, InNumpy, on
-from expost.training.head.gradient import Exact, Floating, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import BLOCK, Head, Trained
 from expost.training.head.optimizer import Adam, Momentum, Optimizer
@@ -35,7 +35,7 @@ DESCENT = Descent(Fraction(1, 5), Fraction(1, 2))
 DROP_AFTER = 12
 HEAD = Head(
     width=WIDTH, classes=CLASSES, descent=DESCENT, clip=0.9, batch=12.0, drop=0.1, drop_after=DROP_AFTER,
-    summation=Floating(),
+    summation=FloatSums(),
 )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ EACH_OPTIMIZER = pytest.mark.parametrize("name", OPTIMIZERS)
 @cache
 def opacus(name: str, *, floating: bool = True) -> tuple[Floats, ...]:
     """The weights after each step of Opacus's optimiser on a linear layer, from zero, on the same coins and noise."""
-    noise = draws(Floating()) if floating else draws(Exact()) / Exact.reach
+    noise = draws(FloatSums()) if floating else draws(IntegerSums()) / IntegerSums.reach
     data, layer = records(), torch.nn.Linear(WIDTH, CLASSES)
     torch.nn.init.zeros_(layer.weight)
     torch.nn.init.zeros_(layer.bias)
@@ -148,7 +148,7 @@ def test_a_floating_head_takes_the_steps_of_opacus(name: str, steps: int) -> Non
 def test_an_exact_head_takes_the_steps_of_opacus_up_to_its_grid(name: str) -> None:
     theirs = opacus(name, floating=False)[-1]
 
-    ours = trained(replace(HEAD, optimizer=OPTIMIZERS[name][0], summation=Exact()))
+    ours = trained(replace(HEAD, optimizer=OPTIMIZERS[name][0], summation=IntegerSums()))
 
     assert off(ours.weights, theirs) < 2e-3
 
@@ -178,7 +178,7 @@ def test_other_settings_than_those_of_opacus_would_show(name: str) -> None:
     assert off(trained(head).weights, theirs) > 1e-3
 
 
-@pytest.mark.parametrize("summation", [Floating(), Exact()])
+@pytest.mark.parametrize("summation", [FloatSums(), IntegerSums()])
 def test_torch_on_the_processor_computes_what_numpy_does(summation: Summation) -> None:
     here, there = (trained(replace(HEAD, summation=summation, arrays=arrays)) for arrays in (InNumpy(), on("cpu")))
 
@@ -192,8 +192,8 @@ def test_torch_on_the_processor_computes_what_numpy_does(summation: Summation) -
 def test_training_goes_on_from_the_last_release_as_if_it_had_never_stopped(
     arrays: Arrays, optimizer: Optimizer
 ) -> None:
-    head, odometer = replace(HEAD, arrays=arrays, optimizer=optimizer, summation=Exact()), rehearsal()
-    joined, noise = coins(), draws(Exact())
+    head, odometer = replace(HEAD, arrays=arrays, optimizer=optimizer, summation=IntegerSums()), rehearsal()
+    joined, noise = coins(), draws(IntegerSums())
     first, rest = scripted(joined[:BLOCK], noise[:BLOCK]), scripted(joined[BLOCK:], noise[BLOCK:])
     data: Private[Labelled] = Private(records())
 
@@ -242,10 +242,10 @@ def test_what_goes_on_record_recomputes_the_price() -> None:
 
     assert again.promise(int(facts["steps"])).at(8) == HEAD.promise(priced(7)).at(8)
     assert facts["noise"] == "floating-point Gaussian"
-    assert replace(HEAD, summation=Exact()).facts(priced(7))["noise"] == "exact discrete Gaussian"
+    assert replace(HEAD, summation=IntegerSums()).facts(priced(7))["noise"] == "exact discrete Gaussian"
 
 
-@pytest.mark.parametrize(("summation", "floating"), [(Floating(), True), (Exact(), False)])
+@pytest.mark.parametrize(("summation", "floating"), [(FloatSums(), True), (IntegerSums(), False)])
 def test_floating_noise_is_marked_on_the_release(summation: Summation, floating: bool) -> None:
     head = replace(HEAD, summation=summation)
     noise = scripted(coins()[:1], draws(summation)[:1])
@@ -301,15 +301,15 @@ def test_training_leaves_the_records_as_they_were() -> None:
 
 def test_a_head_that_is_told_nothing_trains_as_a_recipe_that_is_told_nothing() -> None:
     recipe = HeadRecipe(
-        width=WIDTH, classes=CLASSES, target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
+        target=accuracy(0.5), schedule=Schedule(1, 1, 1), start=DESCENT.noise_multiplier,
         rate=DESCENT.rate,
     )  # fmt: skip
-    head, told = Head(width=WIDTH, classes=CLASSES, descent=DESCENT), recipe.head()
+    head, told = Head(width=WIDTH, classes=CLASSES, descent=DESCENT), recipe.head(Shape(WIDTH, CLASSES))
 
     assert (head.clip, head.batch, head.drop) == (told.clip, told.batch, told.drop)
 
 
-@pytest.mark.parametrize("summation", [Floating(), Exact()])
+@pytest.mark.parametrize("summation", [FloatSums(), IntegerSums()])
 def test_features_of_a_million_keep_their_direction(summation: Summation) -> None:
     head = replace(HEAD, width=2, classes=2, optimizer=Momentum(1.0, 0.0), summation=summation)
     data = Labelled.of(np.array([[1e6, 5e5]]), np.array([0]), classes=2)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from expost.errors import InvalidValue, SchemaMismatch
+from expost.errors import InvalidValue
 from expost.noise import SeededNoise
 from expost.numerics import Real
 from expost.training.head.labelled import Features, Labelled
@@ -83,7 +83,7 @@ def test_a_head_is_saved_and_loaded_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [np.zeros((2, 3)), np.zeros((2, 1)), np.zeros(2)])
 def test_rows_of_another_width_are_refused(rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
-    with pytest.raises(SchemaMismatch, match="rows of 2 features") as refused:
+    with pytest.raises(InvalidValue, match="rows of 2 features") as refused:
         HEAD.predict_unit(rows.astype(np.float32))
 
     assert one_sentence(refused.value)

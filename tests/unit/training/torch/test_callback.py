@@ -10,16 +10,15 @@ from torch.utils.data import Dataset
 
 from expost.accounting.pledge import PlannedStops
 from expost.bill import bill_total, billed
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import MechanismFailed
+from expost.judge import Balanced, Budgeted, OnPublic
 from expost.noise import SeededNoise
 from expost.search import Ended, Outcome
 from expost.training.head.score import accuracy
 from expost.training.torch.archive import read_archive
 from expost.training.torch.callback import Callback
-from expost.training.torch.records import Public
 from expost.training.torch.trainer import Trainer
-from tests.unit.training.modules import flat, held, network, sgd, train, trainer
+from tests.unit.training.modules import against, flat, held, network, sgd, train, trainer
 from tests.unit.training.torch.hosts import Host
 
 PLAN: dict[str, Any] = {"every": "2 epochs", "releases": 4, "delta": 1e-5}
@@ -33,13 +32,13 @@ def fitted(job: Trainer, goal: float, **others: Any) -> tuple[Host, Outcome[nn.M
     return host, callback.outcome
 
 
-@pytest.mark.parametrize("on", [held(), Public(held())], ids=["private", "public"])
-@pytest.mark.parametrize("check", [BalancedCheck, GaussianCheck])
+@pytest.mark.parametrize("on", [held(), OnPublic(held())], ids=["private", "public"])
+@pytest.mark.parametrize("check", [Balanced(), Budgeted()])
 @pytest.mark.parametrize("goal", [0.6, 0.99])
 def test_the_loop_stops_where_until_would_with_the_same_weights_and_bill(on: Any, check: Any, goal: float) -> None:
-    expected = trainer().until(accuracy(goal), on=on, check=check, **PLAN)
+    expected = trainer().until(accuracy(goal), **{"check": check, **against(on)}, **PLAN)
 
-    host, outcome = fitted(trainer(), goal, on=on, check=check)
+    host, outcome = fitted(trainer(), goal, **{"check": check, **against(on)})
 
     assert outcome.ended is expected.ended
     assert host.epochs == 2 * len(expected.history)

@@ -14,13 +14,14 @@ import torch
 from torch.optim import SGD, Adam
 
 from expost.accounting.claim import NOTHING, Promise
-from expost.accounting.curve import Highest, Linear, Table
+from expost.accounting.curve import Highest, Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum
-from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, SchemaMismatch, SpentCheck
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, SpentCheck, Unreadable
+from expost.judge import Balanced, Budgeted, OnPublic
 from expost.ledger import Entry
 from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
@@ -29,11 +30,10 @@ from expost.training.head.score import accuracy
 from expost.training.torch.archive import write_archive
 from expost.training.torch.callback import Callback
 from expost.training.torch.checkpoint import Checkpoint
-from expost.training.torch.records import Public
 from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
 from expost.training.torch.trainer import Trainer
 from expost.training.torch.weights import Weights
-from tests.unit.training.modules import flat, held, network, sgd, train, trainer
+from tests.unit.training.modules import against, flat, held, network, sgd, train, trainer
 
 SETTINGS: dict[str, Any] = {
     "optimizer": "SGD",
@@ -134,15 +134,15 @@ def all_but_ended(path: Path, goal: dict[str, Any]) -> list[float]:
     return planned(job)
 
 
-GOALS = pytest.mark.parametrize("on", [held(), Public(held())], ids=["private", "public"])
+GOALS = pytest.mark.parametrize("on", [held(), OnPublic(held())], ids=["private", "public"])
 
 
 @GOALS
 def test_a_run_of_which_every_step_was_taken_comes_to_its_last_release_and_bill(path: Path, on: Any) -> None:
-    expected = trainer().until(accuracy(0.99), on=on, **PLAN)
-    stops = all_but_ended(path, {"on": on, **PLAN})
+    expected = trainer().until(accuracy(0.99), **against(on), **PLAN)
+    stops = all_but_ended(path, {**against(on), **PLAN})
 
-    outcome = resumed(path).until(accuracy(0.99), on=on, **PLAN)
+    outcome = resumed(path).until(accuracy(0.99), **against(on), **PLAN)
 
     assert outcome.ended is Ended.EXHAUSTED
     assert outcome.epsilon == stops[-1]
@@ -163,8 +163,8 @@ def test_a_loop_of_which_every_release_was_made_gives_the_last_one_again(path: P
 
 @GOALS
 def test_a_callback_with_no_step_left_stops_the_loop_with_the_bill(path: Path, on: Any) -> None:
-    stops = all_but_ended(path, {"on": on, **PLAN})
-    callback = Callback(resumed(path), accuracy(0.99), on=on, **PLAN)
+    stops = all_but_ended(path, {**against(on), **PLAN})
+    callback = Callback(resumed(path), accuracy(0.99), **against(on), **PLAN)
     host = SimpleNamespace(should_stop=False)
 
     callback.on_train_epoch_end(host, None)
@@ -300,7 +300,7 @@ class Interrupted:
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("check", [BalancedCheck, GaussianCheck])
+@pytest.mark.parametrize("check", [Balanced(), Budgeted()])
 def test_a_question_that_was_being_answered_is_over_and_counts_as_a_look(path: Path, check: Any) -> None:
     goal: dict[str, Any] = {"on": held(), "check": check, **PLAN}
     with pytest.raises(KeyboardInterrupt):
@@ -349,11 +349,11 @@ def test_a_release_that_nobody_had_judged_is_judged_by_the_next_process(path: Pa
 @GOALS
 def test_a_callback_judges_it_as_well(path: Path, on: Any) -> None:
     job = trainer(checkpoint=path)
-    run = job.begin(accuracy(0.05), on=on, **PLAN)
+    run = job.begin(accuracy(0.05), **against(on), **PLAN)
     running = run.search(None)
     for _ in range(2):
         running.step()
-    callback = Callback(resumed(path), accuracy(0.05), on=on, **PLAN)
+    callback = Callback(resumed(path), accuracy(0.05), **against(on), **PLAN)
     host = SimpleNamespace(should_stop=False)
 
     callback.on_train_epoch_end(host, None)
@@ -382,7 +382,7 @@ def test_a_file_that_is_there_already_is_not_overwritten(path: Path) -> None:
     broken_off(path, 3)
     before = path.read_bytes()
 
-    with pytest.raises(LedgerConflict, match=r"holds a run already; go on with it by Trainer\.resume"):
+    with pytest.raises(LedgerConflict, match=r"already holds a run; continue it with Trainer\.resume"):
         trainer(checkpoint=path)
     assert path.read_bytes() == before
 
@@ -450,7 +450,7 @@ def test_a_run_that_a_cap_ended_is_not_gone_on_with(path: Path) -> None:
     outcome = trainer(checkpoint=path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=1.01 * cap)
     assert outcome.ended is Ended.CAPPED
 
-    with pytest.raises(LedgerConflict, match="is over, its weights are in the module"):
+    with pytest.raises(LedgerConflict, match="is over and its weights are in the module"):
         resumed(path).until(accuracy(0.99), on=held(), **PLAN, max_epsilon=10 * cap)
 
 
@@ -477,10 +477,10 @@ def test_a_module_or_an_optimiser_of_another_shape_is_refused(path: Path) -> Non
     grouped = SGD([{"params": module[0].parameters()}, {"params": module[2].parameters()}], lr=1)
     other = Adam(module.parameters())
 
-    with pytest.raises(SchemaMismatch, match="do not fit this module"):
+    with pytest.raises(InvalidValue, match="do not fit this module"):
         Trainer.resume(path, small, sgd(small), train(), noise=SeededNoise(4))
     for optimizer in (grouped, other):
-        with pytest.raises(SchemaMismatch, match="another optimiser"):
+        with pytest.raises(InvalidValue, match="another optimiser"):
             Trainer.resume(path, module, optimizer, train(), noise=SeededNoise(4))
 
 
@@ -492,14 +492,14 @@ def test_a_file_that_is_no_checkpoint_is_said_to_be_none(path: Path, content: by
     if content is not None:
         path.write_bytes(content)
 
-    with pytest.raises(SchemaMismatch, match=sentence):
+    with pytest.raises(Unreadable, match=sentence):
         resumed(path)
 
 
 def test_other_weights_are_no_checkpoint(path: Path) -> None:
     torch.save(network().state_dict(), path)
 
-    with pytest.raises(SchemaMismatch, match="is not a checkpoint of"):
+    with pytest.raises(Unreadable, match="is not a checkpoint of"):
         resumed(path)
 
 
@@ -507,7 +507,7 @@ def test_a_checkpoint_of_another_version_is_said_to_be_one(path: Path) -> None:
     broken_off(path, 3)
     write_archive(path, {**torch.load(path, weights_only=True), "format": 0})
 
-    with pytest.raises(SchemaMismatch, match="was written by another version of expost"):
+    with pytest.raises(Unreadable, match="was written by another version of expost"):
         resumed(path)
 
 
@@ -524,7 +524,7 @@ def test_a_folder_that_is_not_there_is_said_before_a_record_is_read(tmp_path: Pa
         Linear(Fraction(0), Fraction(1, 3), Fraction(2, 5)),
         Linear(Fraction(1, 7), Fraction(1, 3)),
         Highest((Linear(Fraction(3), Fraction(0)), Linear(Fraction(0), Fraction(1)))),
-        Table.of([2.0, 3.5], [0.1, math.inf]),
+        Tabulated.of([2.0, 3.5], [0.1, math.inf]),
     ],
 )
 def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curve: Any) -> None:

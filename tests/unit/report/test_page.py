@@ -11,10 +11,11 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
 from expost.accounting.statement import stated_loss
+from expost.jobs.synthesis.comparison import bars
 from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
-from expost.report.html import fragment, render
+from expost.report.page import fragment, render
 from tests.unit.report.examples import HOSTILE, facts, silent, table
 from tests.unit.report.pages import FETCHES, said, tree
 
@@ -79,10 +80,10 @@ def test_the_accuracy_beside_a_target_that_was_not_reached_is_that_of_the_last_r
 
     page = said(render(told))
 
-    assert f"held out{measured(*found)}on rung 3, the last checked" in page
+    assert f"held out{measured(*found)}on rung 3, the last one checked" in page
 
 
-def test_rungs_above_the_cap_are_told_from_those_that_were_not_climbed() -> None:
+def test_rungs_above_the_cap_are_told_from_those_that_were_not_reached() -> None:
     told = facts()
     cap = told.stops[-1].epsilon
 
@@ -93,8 +94,8 @@ def test_rungs_above_the_cap_are_told_from_those_that_were_not_climbed() -> None
 def test_a_check_that_says_yes_or_no_gets_no_chart_and_no_column_of_accuracies() -> None:
     told, hushed = render(facts()), render(silent(facts()))
 
-    assert "The ladder: accuracy against price" in told
-    assert "The ladder: accuracy against price" not in hushed
+    assert "The rungs: accuracy against price" in told
+    assert "The rungs: accuracy against price" not in hushed
     assert "<th>accuracy</th>" in told
     assert "<th>accuracy</th>" not in hushed
 
@@ -111,14 +112,14 @@ def test_floating_noise_is_said_so() -> None:
     assert "Floating-point noise" in said(render(replace(facts(), floating=True)))
 
 
-def test_the_page_states_the_price_of_the_run_of_each_rung_and_of_those_not_climbed() -> None:
+def test_the_page_states_the_price_of_the_run_of_each_rung_and_of_those_not_reached() -> None:
     told = facts()
 
     page = said(render(told))
 
     assert f"ε = {price(told.epsilon)} at δ = 1e-5" in page
     assert all(price(stop.epsilon) in page for stop in told.stops)
-    assert "not climbed" in page
+    assert "not reached" in page
 
 
 def test_a_run_without_a_claim_states_no_odds() -> None:
@@ -136,8 +137,8 @@ def test_the_table_of_guesses_is_at_the_bound_on_the_loss_and_not_at_the_stated_
 
     assert most(posterior(0.5, loss)) in page
     assert most(posterior(0.5, told.epsilon)) not in page
-    assert f"by e^{price(loss)} = " in page
-    assert "but for a chance of 1e-5 (1 in 100,000) at either end" in page
+    assert f"by at most e^{price(loss)} = " in page
+    assert "except with a chance of 1e-5 (1 in 100,000) in either direction" in page
 
 
 def test_where_no_bound_on_the_loss_was_pledged_the_table_is_at_what_the_statement_implies() -> None:
@@ -146,14 +147,14 @@ def test_where_no_bound_on_the_loss_was_pledged_the_table_is_at_what_the_stateme
     page = said(render(told))
 
     assert most(posterior(0.5, told.epsilon + math.log(10 / 9))) in page
-    assert "but for a chance of 0.0001 (1 in 10,000) at either end" in page
+    assert "except with a chance of 0.0001 (1 in 10,000) in either direction" in page
     assert "the rules for both were fixed" not in page
 
 
 def test_where_a_record_is_replaced_the_page_does_not_speak_of_records_that_come_and_go() -> None:
     page = said(render(replace(facts(), neighbours="replace one record")))
 
-    assert "A guess on what one record says" in page
+    assert "Guessing what one record says" in page
     assert "is in the data or not" not in page
     assert "whether a record was used" not in page
 
@@ -174,7 +175,7 @@ def test_the_page_turns_dark() -> None:
 
 
 def test_charts_speak_to_those_who_do_not_see_them() -> None:
-    for chart in (svg.ladder(facts()), svg.bars(table(facts()).alone[0])):
+    for chart in (svg.ladder(facts()), bars(table(facts()).alone[0])):
         title, description = tree(chart)[:2]
 
         assert (title.tag, description.tag) == ("title", "desc")
@@ -188,7 +189,7 @@ def test_verdicts_are_told_apart_by_shape() -> None:
 
     assert 'class="tick"' in svg.ladder(told)
     assert 'class="tick"' not in svg.ladder(replace(told, rungs=(last,)))
-    assert ">not asked</text>" in svg.ladder(replace(told, rungs=(last,)))
+    assert ">not checked</text>" in svg.ladder(replace(told, rungs=(last,)))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.8, 0.83), (0, 1e-4), (0, 70), (0.1, 0.9)])

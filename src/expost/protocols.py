@@ -1,16 +1,15 @@
-"""One step of a procedure: what a mechanism and a check are, and the only place where private data is opened."""
+"""Protocols: what a mechanism and a check are, which an odometer runs, and the run of a check."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, final, runtime_checkable
 
-from expost._seal import SEAL, guarded
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.errors import SchemaMismatch, SpentCheck
+from expost.errors import InvalidValue, LedgerConflict, SpentCheck
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.private import Neighbours, Private, keep_secret
-from expost.release import Bill, Past, Release, merged
+from expost.release import Past
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -29,26 +28,25 @@ class Mechanism(Protocol[D_contra, T]):
     """
 
     @property
+    def name(self) -> str:
+        """What goes on record: a name that stays when the class is renamed, for receipts are read by it."""
+
+    @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of the promise."""
-        ...
 
     @property
     def floating(self) -> bool:
         """Whether floating-point noise is used."""
-        ...
 
     def promise(self, budget: Budget) -> Promise:
         """What a step with this budget costs at most."""
-        ...
 
     def sample(self, data: D_contra, budget: Budget, past: Past[T], noise: Noise) -> T:
         """Draw the value; called by an odometer with the data open."""
-        ...
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """What goes on record: enough to recompute the cost."""
-        ...
 
 
 @final
@@ -67,7 +65,7 @@ class Bond:
     def require(self, owner: object) -> None:
         """Refuse another owner than the first one, and everything after a step that did not finish."""
         if self._owner not in (None, owner):
-            raise SchemaMismatch(f"this {self._what} belongs to another odometer or other data; begin a new one.")
+            raise LedgerConflict(f"this {self._what} belongs to another odometer or other data; begin a new one.")
         if self._unfinished:
             raise SpentCheck(f"a step of this {self._what} did not finish, which ends it; begin a new one.")
 
@@ -90,7 +88,6 @@ class Stateful(Protocol):
     @property
     def bond(self) -> Bond:
         """Whose state it is."""
-        ...
 
 
 @final
@@ -131,7 +128,6 @@ class Answers(Protocol[D_contra, U_contra]):
 
     def answer(self, index: int, price: Price, held: D_contra, candidate: U_contra, noise: Noise) -> Verdict:
         """Judge the candidate, as question number ``index`` from 0; called with the held-out data open."""
-        ...
 
 
 class Check(Protocol[D_contra, U_contra]):
@@ -144,24 +140,19 @@ class Check(Protocol[D_contra, U_contra]):
     @property
     def neighbours(self) -> Neighbours:
         """The neighbour relation of its prices."""
-        ...
 
     @property
     def name(self) -> str:
         """What goes on record."""
-        ...
 
     def price(self, index: int, trained: Spent, asked: Spent) -> Price:
         """Of the question number ``index``, given what training and held-out part have spent; or SpentCheck."""
-        ...
 
     def begin(self) -> Answers[D_contra, U_contra]:
         """The state of a fresh run."""
-        ...
 
     def facts(self) -> Mapping[str, Fact]:
         """What goes on record: enough to recompute the cost."""
-        ...
 
 
 @final
@@ -199,48 +190,18 @@ class Inquiry(Generic[D, U]):
     __reduce__ = keep_secret
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Till:
-    """An odometer as a step sees it: who it is, and how a cost is settled, which gives its running total."""
-
-    odometer: object
-    settle: Callable[[Spent], Bill]
-
-
-def perform(
-    mechanism: Mechanism[D, T],
-    data: Private[D],
-    budget: Budget,
-    past: Past[T],
-    noise: Noise,
-    *,
-    cost: Spent,
-    till: Till,
-) -> Release[T]:
-    """Run the mechanism on the sealed data, settle the bill, and seal the value with it and with what the past cost."""
-    earlier = past.joint()
-    value = guarded(lambda: mechanism.sample(data.open(SEAL), budget, past, noise))
-    bills = merged(earlier.bills(SEAL), {till.odometer: till.settle(cost)})
-    seeded, floating = noise.seeded or data.seeded or earlier.seeded, mechanism.floating or earlier.floating
-    return Release(value, bills, SEAL, seeded=seeded, floating=floating)
-
-
-def inquire(
-    inquiry: Inquiry[D, U], price: Price, held: Private[D], candidate: Release[U], noise: Noise, *, till: Till
-) -> Release[Verdict]:
-    """Ask about the candidate on the sealed held-out part, settle the bill, and seal the verdict."""
-    verdict = guarded(lambda: inquiry.answer(price, held.open(SEAL), candidate.value, noise))
-    total = till.settle((price.passed if verdict.passed else price.failed).as_spent())
-    bills = merged(candidate.bills(SEAL), {till.odometer: total})
-    seeded = noise.seeded or held.seeded or candidate.seeded
-    return Release(verdict, bills, SEAL, seeded=seeded, floating=candidate.floating)
+def recorded_name(mechanism: Mechanism[D, T]) -> str:
+    """The name that steps of the mechanism go on record with, refused where its author gave none."""
+    name = getattr(mechanism, "name", None)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"{type(mechanism).__name__} has no name to go on record with; give its class a name.")
+    return name
 
 
 def agree(neighbours: Neighbours | None, data: Private[D]) -> None:
     """Refuse a promise or a bill for another neighbour relation than the data's; None stands for no bill yet."""
     if neighbours is not None and neighbours is not data.neighbours:
-        raise SchemaMismatch(
+        raise InvalidValue(
             f"the bound is for neighbours that {neighbours.value}, the data's that {data.neighbours.value}; use one, "
             "and an odometer for each."
         )

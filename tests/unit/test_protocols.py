@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Promise, Spent
-from expost.errors import MechanismFailed, SchemaMismatch, SpentCheck
+from expost.errors import LedgerConflict, MechanismFailed, SpentCheck
 from expost.ledger import Fact, MemoryLedger
 from expost.noise import Integers, Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private, split
+from expost.protocols import Bond, Inquiry, Price, Verdict
 from expost.release import Past, Release
-from expost.step import Bond, Inquiry, Price, Verdict
 from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
 
 SYSTEM = SystemNoise()
@@ -148,7 +148,7 @@ def test_a_run_of_a_check_stays_with_its_owner() -> None:
     inquiry = Inquiry(Echo())
     inquiry.bond.bind("this odometer")
 
-    with pytest.raises(SchemaMismatch, match="belongs to another odometer"):
+    with pytest.raises(LedgerConflict, match="belongs to another odometer"):
         inquiry.bond.bind("another one")
 
 

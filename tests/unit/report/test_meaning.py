@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from expost.report.coverage import coverage
 from expost.report.facts import Facts
-from expost.report.html import render
+from expost.report.page import covered_section, render
 from expost.report.words import conclusion
 from tests.unit.report.examples import facts, trained
 from tests.unit.report.pages import said
@@ -17,10 +16,10 @@ LEFT_OUT = {
     "several records": "The bound is per record, not per person",
     "other releases": "other releases from the same records",
     "people at large": "what is true of people at large",
-    "insiders": "whoever reads the records themselves",
+    "insiders": "anyone who can read the records themselves",
     "timing": "how long the run and its steps took",
     "refusals": "that it failed or was refused",
-    "random numbers": "whoever foresees the operating system's random numbers",
+    "random numbers": "anyone who can foresee the operating system's random numbers",
 }
 
 
@@ -42,7 +41,7 @@ def test_the_closing_lines_are_about_one_record(job: str) -> None:
     told = conclusion(JOBS[job]())
 
     assert "at δ = 1e-5, per record." in told
-    assert "It is about one record: a person who has several is protected less." in told
+    assert "The bound covers one record; a person with several is protected less." in told
 
 
 def test_that_records_are_scored_apart_is_said_to_be_tried_and_not_proved() -> None:
@@ -50,15 +49,15 @@ def test_that_records_are_scored_apart_is_said_to_be_tried_and_not_proved() -> N
 
 
 def test_a_seeded_run_is_said_to_cover_nothing() -> None:
-    assert "Not covered: anything at all." in coverage(facts())
-    assert "anything at all" not in coverage(replace(facts(), seeded=False))
+    assert "<b>Not covered</b>: anything at all." in covered_section(facts())
+    assert "anything at all" not in covered_section(replace(facts(), seeded=False))
 
 
 def test_the_number_of_records_is_called_public_where_one_is_replaced_and_only_there() -> None:
-    assert "how many records there are" in coverage(replace(facts(), neighbours="replace one record"))
-    assert "how many records there are" not in coverage(facts())
+    assert "how many records there are" in covered_section(replace(facts(), neighbours="replace one record"))
+    assert "how many records there are" not in covered_section(facts())
 
 
 def test_the_records_of_a_public_check_are_said_to_be_unprotected() -> None:
-    assert "the records of the check" in coverage(trained(0.8, public=True).facts)
-    assert "the records of the check" not in coverage(facts())
+    assert "the records of the check" in covered_section(trained(0.8, public=True).facts)
+    assert "the records of the check" not in covered_section(facts())
