@@ -221,6 +221,13 @@ def test_a_verdict_on_the_candidate_of_another_odometer_carries_both_totals() ->
     assert verdict.spent.at(20) == 4.5
 
 
+def test_an_odometer_says_where_its_steps_are_on_record() -> None:
+    memory = MemoryLedger()
+
+    assert Odometer(ledger=memory).ledger is memory
+    assert isinstance(Odometer().ledger, MemoryLedger)
+
+
 def test_the_record_says_what_was_done_to_which_part() -> None:
     memory = MemoryLedger()
 

@@ -13,7 +13,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
-from expost.numerics import Real, exact, positive, up
+from expost.numerics import Real, exact, up
 
 QUIETEST, LOUDEST = Fraction(1, 16), Fraction(2**20)
 """The noise multipliers searched: less protects nobody, more leaves no signal."""
@@ -42,7 +42,7 @@ class Descent:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", chance(self.rate))
-        object.__setattr__(self, "noise_multiplier", positive(self.noise_multiplier, "noise_multiplier"))
+        object.__setattr__(self, "noise_multiplier", exact(self.noise_multiplier, "noise_multiplier"))
         if self.noise_multiplier > LOUDEST:
             raise InvalidValue(
                 f"noise_multiplier is {up(self.noise_multiplier):g}; it must be at most {up(LOUDEST):g}."

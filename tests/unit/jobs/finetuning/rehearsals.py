@@ -10,7 +10,7 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.result import Result
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
-from expost.training import Classifier
+from expost.training.head.score import Classifier
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import blobs
 
