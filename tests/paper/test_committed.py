@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.harness import RESULTS
 from paper.engine.headline import README, headline, put
 from paper.engine.item import ORDER, load
 from paper.engine.page import figures, page
 from paper.engine.record import HOME, Place, Record, read
 
 HASHED = re.compile(r"(?<=[\"#])[a-zA-Z][0-9a-f]{10}(?=[\")])")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+RECORDED = sorted(path for place in (HOME.results, RESULTS) for path in place.glob("*.json"))
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -80,6 +83,17 @@ def test_the_results_are_of_the_present_item_in_full(name: str) -> None:
     assert found["version"] == load(name).VERSION
     assert found["settings"] == json.loads(json.dumps(asdict(load(name).FULL)))
     assert found["versions"]["expost"]
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parent.parent.name}/{path.stem}")
+def test_results_were_recorded_at_a_commit(path: Path) -> None:
+    """Not "unknown", and not "-dirty": what was computed can be computed again."""
+    assert COMMIT.fullmatch(json.loads(path.read_text(encoding="utf-8"))["commit"])
+
+
+@pytest.mark.parametrize("commit", ["unknown", f"{40 * '0'}-dirty", 10 * "0"])
+def test_another_commit_field_would_be_noticed(commit: str) -> None:
+    assert not COMMIT.fullmatch(commit)
 
 
 @pytest.mark.parametrize(("name", "count"), [("conversions", 7), ("orders", 2)])

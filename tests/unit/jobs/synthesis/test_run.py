@@ -18,7 +18,7 @@ from expost.accounting.plan import Plan
 from expost.bill import spent_so_far
 from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
-from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch
+from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch, Unreadable
 from expost.jobs import audit as check
 from expost.jobs.result import Result
 from expost.jobs.synthesis.recipe import LADDER as USUAL
@@ -498,7 +498,7 @@ def test_the_whole_ladder_of_the_demo_would_be_stated_at_more() -> None:
 
 
 def test_a_public_check_reads_its_table_at_once(tmp_path: Path) -> None:
-    with pytest.raises(SchemaMismatch):
+    with pytest.raises(Unreadable):
         made(customers(SCHEMA), check=OnPublic(tmp_path / "none.csv"))
 
 
