@@ -97,7 +97,7 @@ def begun(path: Path) -> Trainer:
     optimizer, records = SGD(module.parameters(), lr=0.5), blobs(40)
     if path.exists():
         return Trainer.resume(path, module, optimizer, records, noise=SeededNoise(4))
-    plan: dict[str, Any] = {"batch": 10, "clip": 1.0, "noise_multiplier": 1.0}
+    plan: dict[str, Any] = {"batch": 10, "max_grad_norm": 1.0, "noise_multiplier": 1.0}
     return Trainer(module, optimizer, records, checkpoint=path, noise=SeededNoise(3), **plan)
 
 

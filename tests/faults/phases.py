@@ -13,9 +13,9 @@ import expost.folders.delivery
 import expost.folders.journal
 import expost.folders.scratch
 import expost.jobs.finetuning.records
-import expost.jobs.synthesis.recipe
+import expost.jobs.synthesis.climbing
 import expost.jobs.synthesis.run
-import expost.protocols
+import expost.odometer
 import expost.terminal.signals
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
@@ -61,7 +61,7 @@ def after(owner: Any, name: str, *, act: Callable[[], None] = halt) -> None:
 
 def opening(call: int, act: Callable[[], None] = halt) -> None:
     """Halt, or whatever else, with data open for this time."""
-    guarded: Callable[[Callable[[], Any]], Any] = getattr(expost.protocols, "guarded")  # noqa: B009
+    guarded: Callable[[Callable[[], Any]], Any] = getattr(expost.odometer, "guarded")  # noqa: B009
     calls = iter(range(1, 10**6))
 
     def acting(run: Callable[[], Any]) -> Any:
@@ -69,7 +69,7 @@ def opening(call: int, act: Callable[[], None] = halt) -> None:
             act()
         return run()
 
-    setattr(expost.protocols, "guarded", lambda run: guarded(lambda: acting(run)))  # noqa: B010
+    setattr(expost.odometer, "guarded", lambda run: guarded(lambda: acting(run)))  # noqa: B010
 
 
 def in_mid_line() -> None:
@@ -110,11 +110,11 @@ PHASES: dict[str, Callable[[], None]] = {
     "opening 3": partial(opening, 3),
     "opening 4": partial(opening, 4),
     "billing": partial(before, Journal, "capture"),
-    "fitting": partial(before, expost.jobs.synthesis.recipe, "fit"),
+    "fitting": partial(before, expost.jobs.synthesis.climbing, "fit"),
     "training": partial(after, Screen, "advance"),
     "showing": partial(after, Journal, "show"),
     "between rungs": partial(after, Screen, "add"),
-    "receipt written": partial(before, expost.folders.delivery, "render"),
+    "receipt written": partial(before, expost.folders.delivery, "write_through", call=2),
     "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
     "all written": partial(before, expost.folders.delivery, "_keep_receipts"),
@@ -128,7 +128,7 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
-    "memory runs out in the fit": partial(before, expost.jobs.synthesis.recipe, "fit", act=fails(MemoryError())),
+    "memory runs out in the fit": partial(before, expost.jobs.synthesis.climbing, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
     "the disk is full": partial(before, expost.folders.delivery, "write_through", act=fails(FULL)),

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from expost.errors import NotDisjoint
+from expost.jobs.synthesis.public import on_public_table
 from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.tabular.table import Table
@@ -102,7 +103,7 @@ def test_the_command_refuses_a_table_as_its_own_public_check(disguise: Callable[
 
 def test_the_same_file_is_refused_before_the_private_side_of_it_is_read(tmp_path: Path) -> None:
     path = csv(tmp_path)
-    public = OnPublic(path)
+    public = on_public_table(OnPublic(path), SCHEMA)
     path.write_bytes(b"nothing that could be read")
 
     with pytest.raises(NotDisjoint, match="same file"):

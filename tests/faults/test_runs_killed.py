@@ -69,7 +69,7 @@ with expost.Journal.at("run.journal") as record:
     expost.search(ONES, mechanism, LADDER, most, check, noise=noise, odometer=odometer)
 """
 TRAINING = """
-from expost.runs import spent_so_far
+from expost.bill import spent_so_far
 from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import network, sgd, train
 

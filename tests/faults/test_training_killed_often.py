@@ -19,8 +19,8 @@ from torch import nn
 from torch.optim import SGD
 
 from expost.accounting.pledge import PlannedStops
-from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import LedgerConflict
+from expost.judge import Balanced, Budgeted
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
 from expost.training.torch.archive import read_archive
@@ -59,7 +59,7 @@ def until_with(check: Any) -> Callable[[Trainer], float]:
     return lambda job: job.until(accuracy(0.99), on=records(30, 2), check=check, **PLAN).epsilon
 
 
-WAYS = {"releases": release_all, "balanced": until_with(BalancedCheck), "gaussian": until_with(GaussianCheck)}
+WAYS = {"releases": release_all, "balanced": until_with(Balanced()), "gaussian": until_with(Budgeted())}
 
 
 def kill_after(lines: int) -> None:
