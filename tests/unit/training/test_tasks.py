@@ -192,7 +192,7 @@ def job(task: Task, **others: Any) -> Trainer:
     torch.manual_seed(1)
     module = task.make()
     optimizer = SGD(module.parameters(), lr=others.pop("rate", 1.0), momentum=0.5)
-    settings = {"batch": 200, "clip": 1.0, "noise_multiplier": 1.0, "noise": SeededNoise(2), "loss": task.loss}
+    settings = {"batch": 200, "max_grad_norm": 1.0, "noise_multiplier": 1.0, "noise": SeededNoise(2), "loss": task.loss}
     return Trainer(module, optimizer, task.records(1000, 1), **{**settings, **others})
 
 

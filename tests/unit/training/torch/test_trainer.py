@@ -476,7 +476,7 @@ def frozen() -> nn.Module:
 
 
 def made(module: nn.Module, optimizer: Optimizer | None = None, data: Any = None, **others: Any) -> Trainer:
-    settings = {"batch": 60, "clip": 1.0, "noise_multiplier": 1.0, **others}
+    settings = {"batch": 60, "max_grad_norm": 1.0, "noise_multiplier": 1.0, **others}
     return Trainer(module, optimizer or sgd(module), Sealed() if data is None else data, **settings)
 
 
