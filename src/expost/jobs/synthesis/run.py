@@ -91,8 +91,8 @@ def synthesize(
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent. ``on_pledge`` is told, before the table is read, the digest of all that is fixed by then;
-    the receipt holds it too.
+    know what was spent. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest
+    the receipt has too.
     """
     refuse_random_state(random_state)
     hidden = _Hidden(table)

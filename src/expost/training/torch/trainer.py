@@ -66,7 +66,7 @@ class Trainer:
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
     that every later release is stated as the stop that was planned for it. A ``ledger`` such as a Journal says the
     same of the bill alone, with a checkpoint or without one. ``on_announced`` is told, before a record is read, all
-    that is fixed by then, of which ``expost.report.module_commitment`` makes the digest that the receipt has.
+    that is fixed by then, of which ``expost.jobs.module_commitment`` makes the digest that the receipt has.
     """
 
     def __init__(
