@@ -124,6 +124,18 @@ def test_crossing_lines_are_both_kept() -> None:
     assert [above.at(alpha) for alpha in (1.5, 2, 3)] == [2.0, 2.0, 3.0]
 
 
+def test_crossing_lines_are_asked_at_the_usual_orders() -> None:
+    assert highest(line(2, 0), line(0, 1)).orders == TABULATED
+
+
+def test_a_table_beside_crossing_lines_takes_the_higher_line_at_every_order() -> None:
+    crossing, table = highest(line(3, 0), line(0, 1)), Tabulated.of(ORDERS, [0.5] * len(ORDERS))
+
+    together = total(crossing, table)
+
+    assert [float(together.at(alpha)) for alpha in ORDERS] == pytest.approx([3.5, 3.5, 5.5, 20.5, 64.5], rel=1e-12)
+
+
 def test_lines_that_cross_at_or_below_order_one_are_one_line() -> None:
     assert highest(line(1, 0), line(0, 1)) == line(0, 1)
 
