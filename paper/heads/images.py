@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
 from expost.errors import InvalidValue, Unreadable
-from expost.jobs.finetuning.recipe import Shape
+from expost.jobs.finetuning.wanted import Shape
 from expost.noise import Noise
 from expost.training import Labelled
 from expost.training.head.labelled import read_npz

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias, TypedDict, final
 
 from expost import Budget, Ended, FixedOrder, Neighbours, Odometer, Past, Private, Promise, Split, search
-from expost.jobs.finetuning.recipe import HeadRecipe, Shape, plan_training
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.jobs.finetuning.wanted import Shape
 from expost.ledger import Fact
 from expost.noise import Noise
 from expost.training import Classifier, Labelled

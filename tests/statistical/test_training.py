@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from expost.jobs.finetuning.recipe import HeadRecipe, Shape, fine_tune
+from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune
+from expost.jobs.finetuning.wanted import Shape
 from expost.judge import Budgeted
 from expost.noise import SeededNoise
 from expost.odometer import Odometer

@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 
 from expost.accounting.gaussian import (
+    DELTA_SLACK,
     EPSILON_SLACK,
     MOST_CHANGES,
     SMOOTHING_VARIANCE,
@@ -158,8 +159,9 @@ def test_the_lattice_slack_is_below_what_epsilon_is_raised_by() -> None:
         tau = mp.log((1 + eta) / (1 - eta))
 
         assert eta < 4e-26
-        assert 2 * tau * MOST_CHANGES < 2e-19
-        assert 10**6 * 2 * tau * MOST_CHANGES < EPSILON_SLACK
+        assert 2 * tau * MOST_CHANGES < 2e-18
+        assert 5 * 10**5 * 2 * tau * MOST_CHANGES < EPSILON_SLACK
+        assert 5 * 10**5 * tau * MOST_CHANGES < DELTA_SLACK
 
 
 @pytest.mark.parametrize("z", [0.0, 0.25, 0.5, 0.9])
@@ -177,7 +179,8 @@ def test_the_rounding_normaliser_is_flat_only_for_a_wide_kernel(z: float) -> Non
 
 def test_small_variance_and_huge_sensitivity_get_no_claim() -> None:
     assert lattice_rho(Fraction(4), Fraction(1)) is None
-    assert lattice_rho(Fraction(10**20), Fraction(10**6 + 1)) is None
+    assert lattice_rho(Fraction(10**20), Fraction(10**7 + 1)) is None
+    assert lattice_rho(Fraction(10**20), Fraction(10**7 + 1), 10**7 + 1) is None
     assert lattice_rho(Fraction(24000), Fraction(24)) == Fraction(12, 23997)
 
 

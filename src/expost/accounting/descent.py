@@ -10,7 +10,7 @@ from typing import final
 from scipy.optimize import brentq
 
 from expost.accounting.claim import Budget, Promise
-from expost.accounting.curve import ORDERS, Tabulated
+from expost.accounting.curve import ORDERS, Linear, Tabulated
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real, exact, up
@@ -83,6 +83,9 @@ def chance(rate: Real) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
+    if rate == 1:  # everyone joins: plain Gaussian noise, whose profile is known, and exact integer noise's with it
+        rho = 1 / (2 * noise_multiplier**2)
+        return Promise(Linear(Fraction(0), rho, rho))
     sampled = up(rate)
     values = [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS]
     return Promise(Tabulated.of(ORDERS, values))

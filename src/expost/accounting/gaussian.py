@@ -13,11 +13,12 @@ DELTA_SLACK = 1e-12
 """Relative slack on δ: covers the float error of the profile and the factor of the integer-noise theorem."""
 
 EPSILON_SLACK = 1e-12
-"""Absolute slack on ε: covers the shift of the integer-noise theorem over a million composed releases."""
+"""Absolute slack on ε: covers the shift of the integer-noise theorem over half a million composed releases."""
 
 SMOOTHING_VARIANCE = 3
 LEAST_VARIANCE = 4
-MOST_CHANGES = 10**6
+MOST_CHANGES = 10**7
+"""Coordinates of a release that one record may change, for the profile of integer noise to be claimed."""
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
@@ -81,7 +82,7 @@ def gaussian_tail(rho: Real, delta: float) -> float:
     return loss * (1 + DELTA_SLACK) + EPSILON_SLACK
 
 
-def lattice_rho(variance: Fraction, l2_squared: Fraction) -> Fraction | None:
+def lattice_rho(variance: Fraction, l2_squared: Fraction, cells: int | None = None) -> Fraction | None:
     """ρ' = Δ²/(2(σ²−3)): integer f plus N_Z(0, σ²) has the Gaussian profile at ρ'; None means no claim.
 
     Proof. Let s² = 3, z = f + N(0, σ²−s²), and round z to k with probability exp(−(k−z)²/(2s²))/Θ(z). Poisson
@@ -89,22 +90,23 @@ def lattice_rho(variance: Fraction, l2_squared: Fraction) -> Fraction | None:
     η = 2 Σ_{n≥1} e^{−2π²s²n²} < 4e−26. Two Gaussians convolve, so the rounded law P at k is the N(0, σ²)
     density at k−f over 1±η; so is the law Q of f + N_Z(0, σ²), whose normaliser does not depend on the integer
     f. So Q/P lies within e^{±τ}, τ = ln((1+η)/(1−η)), per coordinate. Coordinates with f(X) = f(X') have one
-    law under both and cancel; at most m = Δ² integer coordinates change. Hence for every event S
+    law under both and cancel; at most m = min(Δ², cells) integer coordinates change. Hence for every event S
     Q(S) − e^ε Q'(S) ≤ e^{mτ}(P(S) − e^{ε−2mτ} P'(S)) ≤ e^{mτ} δ_Gauss(ε−2mτ; ρ'), as P post-processes Gaussian
-    noise of variance σ²−3. For m ≤ 1e6 the shift 2mτ is below 2e−19, so a million adaptively composed
+    noise of variance σ²−3. For m ≤ 1e7 the shift 2mτ is below 2e−18, so half a million adaptively composed
     releases, whose ρ' and shifts add, stay within the slack of `gaussian_epsilon`. ∎
 
     Implements: integer noise under the Gaussian profile.
     """
     noise, reach = positive(variance, "variance"), non_negative(l2_squared, "l2_squared")
-    if noise <= LEAST_VARIANCE or reach > MOST_CHANGES:
+    changed = reach if cells is None else min(reach, Fraction(cells))
+    if noise <= LEAST_VARIANCE or changed > MOST_CHANGES:
         return None
     return reach / (2 * (noise - SMOOTHING_VARIANCE))
 
 
-def lattice_line(variance: Fraction, l2_squared: Fraction) -> Linear:
+def lattice_line(variance: Fraction, l2_squared: Fraction, cells: int | None = None) -> Linear:
     """The curve ρ·α, ρ = Δ²/(2σ²), of integer f plus N_Z(0, σ²), with the profile of `lattice_rho`."""
-    return Linear(Fraction(0), l2_squared / (2 * variance), lattice_rho(variance, l2_squared))
+    return Linear(Fraction(0), l2_squared / (2 * variance), lattice_rho(variance, l2_squared, cells))
 
 
 def _profile(epsilon: float, rho: float) -> float:

@@ -65,7 +65,7 @@ class Gaussian(Generic[D]):
 
     def promise(self, budget: Budget) -> Promise:
         """The curve ρ·α, with the Gaussian profile where the noise is wide enough for it."""
-        return Promise(lattice_line(self.variance(budget), self.statistic.l2_squared))
+        return Promise(lattice_line(self.variance(budget), self.statistic.l2_squared, self._cells))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy integers."""
@@ -77,15 +77,19 @@ class Gaussian(Generic[D]):
         """Statistic, sensitivity and variance."""
         return {
             "statistic": self.statistic.name,
-            "cells": int(np.prod(self.statistic.shape)),
+            "cells": self._cells,
             "l2_squared": str(self.statistic.l2_squared),
             "variance": str(self.variance(budget)),
         }
 
+    @property
+    def _cells(self) -> int:
+        return math.prod(self.statistic.shape)
+
     @staticmethod
     def rule(line: Recorded) -> Due:
-        """Sensitivity and variance give the curve."""
-        curve = lattice_line(line.fraction("variance"), line.fraction("l2_squared"))
+        """Sensitivity, variance and the number of cells give the curve."""
+        curve = lattice_line(line.fraction("variance"), line.fraction("l2_squared"), line.whole("cells"))
         return Due(curve, floating=False, pays=lambda budget: budget.rho == curve.rho)
 
 

@@ -27,6 +27,7 @@ from expost.receipts.notation import fraction, whole
 from expost.receipts.untrusted import quoted
 from expost.rules import Due, Rule
 from expost.tabular.selection import SpanningTree
+from expost.training.head.full_batch import FullBatch
 from expost.training.head.mechanism import Head
 from expost.training.steps import ModuleSteps
 
@@ -50,6 +51,7 @@ RULES: Mapping[str, Rule] = {
         SpanningTree,
         Exponential,
         Head,
+        FullBatch,
         ModuleSteps,
         SparseVectorCheck,
         BalancedCheck,

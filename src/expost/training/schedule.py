@@ -5,7 +5,7 @@ from fractions import Fraction
 from math import gcd
 from typing import final
 
-from expost.accounting.claim import Budget, Promise, best_statement
+from expost.accounting.claim import Budget, Promise, order_statement
 from expost.accounting.descent import Descent, chance
 from expost.errors import InvalidValue
 from expost.ladder import Rung, rungs_asked
@@ -97,7 +97,4 @@ def release_order(promise: Promise, delta: float) -> Fraction:
 
     Implements: five-step calibration.
     """
-    order = best_statement(promise, delta)[1]
-    if order is None:
-        raise InvalidValue("the promise is a Gaussian one or empty; an order is chosen for gradient steps only.")
-    return Fraction(order)
+    return Fraction(order_statement(promise, delta)[1])

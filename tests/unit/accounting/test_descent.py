@@ -193,6 +193,6 @@ def test_a_price_that_is_met_exactly_is_met() -> None:
 
 def test_a_price_out_of_reach_at_any_noise_is_refused() -> None:
     with pytest.raises(InvalidValue, match="no amount of noise reaches") as refused:
-        noise_multiplier(1e-9, whole_batches(1, 1e-5))
+        noise_multiplier(1e-9, lambda noise: 1e-9 + inverse(noise))
 
     assert one_sentence(refused.value)

@@ -87,10 +87,18 @@ def test_a_delta_is_a_probability(rho: float) -> None:
     assert 0 < gaussian_delta(0, rho) <= 1
 
 
-def test_integer_noise_is_claimed_from_a_variance_of_four_and_up_to_a_million_changes() -> None:
+def test_integer_noise_is_claimed_from_a_variance_of_four_and_up_to_ten_million_changes() -> None:
     above = 4 + Fraction(1, 1000)
 
     assert lattice_rho(Fraction(4), Fraction(1)) is None
     assert lattice_rho(above, Fraction(1)) == Fraction(1, 2) / (above - 3)
-    assert lattice_rho(Fraction(10), Fraction(10**6)) == Fraction(10**6, 14)
-    assert lattice_rho(Fraction(10), Fraction(10**6 + 1)) is None
+    assert lattice_rho(Fraction(10), Fraction(10**7)) == Fraction(10**7, 14)
+    assert lattice_rho(Fraction(10), Fraction(10**7 + 1)) is None
+
+
+def test_no_more_coordinates_change_than_there_are() -> None:
+    reach = Fraction(2**46)
+
+    assert lattice_rho(Fraction(10), reach, 10**7) == reach / 14
+    assert lattice_rho(Fraction(10), reach, 10**7 + 1) is None
+    assert lattice_rho(Fraction(10), Fraction(9), 10**9) == Fraction(9, 14)

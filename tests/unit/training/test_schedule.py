@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.convert import cks_offset
 from expost.accounting.curve import ORDERS
 from expost.accounting.descent import Descent
 from expost.errors import InvalidValue
 from expost.release import Past
 from expost.training.schedule import Epsilon, Releases, Schedule, epoch, release_order
-from tests.unit.examples import line, one_sentence, released
+from tests.unit.examples import one_sentence, released
 
 DESCENT = Descent(Fraction(1, 10), Fraction(4))
 SCHEDULE = Schedule(30, 20, 3)
@@ -71,12 +70,14 @@ def test_the_best_order_states_the_least(steps: int) -> None:
     assert float(release_order(promise, 1e-5)) == min(stated, key=lambda alpha: stated[alpha])
 
 
-@pytest.mark.parametrize("promise", [NOTHING, Promise(line(0, 1, 1))])
-def test_a_promise_without_an_order_is_refused(promise: Promise) -> None:
-    with pytest.raises(InvalidValue, match="for gradient steps only") as refused:
-        release_order(promise, 1e-5)
+def test_steps_that_everyone_joins_have_a_best_order_too() -> None:
+    everyone, alpha = Descent(Fraction(1), Fraction(8)), 20
 
-    assert one_sentence(refused.value)
+    chosen = release_order(everyone.promise(50), 1e-5)
+
+    assert everyone.promise(50).at(chosen) + cks_offset(chosen, 1e-5) < everyone.promise(50).at(alpha) + cks_offset(
+        alpha, 1e-5
+    )
 
 
 @pytest.mark.parametrize("epochs", [(0, 10, 2), (10, 0, 2), (0, 0, 1), (-5, 10, 2)])

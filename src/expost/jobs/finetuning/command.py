@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from expost.folders.journal import Journal
-from expost.jobs.finetuning.prices import head_recipe
+from expost.jobs.finetuning.prices import METHODS, HeadSettings, head_recipe, method_of
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
 from expost.jobs.result import Result
@@ -26,16 +26,36 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.training.head.gradient import FloatSums, IntegerSums
+from expost.training.head.gradient import FloatSums
 from expost.training.head.score import Classifier
 from expost.training.schedule import Epsilon
 
 PRICING: list[Option] = [
-    click.option("--start", default=1.5, help="The ε that the first release may be stated as."),
-    click.option("--releases", default=5, help="How many heads are released at most."),
-    click.option("--epochs", default=50, help="Epochs before the first release."),
-    click.option("--epochs-between", default=100, help="Epochs before each later one."),
-    click.option("--rate", default=0.1, help="A record's chance to join a step; an epoch is 1/rate steps."),
+    click.option(
+        "--method",
+        type=click.Choice(METHODS),
+        default="auto",
+        help="How heads are trained; auto is full-batch, unless a setting of Adam is given.",
+    ),
+    click.option(
+        "--start",
+        type=float,
+        default=None,
+        help="The ε that the first release may be stated as.  [default: 1; adam: 1.5]",
+    ),
+    click.option(
+        "--releases", type=int, default=None, help="How many heads are released at most.  [default: 6; adam: 5]"
+    ),
+    click.option("--epochs", type=int, default=None, help="Adam: epochs before the first release.  [default: 50]"),
+    click.option(
+        "--epochs-between", type=int, default=None, help="Adam: epochs before each later one.  [default: 100]"
+    ),
+    click.option(
+        "--rate",
+        type=float,
+        default=None,
+        help="Adam: a record's chance to join a step; an epoch is 1/rate steps.  [default: 0.1]",
+    ),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     *checking(validation=0.5),
     config(("finetune", "plan finetune")),
@@ -43,14 +63,20 @@ PRICING: list[Option] = [
 TRAINING: list[Option] = [
     click.option("--classes", type=int, default=None,
                  help="How many classes there are; by default counted from the labels, and taken to be public."),
-    click.option("--max-grad-norm", default=1.0, help="The norm that a record's gradient is clipped to."),
-    click.option("--batch", default=64.0, help="A public guess at the records a step; Adam makes it matter little."),
-    click.option("--learning-rate", default=0.05, help="Adam's step before the first release."),
-    click.option("--drop", default=0.1, help="What the learning rate is multiplied by after it."),
+    click.option("--max-grad-norm", type=float, default=None,
+                 help="Adam: the norm that a record's gradient is clipped to.  [default: 1]"),
+    click.option("--batch", type=float, default=None,
+                 help="Adam: a public guess at the records per step; it matters little.  [default: 64]"),
+    click.option("--learning-rate", type=float, default=None,
+                 help="Adam's step before the first release.  [default: 0.05]"),
+    click.option("--drop", type=float, default=None,
+                 help="Adam: what the learning rate is multiplied by after it.  [default: 0.1]"),
     click.option("--device", default=None, help="A torch device to train on, such as cuda; by default NumPy."),
     click.option("--floating", is_flag=True,
                  help="Faster floating-point noise, whose rounding the bound does not cover."),
 ]  # fmt: skip
+SET = ("releases", "epochs", "epochs_between", "rate", "max_grad_norm", "batch", "learning_rate", "drop", "device")
+"""What is passed on where it is given."""
 
 
 @click.command(name="finetune")
@@ -69,19 +95,14 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
         def climbed(rung: Reading) -> None:
             screen.add(*release_cells(rung, steps[screen.lines], screen.width), keep=journal.show)
 
-        priced = head_settings(settings)
-        steps = head_recipe(accuracy=accuracy, **priced).schedule.steps
+        chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
+        steps = head_recipe(accuracy=accuracy, check=check, **chosen).taken
         return finetune(
             source,
             accuracy=accuracy,
-            **priced,
+            check=check,
+            **chosen,
             classes=settings["classes"],
-            max_grad_norm=settings["max_grad_norm"],
-            batch=settings["batch"],
-            learning_rate=settings["learning_rate"],
-            drop=settings["drop"],
-            device=settings["device"],
-            summation=FloatSums() if settings["floating"] else IntegerSums(),
             noise=noise,
             ledger=journal,
             max_epsilon=settings["max_epsilon"],
@@ -100,18 +121,27 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
 @plainly
 def plan_head(accuracy: float, **settings: Any) -> None:
     """Show what every release of a training run would cost and how noisy it would be, before any data is touched."""
-    training_plan(head_recipe(accuracy=accuracy, **head_settings(settings)))
+    chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
+    training_plan(head_recipe(accuracy=accuracy, check=check, **chosen), method_of(chosen)[1])
 
 
-def head_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What the options say of prices and checks, as Python has it."""
-    same = ("releases", "epochs", "epochs_between", "rate", "delta", "validation", "records")
-    return {
-        **{name: settings[name] for name in same},
-        "start": Epsilon(settings["start"]),
-        "confidence": confidence_typed(settings["confidence"]),
-        "check": judge_typed(settings["check_name"], settings["check_epsilon"]),
-    }
+def head_settings(settings: Mapping[str, Any]) -> HeadSettings:
+    """What the options say of training and prices, as Python has it."""
+    found = HeadSettings(
+        method=settings["method"],
+        delta=settings["delta"],
+        validation=settings["validation"],
+        records=settings["records"],
+        confidence=confidence_typed(settings["confidence"]),
+    )
+    if settings["start"] is not None:
+        found["start"] = Epsilon(settings["start"])
+    if settings.get("floating"):
+        found["summation"] = FloatSums()
+    for name in SET:
+        if settings.get(name) is not None:
+            found[name] = settings[name]  # type: ignore[literal-required] # each is a key of the settings
+    return found
 
 
 COMMANDS = (finetune_head,)

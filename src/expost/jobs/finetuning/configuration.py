@@ -7,7 +7,8 @@ from typing import ClassVar, final
 from expost.accounting.claim import NOTHING, best_statement
 from expost.checks.gaussian import BalancedCheck
 from expost.errors import InvalidValue
-from expost.jobs.finetuning.recipe import HeadRecipe, Shape
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.wanted import Shape
 from expost.noise import Noise
 from expost.private import Neighbours
 from expost.protocols import Price

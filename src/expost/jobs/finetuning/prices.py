@@ -1,11 +1,14 @@
 """The recipe that settings make up, as a person types them."""
 
 from fractions import Fraction
+from typing import TypedDict, Unpack, final
 
 from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
 from expost.errors import InvalidValue
-from expost.jobs.finetuning.recipe import CONFIDENCE, START, HeadRecipe
+from expost.jobs.finetuning.centred import CentredRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.wanted import CONFIDENCE, Wanted
 from expost.judge import BALANCED, Judge, share_held
 from expost.numerics import Real
 from expost.training.head.arrays import on
@@ -15,45 +18,90 @@ from expost.training.head.score import Target
 from expost.training.head.score import accuracy as to_reach
 from expost.training.schedule import Epsilon, Schedule
 
+METHODS = ("auto", "full-batch", "adam")
+OF_ADAM = ("epochs", "epochs_between", "rate", "batch", "max_grad_norm", "learning_rate", "drop")
+"""What the many sampled steps of Adam leave to be set, and full-batch steps do not."""
 
-def head_recipe(
-    *,
-    accuracy: Real | Target,
-    confidence: Real | None = CONFIDENCE,
-    validation: Real = 0.5,
-    start: Epsilon | Fraction = START,
-    releases: int = 5,
-    epochs: int = 50,
-    epochs_between: int = 100,
-    rate: Real = 0.1,
-    batch: float = 64.0,
-    max_grad_norm: float = 1.0,
-    learning_rate: float = 0.05,
-    drop: float = 0.1,
-    delta: float = 1e-5,
-    check: Judge = BALANCED,
-    device: str | None = None,
-    summation: Summation | None = None,
-    records: int | None = None,
-) -> HeadRecipe:
+
+@final
+class HeadSettings(TypedDict, total=False):
+    """Everything about training a head that may be left out; ``finetune`` says what each is."""
+
+    method: str
+    confidence: Real | None
+    validation: Real
+    start: Epsilon | Fraction
+    releases: int
+    epochs: int
+    epochs_between: int
+    rate: Real
+    batch: float
+    max_grad_norm: float
+    learning_rate: float
+    drop: float
+    delta: float
+    device: str | None
+    summation: Summation
+    records: int | None
+
+
+def method_of(settings: HeadSettings) -> tuple[str, str]:
+    """The way of training that the settings call for, and why, in a sentence; those of another way are refused."""
+    named, adams = settings.get("method", "auto"), [name for name in OF_ADAM if name in settings]
+    if named not in METHODS:
+        raise InvalidValue(f"there is no method {named!r}; the methods are {', '.join(METHODS)}.")
+    if named == "full-batch" and adams:
+        raise InvalidValue(f"{adams[0]} is a setting of Adam; leave it out, or choose the method adam.")
+    if named != "auto":
+        return named, f"The method is {named}, as was asked."
+    if adams:
+        return "adam", f"The method is adam, because {adams[0]} was set, which full-batch steps do not have."
+    return "full-batch", (
+        "The method is full-batch: a few gradient steps on centred features, which reached every accuracy that was "
+        "measured for less privacy than Adam, and leave nothing to be tuned."
+    )
+
+
+def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings: Unpack[HeadSettings]) -> Wanted:
     """All that is public about the job, refused where it makes no sense; public records to check on are read before."""
-    if not isinstance(start, Epsilon | Fraction):
-        raise InvalidValue("start is a bare number; say Epsilon(1.5) for a price, Fraction(8) for a noise multiplier.")
-    chance = as_typed(rate, "rate")
+    method, _ = method_of(settings)
+    start, confidence = settings.get("start"), settings.get("confidence", CONFIDENCE)
+    if start is not None and not isinstance(start, Epsilon | Fraction):
+        raise InvalidValue("start is a bare number; say Epsilon(1.5) for a price, or give an exact Fraction.")
+    target = accuracy if isinstance(accuracy, Target) else to_reach(accuracy)
+    sure = None if confidence is None else confidence_level(confidence)
+    records, delta = settings.get("records"), settings.get("delta", 1e-5)
+    held, arrays = share_held(settings.get("validation", 0.5)), on(settings.get("device"))
+    summation = settings.get("summation", IntegerSums())
+    if method == "full-batch":
+        return CentredRecipe(
+            target=target,
+            confidence=sure,
+            records=records,
+            delta=delta,
+            validation=held,
+            check=check,
+            start=Epsilon(1.0) if start is None else start,
+            count=settings.get("releases", 6),
+            summation=summation,
+            arrays=arrays,
+        )
+    rate = as_typed(settings.get("rate", 0.1), "rate")
+    epochs, between = settings.get("epochs", 50), settings.get("epochs_between", 100)
     return HeadRecipe(
-        target=accuracy if isinstance(accuracy, Target) else to_reach(accuracy),
-        schedule=Schedule.of_epochs(epochs, epochs_between, releases, rate=chance),
-        start=start,
-        confidence=None if confidence is None else confidence_level(confidence),
+        target=target,
+        confidence=sure,
         records=records,
-        rate=chance,
         delta=delta,
-        validation=share_held(validation),
+        validation=held,
         check=check,
-        clip=max_grad_norm,
-        batch=batch,
-        optimizer=Adam(learning_rate),
-        summation=IntegerSums() if summation is None else summation,
-        arrays=on(device),
-        drop=drop,
+        start=Epsilon(1.5) if start is None else start,
+        schedule=Schedule.of_epochs(epochs, between, settings.get("releases", 5), rate=rate),
+        rate=rate,
+        clip=settings.get("max_grad_norm", 1.0),
+        batch=settings.get("batch", 64.0),
+        optimizer=Adam(settings.get("learning_rate", 0.05)),
+        summation=summation,
+        arrays=arrays,
+        drop=settings.get("drop", 0.1),
     )

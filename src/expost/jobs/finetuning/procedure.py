@@ -1,9 +1,11 @@
 """A head's training put together again from the settings of its receipt, without its data."""
 
 from expost.accounting.descent import Descent
-from expost.receipts.notation import fraction, table, whole
-from expost.receipts.procedures import Procedure
+from expost.jobs.finetuning.centred import centre_mechanism
+from expost.receipts.notation import budget_in, fraction, table, whole
+from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import Testimony
+from expost.training.head.full_batch import FullBatch
 from expost.training.head.gradient import FloatSums, IntegerSums
 from expost.training.head.mechanism import Head
 
@@ -12,10 +14,16 @@ RESOLUTIONS = {"accuracy": 1}
 
 
 def rebuild_training(told: Testimony) -> Procedure:
-    """Gradient steps at one rate and noise."""
+    """Gradient steps at one rate and noise, or a centre and full-batch steps."""
     settings = table(told.found["training"])
-    descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
     width, classes = whole(settings["features"]), whole(settings["classes"])
-    summation = FloatSums() if told.floating else IntegerSums()
-    head = Head(width=width, classes=classes, descent=descent, summation=summation)
-    return Procedure((), head, RESOLUTIONS[told.asked.measure])
+    summation, resolution = FloatSums() if told.floating else IntegerSums(), RESOLUTIONS[told.asked.measure]
+    if settings.get("method") == "full-batch":
+        steps, centre = whole(settings["steps per release"]), centre_mechanism(width)
+        head = FullBatch(width=width, classes=classes, centre=None, steps=steps, summation=summation)
+        budget = budget_in(settings["centre"])
+        first = Step(centre.name, centre.facts(budget), centre.floating, centre.promise(budget))
+        return Procedure((first,), head, resolution)
+    descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
+    sampled = Head(width=width, classes=classes, descent=descent, summation=summation)
+    return Procedure((), sampled, resolution)

@@ -1,13 +1,18 @@
 """Trained heads: what a report says of them, and of no other job."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
+from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
-from expost.jobs.finetuning.recipe import HeadRecipe, Shape, TrainingPlan
+from expost.jobs.finetuning.centred import CentredRecipe
+from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
+from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Wanted
 from expost.receipts.commitment import Commitment
+from expost.receipts.notation import budget_out
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
@@ -16,10 +21,11 @@ from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Outcome
 from expost.text import Json
 from expost.training.head.arrays import InNumpy
-from expost.training.head.mechanism import Head
+from expost.training.head.centre import RADIUS
+from expost.training.head.full_batch import KEPT, STEPS
 from expost.training.head.score import Classifier
 
-OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
+OPEN = "Open to anyone: all weights that were released on the way, and whatever else the training released beside them."
 EXTRACTOR = (
     "Not covered: where the features come from. Whatever turned the records into features must have been trained and "
     "chosen on public data; if it was trained on these records, that has a bill of its own."
@@ -38,28 +44,35 @@ FLOATING = (
 )
 
 
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadJob:
-    """A linear head, and how it was trained; ``counted`` where the number of classes was taken from the labels."""
+@dataclass(frozen=True, kw_only=True)
+class ClassifierJob(ABC):
+    """A linear head, whichever way it was trained; ``counted`` where the number of classes is that of the labels.
+
+    Implemented by HeadJob and CentredJob.
+    """
 
     classes: int
     counted: bool
     width: int
     steps: tuple[int, ...]
-    rate: Fraction
-    noise_multiplier: Fraction
-    clip: float
-    batch: float
-    optimizer: str
-    learning_rate: float
-    drop: float
     device: str
     kind: ClassVar[str] = "A trained classifier"
     target: ClassVar[str] = "the class"
     rung: ClassVar[str] = "release"
-    lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
     covered: ClassVar[str] = "The bound covers the whole procedure: every training step and the decision to stop."
+
+    @property
+    @abstractmethod
+    def lines(self) -> Mapping[str, str]:
+        """What its lines of the bill are called, by the names of their mechanisms."""
+
+    @abstractmethod
+    def trained(self) -> tuple[str, ...]:
+        """How it was trained, step by step."""
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, Json]:
+        """The settings of the training, for the receipt."""
 
     def passed(self, facts: Facts) -> str:
         """The head itself was checked."""
@@ -81,27 +94,17 @@ class HeadJob:
         """The procedure, and what the bound covers."""
         counted = " They were counted from the labels." if self.counted else ""
         public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{counted}"
-        method = method_section(self._method(facts))
+        method = method_section(
+            (
+                *words.parts(facts),
+                *self.trained(),
+                FLOATING if facts.floating else EXACT,
+                words.checked(facts),
+                "The head was made from noisy sums alone: it may be published and used at no further cost.",
+            )
+        )
         covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
         return f"{method}{covers}{computed_with(facts.versions, self.device)}"
-
-    def _method(self, facts: Facts) -> tuple[str, ...]:
-        """Sample, clip, add noise, move, check."""
-        later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
-        return (
-            *words.parts(facts),
-            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
-            "trained on the rows, starting from zero weights.",
-            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
-            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
-            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
-            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
-            FLOATING if facts.floating else EXACT,
-            "Each release went on from the one before, so no step was paid for twice. The first came after "
-            f"{self.steps[0]:,} steps{later}.",
-            words.checked(facts),
-            "The head was made from noisy sums alone: it may be published and used at no further cost.",
-        )
 
     def receipt(self) -> Mapping[str, Json]:
         """The settings of the training."""
@@ -111,21 +114,83 @@ class HeadJob:
                 "classes counted from the labels": self.counted,
                 "features": self.width,
                 "steps": list(self.steps),
-                "rate": str(self.rate),
-                "noise multiplier": str(self.noise_multiplier),
-                "clip": self.clip,
-                "batch": self.batch,
-                "optimizer": self.optimizer,
-                "learning rate": self.learning_rate,
-                "drop": self.drop,
+                **self.settings(),
                 "computed with": self.device,
             }
         }
 
 
+@final
+@dataclass(frozen=True, kw_only=True)
+class HeadJob(ClassifierJob):
+    """Many steps of an optimiser, each on a sample of the records."""
+
+    rate: Fraction
+    noise_multiplier: Fraction
+    clip: float
+    batch: float
+    optimizer: str
+    learning_rate: float
+    drop: float
+    lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
+
+    def trained(self) -> tuple[str, ...]:
+        """Sample, clip, add noise, move."""
+        later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
+        return (
+            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
+            "trained on the rows, starting from zero weights.",
+            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
+            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
+            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
+            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
+            "Each release went on from the one before, so no step was paid for twice. The first came after "
+            f"{self.steps[0]:,} steps{later}.",
+        )
+
+    def settings(self) -> Mapping[str, Json]:
+        """Rate, noise, clipping and the optimiser."""
+        return {
+            "method": "adam",
+            "rate": str(self.rate),
+            "noise multiplier": str(self.noise_multiplier),
+            "clip": self.clip,
+            "batch": self.batch,
+            "optimizer": self.optimizer,
+            "learning rate": self.learning_rate,
+            "drop": self.drop,
+        }
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class CentredJob(ClassifierJob):
+    """A centre, then a few full-batch steps per release."""
+
+    centre: Budget
+    per_release: int
+    lines: ClassVar[Mapping[str, str]] = {"Gaussian": "mean of the features", "FullBatch": "noisy full-batch steps"}
+
+    def trained(self) -> tuple[str, ...]:
+        """Centre, clip, add noise, move."""
+        return (
+            "Each record came as a row of features, which was scaled to length 1 by itself.",
+            "The mean of the rows and their number were released first, with noise. Every row was then measured from "
+            f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
+            f"Softmax regression was trained on the centred rows by {self.per_release} gradient steps per release, in "
+            "which every record took part: its gradient was clipped, noise was added to the sum, and the weights moved "
+            "by a step whose size was fixed beforehand.",
+            f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
+        )
+
+    def settings(self) -> Mapping[str, Json]:
+        """What the centre cost, and the steps per release."""
+        return {"method": "full-batch", "centre": budget_out(self.centre), "steps per release": self.per_release}
+
+
 def head_facts(
     outcome: Outcome[Classifier],
-    recipe: HeadRecipe,
+    recipe: Wanted,
     shape: Shape,
     plan: TrainingPlan,
     ledger: ReadableLedger,
@@ -150,29 +215,29 @@ def head_facts(
         looks=recipe.looks(),
         stops=head_stops(recipe, plan),
         reason=plan.reason,
-        neighbours=Head.neighbours.value,
+        neighbours=NEIGHBOURS.value,
         because=because,
         cap=cap,
         packages=() if isinstance(recipe.arrays, InNumpy) else ("torch",),
     )
 
 
-def head_stops(recipe: HeadRecipe, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
+def head_stops(recipe: Wanted, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
     """What stopping at each release costs, and what is spent up to it."""
     rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
     return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
 
-def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
+def head_commitment(recipe: Wanted, plan: TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
     """What a run fixes before it reads the records."""
     return Commitment(
-        kind=HeadJob.kind,
-        target=HeadJob.target,
+        kind=ClassifierJob.kind,
+        target=ClassifierJob.target,
         measure="accuracy",
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        neighbours=Head.neighbours.value,
+        neighbours=NEIGHBOURS.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,
@@ -181,12 +246,24 @@ def head_commitment(recipe: HeadRecipe, plan: TrainingPlan, *, cap: AdpEpsilon |
     )
 
 
-def _job(recipe: HeadRecipe, shape: Shape, *, counted: bool) -> HeadJob:
+def _job(recipe: Wanted, shape: Shape, *, counted: bool) -> ClassifierJob:
+    if isinstance(recipe, CentredRecipe):
+        return CentredJob(
+            classes=shape.classes,
+            counted=counted,
+            width=shape.width,
+            steps=recipe.taken,
+            device=recipe.arrays.name,
+            centre=recipe.centre,
+            per_release=STEPS,
+        )
+    assert isinstance(recipe, HeadRecipe)  # there are no others
     return HeadJob(
         classes=shape.classes,
         counted=counted,
         width=shape.width,
-        steps=recipe.schedule.steps,
+        steps=recipe.taken,
+        device=recipe.arrays.name,
         rate=recipe.descent.rate,
         noise_multiplier=recipe.descent.noise_multiplier,
         clip=recipe.clip,
@@ -194,5 +271,4 @@ def _job(recipe: HeadRecipe, shape: Shape, *, counted: bool) -> HeadJob:
         optimizer=type(recipe.optimizer).__name__,
         learning_rate=recipe.optimizer.learning_rate,
         drop=recipe.drop,
-        device=recipe.arrays.name,
     )

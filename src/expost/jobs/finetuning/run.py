@@ -1,19 +1,20 @@
 """Fine-tuning: from features and labels to a head that is accurate enough, with its bill."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 from numpy.typing import ArrayLike
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue, NotDisjoint
 from expost.jobs.budget import capped
-from expost.jobs.finetuning.prices import head_recipe
-from expost.jobs.finetuning.recipe import CONFIDENCE, START, Shape, fine_tune, plan_training
+from expost.jobs.finetuning.prices import HeadSettings, head_recipe
+from expost.jobs.finetuning.recipe import fine_tune, plan_training
 from expost.jobs.finetuning.records import SAME, Hidden, shown
 from expost.jobs.finetuning.report import head_commitment, head_facts
+from expost.jobs.finetuning.wanted import Shape
 from expost.jobs.result import Result
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import MemoryLedger
@@ -24,12 +25,10 @@ from expost.receipts.commitment import Commitment
 from expost.recorded import ReadableLedger
 from expost.report.facts import Reading
 from expost.search import Line
-from expost.training.head.gradient import Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Told
 from expost.training.head.score import Classifier, Target
 from expost.training.overlap import same_data
-from expost.training.schedule import Epsilon
 
 
 def finetune(
@@ -37,24 +36,9 @@ def finetune(
     labels: ArrayLike | None = None,
     *,
     accuracy: Real | Target,
-    confidence: Real | None = CONFIDENCE,
-    validation: Real = 0.5,
     classes: int | None = None,
-    start: Epsilon | Fraction = START,
-    releases: int = 5,
-    epochs: int = 50,
-    epochs_between: int = 100,
-    rate: Real = 0.1,
-    batch: float = 64.0,
-    max_grad_norm: float = 1.0,
-    learning_rate: float = 0.05,
-    drop: float = 0.1,
-    delta: float = 1e-5,
     check: Judge = BALANCED,
     max_epsilon: float | None = None,
-    device: str | None = None,
-    summation: Summation | None = None,
-    records: int | None = None,
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
@@ -62,6 +46,7 @@ def finetune(
     on_pledge: Callable[[Commitment], None] | None = None,
     on_step: Callable[[Reading], None] | None = None,
     on_progress: Told | None = None,
+    **settings: Unpack[HeadSettings],
 ) -> Result[Classifier]:
     """A linear head that reaches the accuracy on held-out records, at the least privacy that reached it.
 
@@ -72,15 +57,22 @@ def finetune(
     passes in the whole run that is below the accuracy on the held-out records. None is the paper's check, which
     promises nothing.
 
-    Each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the first
-    release and ``epochs_between`` before each later one. ``start`` is what the first release may be stated as, or,
-    as a Fraction, the noise multiplier itself. ``batch`` is a public guess at how many records join a step; it
-    scales the gradient, which Adam undoes, so little depends on it. The learning rate is multiplied by ``drop``
-    after the first release. ``records`` is about how many records there are, if that is public: margins are then
-    shown as accuracies, and looks that would be too noisy are left out. Seeded ``noise`` makes a rehearsal, and
-    everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent; ``on_progress`` hears the steps taken and to be taken in a release. ``on_pledge`` is told,
-    before the records are read, all that is fixed by then, whose digest the receipt has too.
+    ``method`` is "full-batch" (a few gradient steps on centred features, with nothing to tune), "adam" (many steps,
+    each on a sample of the records) or "auto": full-batch, unless a setting of Adam is given. ``releases`` is how many
+    heads are released at most, ``start`` what the first may be stated as, or as a Fraction its ρ (full-batch) or the
+    noise multiplier (adam). ``records`` is about how many records there are, if that is public: margins are then shown
+    as accuracies, and looks that would be too noisy are left out. ``summation=FloatSums()`` trades exact integer noise
+    for speed, ``device`` names a torch device.
+
+    Of Adam: each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the
+    first release and ``epochs_between`` before each later one. A record's gradient is clipped to ``max_grad_norm``.
+    ``batch`` is a public guess at how many records join a step; it scales the gradient, which Adam undoes, so little
+    depends on it. ``learning_rate`` is multiplied by ``drop`` after the first release.
+
+    Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger``
+    lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps taken and to be taken in a
+    release. ``on_pledge`` is told, before the records are read, all that is fixed by then, whose digest the receipt has
+    too.
     """
     refuse_random_state(random_state)
     hidden = Hidden(features, labels)
@@ -89,25 +81,8 @@ def finetune(
     if isinstance(check, OnPublic):
         hidden.require_apart(shown(check.records))
         check = OnPublic(shown(check.records).read(classes)[0])
-    recipe = head_recipe(
-        accuracy=accuracy,
-        confidence=confidence,
-        validation=validation,
-        start=start,
-        releases=releases,
-        epochs=epochs,
-        epochs_between=epochs_between,
-        rate=rate,
-        batch=batch,
-        max_grad_norm=max_grad_norm,
-        learning_rate=learning_rate,
-        drop=drop,
-        delta=delta,
-        check=check,
-        device=device,
-        summation=summation,
-        records=records,
-    )
+    recipe = head_recipe(accuracy=accuracy, check=check, **settings)
+    records = recipe.records
     if classes is not None:
         Shape(1, classes)  # refused before the records are read
     plan, kept = plan_training(recipe), MemoryLedger() if ledger is None else ledger

@@ -4,12 +4,14 @@ from rich.console import Console
 from rich.table import Table
 
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
 from expost.report.digits import margin, price, small
 from expost.report.facts import Reading
 from expost.terminal.live import VERDICTS, paragraph
 from expost.terminal.looks import look_cells, look_heads, look_words
 from expost.terminal.steady import spelled
+from expost.training.head.full_batch import STEPS, multiplier
 from expost.training.schedule import epoch
 
 
@@ -28,22 +30,17 @@ def release_cells(rung: Reading, steps: int, width: float) -> tuple[str, str, st
     return f"{steps:,}", price(rung.epsilon), answer, VERDICTS[rung.passed]
 
 
-def training_plan(recipe: HeadRecipe) -> None:
+def training_plan(recipe: Wanted, why: str) -> None:
     """What every release would cost, and how noisy training and check would be: all known without the data."""
-    console, steps = Console(highlight=False), epoch(recipe.rate)
-    console.print(
-        f"A record joins a step by chance {recipe.rate}; an epoch is {steps:,} step{'s' if steps > 1 else ''}.\n"
-        f"Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times the clipping norm to the sum of "
-        "gradients.\n",
-        markup=False,
-        soft_wrap=True,
-    )
+    console = Console(highlight=False)
+    paragraph(console, f"{why} {_noise(recipe)}")
+    console.print()
     table = Table(box=None, header_style="bold", pad_edge=False)
     held = None if recipe.records is None else float(recipe.records * recipe.validation)
     for name in ["release", "steps", f"ε at\nδ = {small(recipe.delta)}", *look_heads(held)]:
         table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
     plan, target = plan_training(recipe), recipe.target.threshold
-    rows = zip(recipe.schedule.steps, plan.epsilons, recipe.looks(), strict=True)
+    rows = zip(recipe.taken, plan.epsilons, recipe.looks(), strict=True)
     for place, (taken, epsilon, look) in enumerate(rows, 1):
         asked = look_cells(look, target, held, public=not recipe.held)
         table.add_row(str(place), f"{taken:,}", price(epsilon), *asked)
@@ -51,3 +48,17 @@ def training_plan(recipe: HeadRecipe) -> None:
     console.print()
     explained = look_words(target, recipe.assurance, share=recipe.held, records=recipe.records, rung="release")
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+
+
+def _noise(recipe: Wanted) -> str:
+    """How noisy the steps are."""
+    if isinstance(recipe, HeadRecipe):
+        steps = epoch(recipe.rate)
+        return (
+            f"A record joins a step by chance {recipe.rate}; an epoch is {steps:,} step{'s' if steps > 1 else ''}. "
+            f"Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times the clipping norm to the sum of "
+            "gradients."
+        )
+    noise = [multiplier(rung.budget.rho, STEPS) for rung in recipe.releases.rungs]
+    said = f"{up(noise[0]):.4g}" + (f", falling to {up(noise[-1]):.4g}," if len(noise) > 1 else "")
+    return f"Each step adds noise of {said} times the clipping norm to the sum of gradients."

@@ -106,11 +106,14 @@ class Head:
 
     def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
         """Go on from the last release for as many steps as the budget pays for."""
-        steps = self.descent.steps(budget)
+        return self.train(data, self.descent.steps(budget), past.steps[-1].value if past.steps else None, noise)
+
+    def train(self, data: Labelled, steps: int, before: Trained | None, noise: Noise) -> Trained:
+        """Go on from released weights, or from zero, for this many steps."""
         # Products this small gain nothing from several threads, which wait for each other on busy cores. A warning
         # about an overflow would tell of a record.
         with _threads().limit(limits=1), np.errstate(all="ignore"):
-            run, taken = _Run(self, data, past.steps[-1].value if past.steps else None), 0
+            run, taken = _Run(self, data, before), 0
             for coins, draws in self._ahead(steps, len(data), noise):
                 run.take(coins, draws)
                 taken += len(coins)

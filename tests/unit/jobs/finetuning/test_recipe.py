@@ -13,12 +13,8 @@ from expost.accounting.claim import NOTHING
 from expost.accounting.descent import Descent
 from expost.checks.public import PublicCheck
 from expost.errors import InvalidValue
-from expost.jobs.finetuning.recipe import (
-    HeadRecipe,
-    Shape,
-    fine_tune,
-    plan_training,
-)
+from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
+from expost.jobs.finetuning.wanted import Shape
 from expost.judge import Balanced, Budgeted, Judge, OnPublic
 from expost.noise import SeededNoise
 from expost.odometer import Odometer

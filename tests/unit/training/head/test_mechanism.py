@@ -16,7 +16,8 @@ from opacus.optimizers import DPOptimizer
 from expost.accounting.claim import Budget
 from expost.accounting.descent import MOST_ENTRIES, Descent
 from expost.errors import InvalidValue, MechanismFailed
-from expost.jobs.finetuning.recipe import HeadRecipe, Shape
+from expost.jobs.finetuning.recipe import HeadRecipe
+from expost.jobs.finetuning.wanted import Shape
 from expost.noise import Floats, ScriptedNoise, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private

@@ -1,0 +1,59 @@
+"""The centre of the features: a noisy mean and a noisy number of records, from which everything later is measured.
+
+Features share a large mean, which says nothing of the classes and costs most of a record's length. Measured from a
+centre that was released before, records are shorter, and the same noise hides them for less.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from expost.mechanisms.gaussian import Measurement
+from expost.noise import Floats
+from expost.norms import row_norms
+from expost.numerics import up
+from expost.private import Neighbours
+from expost.statistic import Statistic, bounded_sum
+from expost.training.head.labelled import Labelled
+
+COUNT = 0.5
+"""What a record adds to the sum that tells how many there are, beside features of length 1."""
+LENGTH, SPACING = Fraction(9, 8), Fraction(1, 2**14)
+"""A bound on the length of both together, and the grid they are rounded to."""
+RADIUS = 0.6
+"""How far from the centre a record may lie; beyond, it is moved there. Between 0.5 and 0.7 little changes."""
+
+
+def first_moment(width: int, neighbours: Neighbours) -> Statistic[Labelled]:
+    """The sum of the features, of length 1 each, and the number of records."""
+
+    def rows(data: Labelled) -> Floats:
+        return np.column_stack([data.features.astype(np.float64), np.full(len(data), COUNT)])
+
+    return bounded_sum(rows, width + 1, neighbours, clip=LENGTH, spacing=SPACING, name="mean and number of records")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Centre:
+    """Where records lie on average, and about how many there are: both made from a release."""
+
+    mean: Floats
+    records: float
+
+    @classmethod
+    def of(cls, measured: Measurement) -> "Centre":
+        """The mean, moved towards 0 by the share of its length that is noise (James and Stein 1961)."""
+        sums, spacing = measured.values * float(SPACING), float(SPACING)
+        records = max(1.0, float(sums[-1]) / COUNT)
+        mean = sums[:-1] / records
+        noise = len(mean) * up(measured.variance) * (spacing / records) ** 2
+        return cls(mean * max(0.0, 1 - noise / max(float(mean @ mean), noise)), records)
+
+    def apart(self, data: Labelled, *, unit: float) -> Labelled:
+        """The records as seen from the centre, in this unit, none farther than the radius; each by itself."""
+        rows = data.features.astype(np.float64) - self.mean
+        rows *= (RADIUS / unit / np.maximum(row_norms(rows), RADIUS))[:, None]
+        return Labelled(rows.astype(np.float32), data.labels)
