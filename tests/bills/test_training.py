@@ -16,13 +16,15 @@ from torch import nn
 from torch.optim import SGD
 
 from expost.accounting.claim import Budget, Spent
-from expost.accounting.curve import Tabulated
+from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.bill import bill_total
 from expost.bill import billed as on_bill
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.private import Private
 from expost.release import Past
+from expost.training.head.centre import Centre
+from expost.training.head.full_batch import LEARNING_RATE, REACH, FullBatch
 from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import BLOCK, Head
@@ -86,6 +88,46 @@ def test_a_head_asks_for_the_coins_and_the_noise_that_are_billed(summation: Summ
         assert {draw.kind for draw in drawn} == {"gaussian"}
         multiplier = mp.mpf(parameter) / summation.reach
     assert billed(spent, STEPS, RATE, multiplier)
+
+
+@SUMMATIONS
+def test_full_batch_steps_ask_for_the_noise_that_is_billed(summation: Summation) -> None:
+    """Every step is a Gaussian release of its own: the noise asked for gives back the ρ on the bill."""
+    noise, odometer, steps = RecordingNoise(SeededNoise(4)), rehearsal(), 3
+    data = Labelled.of(np.full((RECORDS, WIDTH), 10.0), np.zeros(RECORDS, np.int64), classes=CLASSES)
+    centre = Centre(np.zeros(WIDTH), float(RECORDS))
+    mechanism = FullBatch(width=WIDTH, classes=CLASSES, centre=centre, steps=steps, summation=summation)
+
+    odometer.spend(mechanism, Private(data), Budget(Fraction(1), Fraction(2)), Past(), noise)
+
+    coins, drawn = noise.asked
+    assert coins == Draw("coins", Fraction(1), steps * RECORDS)
+    assert drawn.shape == (steps, CLASSES, WIDTH + 1)
+    exact = isinstance(summation, IntegerSums)
+    squared = Fraction(drawn.parameter) - 3 if exact else Fraction(drawn.parameter) ** 2
+    rho = steps * summation.reach**2 / (2 * squared)
+    curve = odometer.spent.curve
+    assert isinstance(curve, Linear) and curve.gaussian is not None
+    assert rho * (1 - Fraction(1, 10**12)) <= curve.gaussian <= rho * (1 + Fraction(1, 10**6))
+    assert curve.rho <= Fraction(1, 2)
+
+
+def test_a_record_moves_a_full_batch_step_by_no_more_than_the_reach() -> None:
+    """From zero weights and from others, near the centre and far from it, in integers."""
+    summation, rng = IntegerSums(), np.random.default_rng(6)
+    mechanism = FullBatch(
+        width=WIDTH, classes=CLASSES, centre=Centre(np.full(WIDTH, 0.2), 1.0), steps=1, summation=summation
+    )
+    entries = CLASSES * (WIDTH + 1)
+
+    for size in (0.0, 0.1, 1.0, 1e6, 3e38):
+        data = Labelled.of(
+            size * rng.normal(size=(1, WIDTH)).astype(np.float32), np.zeros(1, np.int64), classes=CLASSES
+        )
+        noise = ScriptedNoise([1, *[0] * entries])
+        moved = mechanism.sample(data, Budget(Fraction(1), Fraction(2)), Past(), noise).weights
+
+        assert float(np.linalg.norm(moved)) <= LEARNING_RATE * REACH * (1 + 1e-6)
 
 
 def ratio(moved_by: Callable[[Iterable[float]], float], entries: int, std: float) -> float:

@@ -28,6 +28,7 @@ NAMES = {
     "SpanningTree",
     "Exponential",
     "Head",
+    "FullBatch",
     "ModuleDescent",
     "sparse vector check",
     "balanced check",
@@ -78,7 +79,8 @@ def rho(value: Fraction) -> Budget:
     return Budget(value * ALPHA, ALPHA)
 
 
-MEASURED: Mapping[str, Fact] = {"l2_squared": "2", "variance": "10"}
+MEASURED: Mapping[str, Fact] = {"l2_squared": "2", "variance": "10", "cells": 3}
+WHOLE: Mapping[str, Fact] = {"steps": 4, "rate": "1", "noise multiplier": "2"}
 REAL: Mapping[str, Fact] = {"l2": "1/2", "variance": "10"}
 SPREAD: Mapping[str, Fact] = {"l1": "1", "scale": "2"}
 TENTH, EIGHTIETH = spent(Fraction(1, 10), Fraction(10)), line(0, Fraction(1, 80), Fraction(1, 80))
@@ -99,6 +101,13 @@ CASES = {
     ),
     "head": Case("Head", {**DESCENT, "noise": "exact discrete Gaussian"}, STEPS, False),
     "float head": Case("Head", {**DESCENT, "noise": "floating-point Gaussian"}, STEPS, True),
+    "full batch": Case(
+        "FullBatch",
+        {**WHOLE, "noise": "exact discrete Gaussian"},
+        line(0, Fraction(1, 2), Fraction(1, 2)),
+        False,
+        rho(Fraction(1, 2)),
+    ),
     "module": Case("ModuleDescent", {**DESCENT, "noise": "floating-point Gaussian"}, STEPS, True),
     "Gaussian check": Case("Gaussian check", ASKED, spent(Fraction(1, 2), Fraction(16))),
     "narrow check": Case("Gaussian check", ASKED, line(0, 2)),

@@ -33,6 +33,15 @@ NEIGHBOURS = Neighbours.ADD_REMOVE
 """The relation that heads are trained under."""
 
 
+FINE = 256
+"""Units that a record counts for at least: noise on them is so wide that being integer costs nothing."""
+
+
+def resolution(threshold: Fraction) -> int:
+    """Steps to 1 of a record's score, which is 0 or 1: as many as make a record count for FINE units."""
+    return -(-FINE // threshold.denominator)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -128,7 +137,7 @@ class Wanted(ABC):
 
     def question(self) -> Question:
         """What is asked of the held-out records."""
-        return CentredSum(classified, self.target.threshold, NEIGHBOURS)
+        return CentredSum(classified, self.target.threshold, NEIGHBOURS, resolution(self.target.threshold))
 
     def judge(self) -> AnyCheck[Labelled, Classifier]:
         """The check of that question."""

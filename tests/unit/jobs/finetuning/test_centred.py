@@ -1,0 +1,128 @@
+"""Full-batch fine-tuning: the price of its first release, rungs that grow, which method settings call for, audits."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from expost.accounting.gaussian import gaussian_epsilon
+from expost.errors import InvalidValue
+from expost.jobs import audit
+from expost.jobs.finetuning.centred import ALPHA, SHARE, CentredRecipe
+from expost.jobs.finetuning.prices import HeadSettings, head_recipe, method_of
+from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
+from expost.jobs.finetuning.run import finetune
+from expost.jobs.result import Result
+from expost.judge import Budgeted, SparseVector
+from expost.noise import SeededNoise
+from expost.training.head.gradient import FloatSums
+from expost.training.head.score import Classifier, accuracy
+from expost.training.schedule import Epsilon
+from tests.unit.examples import one_sentence
+from tests.unit.report.examples import blobs
+
+RECIPE = CentredRecipe(target=accuracy(0.8), start=Epsilon(1.0), records=1000)
+
+
+@pytest.mark.parametrize("check", [RECIPE.check, Budgeted(), SparseVector()])
+@pytest.mark.parametrize("start", [0.05, 1.0, 8.0])
+def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(start: float, check: Budgeted) -> None:
+    recipe = replace(RECIPE, start=Epsilon(start), check=check)
+
+    stated = plan_training(recipe).epsilons[0]
+    more = plan_training(replace(recipe, start=recipe.rho * (1 + Fraction(1, 10**5)))).epsilons[0]
+
+    assert start * 0.999 < stated <= start
+    assert stated < more <= start * 1.001
+
+
+def test_each_release_is_stated_by_the_gaussian_profile_of_all_that_was_spent_by_then() -> None:
+    stated = plan_training(RECIPE).epsilons
+
+    exact = [gaussian_epsilon(rho, RECIPE.delta / RECIPE.count) for rho in RECIPE.levels]
+
+    assert stated == pytest.approx(exact, rel=1e-4)
+    assert all(cost >= least * (1 - 1e-9) for cost, least in zip(stated, exact, strict=True))
+
+
+def test_centre_and_rungs_add_up_to_levels_that_grow() -> None:
+    paid = [RECIPE.centre.rho + level / ALPHA for level in RECIPE.releases.levels]
+
+    assert paid == list(RECIPE.levels)
+    assert RECIPE.centre.rho == SHARE * RECIPE.levels[0]
+    assert {after / before for before, after in pairwise(paid)} == {RECIPE.growth}
+
+
+REFUSED: dict[str, Callable[[], object]] = {
+    "no release": lambda: replace(RECIPE, count=0),
+    "no growth": lambda: replace(RECIPE, growth=Fraction(1)),
+    "start out of reach": lambda: plan_training(replace(RECIPE, start=Epsilon(1e-9), delta=1e-300)),
+    "nothing to spend": lambda: plan_training(replace(RECIPE, start=Fraction(0))),
+    "no such method": lambda: head_recipe(accuracy=0.8, method="newton"),
+    "a setting of another method": lambda: head_recipe(accuracy=0.8, method="full-batch", epochs=3),
+    "a bare price": lambda: head_recipe(accuracy=0.8, start=1.5),  # type: ignore[arg-type] # what users try
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_settings_that_make_no_sense_are_refused_in_a_sentence(name: str) -> None:
+    with pytest.raises(InvalidValue) as refused:
+        REFUSED[name]()
+
+    assert one_sentence(refused.value)
+
+
+CALLED_FOR: list[tuple[HeadSettings, str, str]] = [
+    ({}, "full-batch", "nothing to be tuned"),
+    ({"method": "auto", "rate": 0.2}, "adam", "because rate was set"),
+    ({"method": "adam"}, "adam", "as was asked"),
+    ({"method": "full-batch", "releases": 3}, "full-batch", "as was asked"),
+]
+
+
+@pytest.mark.parametrize(("settings", "method", "why"), CALLED_FOR)
+def test_settings_call_for_a_method_and_say_why(settings: HeadSettings, method: str, why: str) -> None:
+    recipe = head_recipe(accuracy=0.8, **settings)
+
+    found, said = method_of(settings)
+
+    assert found == method
+    assert why in said.replace("leave nothing", "nothing")
+    assert isinstance(recipe, CentredRecipe if method == "full-batch" else HeadRecipe)
+
+
+def made(**settings: Any) -> Result[Classifier]:
+    return finetune(*blobs(), accuracy=0.8, noise=SeededNoise(1), records=600, **settings)
+
+
+@pytest.mark.parametrize("settings", [{}, {"summation": FloatSums()}, {"check": Budgeted()}, {"confidence": None}])
+def test_a_release_passes_its_audit_and_says_how_it_was_made(tmp_path: Path, settings: dict[str, Any]) -> None:
+    done = made(**settings)
+
+    done.save(tmp_path / "out")
+
+    assert "gradient steps per release, in which every record took part" in (tmp_path / "out/report.html").read_text()
+    assert audit(json.loads((tmp_path / "out/receipt.json").read_text())).matches
+
+
+FORGED: dict[str, Callable[[Any], object]] = {
+    "a cheaper centre": lambda training: training["centre"].update(epsilon="1/1000000"),
+    "fewer steps": lambda training: training.update({"steps per release": 3}),
+    "another method": lambda training: training.update(method="adam"),
+    "other features": lambda training: training.update(features=5),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_changed_setting_fails_the_audit(tmp_path: Path, name: str) -> None:
+    made().save(tmp_path / "out")
+    receipt = json.loads((tmp_path / "out/receipt.json").read_text())
+
+    FORGED[name](receipt["training"])
+
+    assert not audit(receipt).matches
