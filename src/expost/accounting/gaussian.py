@@ -81,6 +81,18 @@ def gaussian_tail(rho: Real, delta: float) -> float:
     return loss * (1 + DELTA_SLACK) + EPSILON_SLACK
 
 
+def gaussian_mu(rho: Real) -> float:
+    """μ = √(2ρ), rounded up: what steps whose Gaussian ρ was known before they drew have told together, ex post.
+
+    An attack that accuses only on outputs of at most this μ does no better than one that tells N(μ, 1) from N(0, 1).
+    The ρ of steps on one part add, so their μ compose by the root of the sum of their squares.
+
+    Implements: Gaussian odometer.
+    """
+    cost = non_negative(rho, "rho")
+    return math.nextafter(math.sqrt(up(2 * cost)), math.inf) if cost else 0.0
+
+
 def lattice_rho(variance: Fraction, l2_squared: Fraction) -> Fraction | None:
     """ρ' = Δ²/(2(σ²−3)): integer f plus N_Z(0, σ²) has the Gaussian profile at ρ'; None means no claim.
 

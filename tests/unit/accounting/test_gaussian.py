@@ -7,7 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_tail, lattice_rho
+from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu, gaussian_tail, lattice_rho
+from expost.errors import InvalidValue
 
 LATTICE = 1e-12
 """What the theorem on integer noise is given: this much of δ, and this much of ε, relative and absolute."""
@@ -94,3 +95,17 @@ def test_integer_noise_is_claimed_from_a_variance_of_four_and_up_to_a_million_ch
     assert lattice_rho(above, Fraction(1)) == Fraction(1, 2) / (above - 3)
     assert lattice_rho(Fraction(10), Fraction(10**6)) == Fraction(10**6, 14)
     assert lattice_rho(Fraction(10), Fraction(10**6 + 1)) is None
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(1, 10**40), Fraction(10**30, 7)])
+def test_mu_is_the_root_of_twice_rho_from_above(rho: Fraction) -> None:
+    with mp.workdps(60):
+        oracle = mp.sqrt(2 * mp.mpf(rho.numerator) / rho.denominator)
+
+        assert oracle <= gaussian_mu(rho) <= oracle * (1 + mp.mpf(2) ** -50)
+
+
+def test_what_spends_nothing_has_no_mu() -> None:
+    assert gaussian_mu(Fraction(0)) == 0
+    with pytest.raises(InvalidValue, match="rho is"):
+        gaussian_mu(-1)
