@@ -734,6 +734,19 @@ def test_a_bound_is_explained() -> None:
     assert "Whether" in result.stdout
 
 
+def test_the_mu_of_a_run_is_explained_where_one_is_given() -> None:
+    plain = run("explain", "--epsilon", "0.39", "--delta", "1e-5")
+    known = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--mu", "0.12")
+
+    assert "μ-Gaussian differential privacy with μ = 0.120" in known.stdout
+    assert "find at most 1.37 %" in " ".join(known.stdout.split())
+    assert "Gaussian" not in plain.stdout
+
+
+def test_a_mu_below_zero_is_refused(here: Path) -> None:
+    assert "mu is" in refused(run("explain", "--epsilon", "1", "--delta", "1e-5", "--mu", "-0.1"), here)
+
+
 def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:
     result = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", "replace-one")
 

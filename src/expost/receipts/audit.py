@@ -13,7 +13,7 @@ from expost.errors import ExpostError, Unreadable
 from expost.receipts import lines
 from expost.receipts.commitment import digest_faults
 from expost.receipts.lines import alike, same_number
-from expost.receipts.notation import curve_in, number, pledge_in, table
+from expost.receipts.notation import MU, curve_in, gaussian_out, number, pledge_in, table
 from expost.receipts.procedures import Rebuild, procedure_of
 from expost.receipts.receipt import FORMAT, NOTION
 from expost.receipts.replay import Replay
@@ -159,6 +159,7 @@ def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) ->
         yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
     if not same_number(stated_loss(spent, pledge), loss):
         yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
+    yield from _gaussian(statement, spent)
     plan = [(stop.curve, stop.epsilon) for stop in told.stops]
     history = [(taken.spent.curve, taken.epsilon) for taken in told.history]
     for where, totals in (("the plan", plan), ("the history", history)):
@@ -171,3 +172,12 @@ def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) ->
         refused = replay.refused()
         if told.cap is None or refused is None or stated(refused, pledge) <= told.cap:
             yield "the run is said to have ended at its cap, which left room for the next step."
+
+
+def _gaussian(statement: Mapping[str, Json], spent: Spent) -> Iterator[str]:
+    """Whether μ is stated where all noise was Gaussian, and nowhere else."""
+    known = gaussian_out(spent.curve)
+    if (MU in statement) is not (MU in known):
+        yield "the receipt states a μ where not all noise was Gaussian, or none where all of it was."
+    elif known and not same_number(number(statement[MU]), number(known[MU])):
+        yield f"the receipt states μ = {number(statement[MU]):.6g}; its lines lead to μ = {number(known[MU]):.6g}."

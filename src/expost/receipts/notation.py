@@ -13,6 +13,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
+from expost.accounting.gaussian import gaussian_mu
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
 from expost.errors import InvalidValue, Unreadable
@@ -31,6 +32,7 @@ MOST_MIXED = 32
 """Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
 MOST_PLANNED = 200
 """Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
+MU = "gaussian mu"
 MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
@@ -57,6 +59,12 @@ def curve_in(found: Json) -> Curve:
         raise Unreadable(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
     found_lines = tuple(map(_line_in, tables(lines)))
     return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
+
+
+def gaussian_out(curve: Curve) -> dict[str, Json]:
+    """The μ of μ-Gaussian differential privacy, where the whole curve has a Gaussian profile; nothing otherwise."""
+    mu = gaussian_mu(curve)
+    return {} if mu is None else {MU: mu}
 
 
 def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from expost.receipts.commitment import Commitment
-from expost.receipts.notation import budget_out, curve_out, finite, item_out
+from expost.receipts.notation import budget_out, curve_out, finite, gaussian_out, item_out
 from expost.report.facts import Facts, Reading
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
@@ -29,6 +29,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
             "notion": NOTION,
             "probabilistic epsilon": finite(facts.probabilistic),
             "neighbours": facts.neighbours,
+            **gaussian_out(facts.spent.curve),
             "curve": curve_out(facts.spent.curve),
         },
         "seeded": facts.seeded,

@@ -2,6 +2,8 @@
 
 import math
 
+from expost.accounting.claim import Spent
+from expost.accounting.curve import Tabulated
 from expost.report import digits
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
@@ -146,6 +148,17 @@ def cost(facts: Facts) -> str:
     if facts.pledge is None:
         return "No (ε, δ) statement covers this run: no rule for stating one was pledged before it."
     return "No (ε, δ) statement covers this run: its pledge makes no claim about what was spent."
+
+
+def renyi_cost(facts: Facts, spent: Spent) -> str:
+    """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
+    if facts.tabulated or isinstance(spent.curve, Tabulated):
+        return f"ε = {price(spent.at(facts.order))} at α = {float(facts.order):g}"
+    told = []
+    for line in spent.curve.lines:
+        constant = f"ξ = {price(float(line.xi))}, " if line.xi else ""
+        told.append(f"{constant}ρ = {price(float(line.rho))}")
+    return " or ".join(told)
 
 
 def covered(facts: Facts) -> str:

@@ -7,8 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from expost.accounting.curve import ZERO, Linear, Tabulated
 from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu, gaussian_tail, lattice_rho
-from expost.errors import InvalidValue
 
 LATTICE = 1e-12
 """What the theorem on integer noise is given: this much of δ, and this much of ε, relative and absolute."""
@@ -98,14 +98,16 @@ def test_integer_noise_is_claimed_from_a_variance_of_four_and_up_to_a_million_ch
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(1, 10**40), Fraction(10**30, 7)])
-def test_mu_is_the_root_of_twice_rho_from_above(rho: Fraction) -> None:
+def test_mu_is_the_root_of_twice_the_profile_from_above(rho: Fraction) -> None:
+    mu = gaussian_mu(Linear(Fraction(0), Fraction(0), rho))
+
     with mp.workdps(60):
         oracle = mp.sqrt(2 * mp.mpf(rho.numerator) / rho.denominator)
+        assert mu is not None
+        assert oracle <= mu <= oracle * (1 + mp.mpf(2) ** -50)
 
-        assert oracle <= gaussian_mu(rho) <= oracle * (1 + mp.mpf(2) ** -50)
 
-
-def test_what_spends_nothing_has_no_mu() -> None:
-    assert gaussian_mu(Fraction(0)) == 0
-    with pytest.raises(InvalidValue, match="rho is"):
-        gaussian_mu(-1)
+def test_a_curve_without_a_profile_has_no_mu_and_one_that_spends_nothing_has_none_to_speak_of() -> None:
+    assert gaussian_mu(ZERO) == 0
+    assert gaussian_mu(Linear(Fraction(0), Fraction(1))) is None
+    assert gaussian_mu(Tabulated.of([2.0], [1.0])) is None
