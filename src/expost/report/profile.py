@@ -13,20 +13,26 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 400, 260, 46, 16, 14, 214
 POINTS = 40
 BELOW = 4
 """Decades that are drawn below the stated δ."""
+LEAST = -300
+"""The last decade that floats hold."""
 
 
 def most_spent(facts: Facts) -> Promise | None:
-    """What a run spends at most that ends at one of the planned stops within the cap; None where nothing is stated."""
+    """What a run spends at most that ends at one of the planned stops within the cap; None where no claim follows."""
     within = [stop.promise for stop in facts.stops if facts.allowed(stop.epsilon)]
-    return reduce(Promise.beside, within) if within and math.isfinite(facts.epsilon) else None
+    if not within or not math.isfinite(facts.epsilon):
+        return None
+    most = reduce(Promise.beside, within)
+    return most if math.isfinite(most.approx(facts.delta)) else None
 
 
 def profile_chart(promise: Promise, delta: float) -> str:
     """The curve on a logarithmic scale of δ, with the ε at the stated δ."""
-    lowest = math.floor(math.log10(delta)) - BELOW
+    lowest = max(math.floor(math.log10(delta)) - BELOW, LEAST)
+    decades = 2 * math.ceil(-lowest / 12)
     deltas = [10 ** (lowest * place / POINTS) for place in range(POINTS, 0, -1)]
     curve = [(promise.approx(each), each) for each in deltas]
-    visible = [(epsilon, each) for epsilon, each in curve if epsilon > 0]
+    visible = [(epsilon, each) for epsilon, each in curve if 0 < epsilon < math.inf]
     farthest = 1.04 * max((epsilon for epsilon, _ in visible), default=1.0)
 
     def x(epsilon: float) -> float:
@@ -38,13 +44,13 @@ def profile_chart(promise: Promise, delta: float) -> str:
     stated = promise.approx(delta)
     path = " ".join(f"{x(epsilon):.1f},{y(each):.1f}" for epsilon, each in visible)
     label = f"ε {digits.price(stated)} at δ = {digits.small(delta)}"
-    told = [f"ε {digits.price(promise.approx(10.0**power))} at δ = 1e{power}" for power in range(lowest, 0, 2)]
+    told = [f"ε {digits.price(promise.approx(10.0**power))} at δ = 1e{power}" for power in range(lowest, 0, decades)]
     return svg_figure(
         (WIDTH, HEIGHT),
         "The δ of every ε, if all is spent that may be",
         f"{label}. {'. '.join(told)}.",
         [
-            *(_level(power, y(10.0**power)) for power in range(0, lowest - 1, -2)),
+            *(_level(power, y(10.0**power)) for power in range(0, lowest - 1, -decades)),
             *(_mark(epsilon, x(epsilon)) for epsilon in nice(0, farthest)),
             svg_text(((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6), "ε", "middle"),
             f'<polyline class="curve" points="{path}"/>',

@@ -89,6 +89,24 @@ def test_the_page_has_the_curve_where_something_is_stated_and_stops_are_planned(
     )
 
 
+@pytest.mark.parametrize("delta", [0.4, 1e-30, 1e-299])
+def test_a_large_or_a_tiny_delta_is_drawn_with_a_few_levels(delta: float) -> None:
+    chart = profile_chart(GAUSSIAN, delta)
+
+    assert "nan" not in chart
+    assert "inf" not in chart
+    assert 3 <= len(re.findall(r">(?:δ = 1|1e-\d+)</text>", chart)) <= 9
+
+
+def test_a_stop_without_a_claim_leaves_nothing_to_draw() -> None:
+    told = facts()
+    nothing = Promise(Tabulated.of([2.0], [math.inf]))
+    endless = replace(told.stops[-1], promise=nothing, epsilon=AdpEpsilon(math.inf))
+
+    assert most_spent(replace(told, stops=(*told.stops, endless))) is None
+    assert most_spent(replace(told, stops=(*told.stops, endless), cap=AdpEpsilon(9.0))) == told.stops[-1].promise
+
+
 def test_a_gaussian_curve_is_named_by_its_mu_and_no_other() -> None:
     table = Promise(Tabulated.of(ORDERS, [alpha / 18 for alpha in ORDERS]))
 
