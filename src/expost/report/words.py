@@ -104,7 +104,7 @@ def ending(facts: Facts) -> str:
 
 
 def why_ended(ended: Ended, taken: int, *, cap: float | None, following: float | None, rung: str) -> str:
-    """Why a run ended that took this number of rungs; ``following`` is what the next one would have cost, if it is known."""
+    """Why a run ended after this number of rungs; ``following`` is what the next one would have cost, if known."""
     if ended is Ended.EXHAUSTED:
         return f"{rung} {taken} was the last"
     if ended is Ended.CAPPED and cap is not None and following is not None:

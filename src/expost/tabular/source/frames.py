@@ -113,13 +113,13 @@ def _values(column: nw.Series[Any]) -> list[object]:
 
 
 def _day(number: int | None) -> date | str | None:
-    """The day that comes this number of days after the beginning of 1970; a text where no calendar has that day."""
+    """The day that comes this number of days after 1970 began; a text where no calendar has it."""
     found = _moment(number, 1)
     return found.date() if isinstance(found, datetime) else found
 
 
 def _moment(number: int | None, per_day: int) -> datetime | str | None:
-    """The time that comes this number of parts of a day after the beginning of 1970; a text where no calendar has that time."""
+    """The time that comes this number of parts of a day after 1970 began; a text where no calendar has it."""
     if number is None:
         return None
     days, rest = divmod(number, per_day)
