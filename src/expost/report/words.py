@@ -101,13 +101,18 @@ def sure(facts: Facts) -> str:
 
 def ending(facts: Facts) -> str:
     """Why the run ended."""
-    taken, ahead, rung = len(facts.rungs), facts.ahead, facts.job.rung
-    if facts.ended is Ended.EXHAUSTED:
+    following = facts.ahead[0].epsilon if facts.ahead else None
+    return why_ended(facts.ended, len(facts.rungs), cap=facts.cap, following=following, rung=facts.job.rung)
+
+
+def why_ended(ended: Ended, taken: int, *, cap: float | None, following: float | None, rung: str) -> str:
+    """Why a run ended after this number of rungs; ``following`` is what the next one would have cost, if known."""
+    if ended is Ended.EXHAUSTED:
         return f"{rung} {taken} was the last"
-    if facts.ended is Ended.CAPPED and facts.cap is not None and ahead:
-        following = f"{rung} {taken + 1}, which would have cost ε = {price(ahead[0].epsilon)}"
-        return f"the cap of ε = {facts.cap:g} left no room for {following}"
-    return str(facts.ended.value)
+    if ended is Ended.CAPPED and cap is not None and following is not None:
+        refused = f"{rung} {taken + 1}, which would have cost ε = {price(following)}"
+        return f"the cap of ε = {cap:g} left no room for {refused}"
+    return str(ended.value)
 
 
 def last_checked(facts: Facts) -> str:

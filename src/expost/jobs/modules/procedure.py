@@ -9,10 +9,15 @@ from expost.accounting.descent import Descent
 from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
-from expost.receipts.notation import fraction, items, table, whole
-from expost.receipts.procedures import Procedure
+from expost.receipts.notation import fraction, items, record, whole
+from expost.receipts.procedures import Procedure, require_steps
 from expost.receipts.testimony import Testimony
 from expost.training.steps import ModuleSteps
+
+SETTINGS = (
+    "module", "trained parameters", "steps", "rate", "noise multiplier", "clip", "batch", "public number of records",
+    "optimizer", "resolution", "earlier",
+)  # fmt: skip
 
 
 @final
@@ -38,7 +43,7 @@ class Unread:
 
 def rebuild_module(told: Testimony) -> Procedure:
     """Gradient steps at the rate that the expected batch and the public number of records lead to."""
-    settings = table(told.found["training"])
+    settings = record(told.found["training"], SETTINGS)
     batch, records = whole(settings["batch"]), whole(settings["public number of records"])
     rate = fraction(settings["rate"])
     if rate * records != batch:
@@ -47,4 +52,8 @@ def rebuild_module(told: Testimony) -> Procedure:
     steps = Unread(ModuleSteps(descent, fraction(settings["clip"]), records))
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])
     resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
-    return Procedure((), steps, resolution, earlier, resumed=resumed, unasked=True)
+    if not resumed:
+        require_steps(told, descent, settings["steps"])
+    return Procedure(
+        (), steps, resolution, ("training",), rung="release", earlier=earlier, resumed=resumed, unasked=True
+    )

@@ -6,22 +6,25 @@ from expost.errors import Unreadable
 from expost.jobs.synthesis.recipe import THOUSANDTHS
 from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
-from expost.receipts.notation import budget_in, items, table, text, whole
+from expost.receipts.notation import BUDGET, budget_in, items, record, text, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.selection import SpanningTree, affordable, queries
 
+OWN = ("rows", "schema", "selection", "measured")
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 """Steps to 1 of a record's score, by what is measured."""
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
     """Each column alone and a tree of pairs, then the pairs ever finer; all from the schema and the target."""
-    schema = table(told.found["schema"])
+    schema = record(told.found["schema"], ("sha256", "columns", "sizes"))
+    text(schema["sha256"])
+    whole(told.found["rows"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))
-    half, neighbours = budget_in(told.found["selection"]), told.neighbours
+    half, neighbours = budget_in(record(told.found["selection"], BUDGET)), told.neighbours
     if len(domain) < len(names):
         raise Unreadable("the receipt names a column twice; it was changed.")
     edges = affordable(domain, told.asked.target)
@@ -29,7 +32,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     tree = SpanningTree({}, edges, neighbours)
     pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure])
+    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure], OWN)
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:

@@ -3,6 +3,7 @@
 DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
@@ -22,7 +23,9 @@ CHUNK = 2**16
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 QUERY = "duckdb:"
-ZONED = "WITH TIME ZONE"
+ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
+MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
+"""Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
 
 
 @final
@@ -30,16 +33,16 @@ ZONED = "WITH TIME ZONE"
 class Rows:
     """A relation of DuckDB."""
 
-    neighbours: DuckDBPyRelation
+    relation: DuckDBPyRelation
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.neighbours.columns)
+        return tuple(self.relation.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time, all from one run."""
-        kinds = dict(zip(self.names, map(str, self.neighbours.types), strict=True))
-        rows = self.neighbours.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
+        kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
+        rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
 
@@ -78,9 +81,9 @@ def from_file(path: Path) -> Rows | Delimited:
 def _plain(name: str, kind: str) -> duckdb.Expression:
     """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone."""
     column = duckdb.ColumnExpression(name)
-    if kind == f"TIMESTAMP {ZONED}":
+    if kind in MOMENTS:
         return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED in kind else column
+    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) else column
 
 
 def _quoted(sql: str) -> Iterator[str]:

@@ -10,8 +10,9 @@ from torch import nn
 from expost.accounting.claim import NOTHING
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, LedgerConflict
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
 from expost.filters import PledgedFilter
 from expost.ladder import Rung
 from expost.ledger import Fact
@@ -169,6 +170,8 @@ def begin(
             f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
         )
     saved = ledger if isinstance(ledger, Checkpoint) else None
+    if saved is not None:
+        _require_fresh(judge)
     standing = Standing() if saved is None else saved.standing
     left = remaining(course.releases.rungs, course.descent.descent, standing)
     answered = None if saved is None else saved.verdict
@@ -194,6 +197,15 @@ def begin(
         show=_nothing if saved is None else saved.show,
         plan=plan,
     )
+
+
+def _require_fresh(judge: ModuleCheck) -> None:
+    """Refuse a check whose secret is lost with its process: the next one would draw another, which nobody pays for."""
+    if not isinstance(judge, PublicCheck | BalancedCheck | GaussianCheck):
+        raise InvalidValue(
+            f"the {judge.name} has a secret that no checkpoint keeps; use a balanced or a Gaussian check, or leave the "
+            "checkpoint out."
+        )
 
 
 def continued(judge: ModuleCheck, looks: int) -> ModuleCheck:

@@ -154,7 +154,7 @@ class Trainer:
         noisy margin is so far above 0 that, with this ``confidence``, none of the run passes that is below the
         target on these records; None is the paper's check, which promises nothing and is not asked about the last
         release. The looks of all processes of a run count, and a question that was being answered when one was
-        killed is over.
+        killed is over. A sparse vector check, whose threshold dies with its process, is refused with a checkpoint.
         """
         run = self.begin(
             target,

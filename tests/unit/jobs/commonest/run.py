@@ -41,7 +41,7 @@ def mechanism(codes: int) -> Brownian[Integers]:
 
 def rebuild_commonest(told: Testimony) -> Procedure:
     """The run again, without its records."""
-    return Procedure((), mechanism(whole(told.found["codes"])), 1)
+    return Procedure((), mechanism(whole(told.found["codes"])), 1, ("codes",))
 
 
 def commonest(
