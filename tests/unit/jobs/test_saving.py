@@ -140,7 +140,7 @@ def test_a_module_of_another_trainer_is_refused_though_it_cost_the_same(tmp_path
     with pytest.raises(LedgerConflict) as refused:
         save_module(made_by, another, tmp_path / "out")
     with pytest.raises(LedgerConflict, match="another trainer"):
-        made_by.require_released(another.module)
+        made_by.run.require_released(another.module)
 
     assert one_sentence(refused.value)
     save_module(made_by, stage, tmp_path / "out")

@@ -130,7 +130,7 @@ class ModuleJob:
 
 def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") -> Facts:
     """What a report tells of a trainer's run: ``found`` is what ``until`` or a callback came to, or the last stage."""
-    announced = trainer.announced
+    announced = trainer.run.announced
     judge, goal = announced.judge, announced.goal
     outcome = found
     if not isinstance(outcome, Outcome):
@@ -139,7 +139,7 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
     course, planned = announced.course, announced.course.releases.rungs
     earlier = _behind(course.releases.schedule.steps, ledger) - len(outcome.history)
     neighbours = require_on_record(outcome, ledger)
-    trainer.require_released(outcome.release.value)
+    trainer.run.require_released(outcome.release.value)
     told = outcome_facts(
         outcome,
         ledger,
@@ -155,7 +155,7 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         reason=REASONS[PlannedStops],
         neighbours=neighbours.value,
         because=announced.because,
-        cap=announced.cap,
+        cap=course.cap,
         packages=("torch", "opacus"),
     )
     taken = zip(told.rungs, planned[earlier:], strict=False)
@@ -174,7 +174,7 @@ def module_commitment(announced: "Announced") -> Commitment:
         confidence=judge.confidence if isinstance(judge, OURS) else None,
         check=CheckOnRecord.of(judge),
         neighbours=course.descent.neighbours.value,
-        cap=announced.cap,
+        cap=course.cap,
         pledge=pledge,
         reason=REASONS[PlannedStops],
         stops=_stops(pledge, course.releases.rungs),
@@ -187,9 +187,9 @@ def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
 
     For the process itself that is one line for each part, which nobody could work out again.
     """
-    descent, judge = trainer.announced.course.descent, trainer.announced.judge
+    descent, judge = trainer.run.announced.course.descent, trainer.run.announced.judge
     ledger, whole = trainer.ledger, MemoryLedger()
-    steps = descent.facts(trainer.announced.course.releases.rungs[0].budget)
+    steps = descent.facts(trainer.run.announced.course.releases.rungs[0].budget)
     if ledger.pledged is not None:
         whole.pledge(ledger.pledged)
     for paid in trainer.earlier:
@@ -229,7 +229,7 @@ def _behind(planned: tuple[int, ...], ledger: ReadableLedger) -> int:
 
 
 def _job(trainer: "Trainer", module: object, earlier: int) -> ModuleJob:
-    course, goal = trainer.announced.course, trainer.announced.goal
+    course, goal = trainer.run.announced.course, trainer.run.announced.goal
     descent, settings = course.descent.descent, course.descent.settings
     return ModuleJob(
         module=type(module).__name__,

@@ -532,7 +532,7 @@ def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curv
     kept = Checkpoint.new(path, SETTINGS, Weights.of(module, sgd(module), 0))
     kept.hold(Entry("a step", "data", "add or remove one record", True, True), Promise(curve))
 
-    back = Checkpoint.load(path).carried("data").curve
+    back = Checkpoint.load(path).progress.carried("data").curve
 
     assert [back.at(alpha) for alpha in (2, 3, 4)] == [curve.at(alpha) for alpha in (2, 3, 4)]
     assert back.gaussian == curve.gaussian
