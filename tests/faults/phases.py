@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import expost.folders.claim
-import expost.folders.delivery
 import expost.folders.journal
-import expost.folders.scratch
+import expost.folders.place
 import expost.jobs.finetuning.records
 import expost.jobs.synthesis.climbing
 import expost.jobs.synthesis.run
@@ -114,12 +113,12 @@ PHASES: dict[str, Callable[[], None]] = {
     "training": partial(after, Screen, "advance"),
     "showing": partial(after, Journal, "show"),
     "between rungs": partial(after, Screen, "add"),
-    "receipt written": partial(before, expost.folders.delivery, "write_through", call=2),
+    "receipt written": partial(before, expost.folders.claim, "write_through", call=2),
     "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
-    "all written": partial(before, expost.folders.delivery, "_keep_receipts"),
-    "exchanging": partial(before, expost.folders.scratch, "exchange"),
-    "exchanged": partial(after, expost.folders.scratch, "exchange"),
+    "all written": partial(before, expost.folders.claim, "_keep_receipts"),
+    "exchanging": partial(before, expost.folders.place, "exchange"),
+    "exchanged": partial(after, expost.folders.place, "exchange"),
     "delivered": partial(before, Claim, "give_up"),
     "given up": partial(before, Claim, "__exit__"),
     "telling": partial(before, Screen, "end"),
@@ -131,14 +130,14 @@ FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out in the fit": partial(before, expost.jobs.synthesis.climbing, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
-    "the disk is full": partial(before, expost.folders.delivery, "write_through", act=fails(FULL)),
+    "the disk is full": partial(before, expost.folders.claim, "write_through", act=fails(FULL)),
 }
 """What can go wrong inside a run."""
 
 WEAKENED: dict[str, Callable[[], None]] = {
     "deaf": expost.terminal.signals.ENDINGS.clear,
     "forgetful": lambda: setattr(Journal, "_append", lambda journal, line: None),
-    "unable to exchange": lambda: setattr(expost.folders.scratch, "exchange", lambda one, other: False),
+    "unable to exchange": lambda: setattr(expost.folders.place, "exchange", lambda one, other: False),
 }
 """Runs that lack what the tests are about."""
 OBSERVED: dict[str, Callable[[], None]] = {"hearing": partial(after, Signals, "_heard", act=HEARD.touch)}

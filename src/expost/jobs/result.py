@@ -8,8 +8,7 @@ from typing import Generic, TypeVar, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue
-from expost.folders.claim import Claim
-from expost.folders.delivery import deliver
+from expost.folders.claim import Claim, deliver
 from expost.receipts.receipt import receipt, receipt_text
 from expost.release import Release
 from expost.report.facts import Facts, Reading

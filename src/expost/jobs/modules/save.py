@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from expost.folders.delivery import deliver
+from expost.folders.claim import deliver
 from expost.jobs.modules.report import of_training
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from expost.accounting.curve import AdpEpsilon
-from expost.folders.delivery import deliver
+from expost.folders.claim import deliver
 from expost.jobs.searches.report import APART, of_search
 from expost.receipts.receipt import receipt, receipt_text
 from expost.recorded import ReadableLedger

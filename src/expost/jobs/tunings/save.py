@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from expost.folders.delivery import deliver
+from expost.folders.claim import deliver
 from expost.jobs.tunings.receipt import tuning_receipt
 from expost.jobs.tunings.report import of_tuning, tuning_page
 from expost.receipts.receipt import receipt_text
