@@ -15,11 +15,11 @@ import expost.jobs.finetuning.records
 import expost.jobs.synthesis.climbing
 import expost.jobs.synthesis.run
 import expost.odometer
-import expost.terminal.signals
+import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
+from expost.terminal.ending import Signals
 from expost.terminal.live import Screen
-from expost.terminal.signals import Signals
 from expost.training.head.score import Classifier
 
 REACHED, GO, HEARD = Path("REACHED"), Path("GO"), Path("HEARD")
@@ -135,7 +135,7 @@ FAULTS: dict[str, Callable[[], None]] = {
 """What can go wrong inside a run."""
 
 WEAKENED: dict[str, Callable[[], None]] = {
-    "deaf": expost.terminal.signals.ENDINGS.clear,
+    "deaf": expost.terminal.ending.ENDINGS.clear,
     "forgetful": lambda: setattr(Journal, "_append", lambda journal, line: None),
     "unable to exchange": lambda: setattr(expost.folders.place, "exchange", lambda one, other: False),
 }

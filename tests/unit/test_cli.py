@@ -24,7 +24,7 @@ from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.terminal import ending
-from expost.terminal.signals import ENDINGS
+from expost.terminal.ending import ENDINGS
 from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
