@@ -19,7 +19,7 @@ import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.terminal.ending import Signals
-from expost.terminal.live import Screen
+from expost.terminal.screen import Screen
 from expost.training.head.score import Classifier
 
 REACHED, GO, HEARD = Path("REACHED"), Path("GO"), Path("HEARD")

@@ -20,8 +20,8 @@ from expost.folders.journal import Journal
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.report.digits import price
 from expost.report.facts import Facts
-from expost.terminal.live import Screen
 from expost.terminal.options import Command
+from expost.terminal.screen import Screen
 from expost.terminal.steady import is_lost, steady_streams
 from expost.text import printable
 

@@ -26,7 +26,6 @@ from expost.tabular.score import Conditional, Sklearn
 from expost.tabular.source.frames import Format
 from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
-from expost.terminal.live import Screen
 from expost.terminal.options import (
     RELEASING,
     Option,
@@ -38,6 +37,7 @@ from expost.terminal.options import (
     options,
     public_file,
 )
+from expost.terminal.screen import Screen
 from expost.text import number_typed
 
 MOST_RUNGS = 100

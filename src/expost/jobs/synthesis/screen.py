@@ -9,8 +9,7 @@ from expost.report.digits import price, small
 from expost.report.facts import Reading
 from expost.tabular.model.footprint import Footprint, in_words
 from expost.tabular.selection import queries, why_unpaired
-from expost.terminal.live import VERDICTS, paragraph
-from expost.terminal.looks import look_cells, look_heads, look_words
+from expost.terminal.screen import VERDICTS, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 
 COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
