@@ -18,10 +18,9 @@ from expost.accounting.statement import stated
 from expost.bill import Item, bill_total
 from expost.errors import ExpostError, Unreadable
 from expost.ledger import Entry, Hold
-from expost.receipts.bounds import require_modest
 from expost.receipts.notation import curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
 from expost.receipts.selecting import selection_stated
-from expost.receipts.untrusted import json_in
+from expost.receipts.untrusted import json_in, require_modest
 from expost.report.digits import price, small
 from expost.report.words import NOT_PRIVATE
 from expost.text import Json, printable
