@@ -16,8 +16,7 @@ from rich.text import Text
 
 from expost.checks.confidence import Confidence
 from expost.protocols import Look
-from expost.receipts.commitment import Commitment
-from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.report.digits import plain, tied
 from expost.report.facts import Facts
 from expost.report.words import conclusion

@@ -11,7 +11,7 @@ from expost.checks.public import PublicCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, MemoryLedger
 from expost.looks import planned_looks
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop

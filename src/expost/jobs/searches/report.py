@@ -11,7 +11,7 @@ from expost.checks.question import CentredSum, PublicCount
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
 from expost.protocols import Look
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words

@@ -21,7 +21,7 @@ from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.private import Private, Split, split
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
 from expost.report.facts import Reading
 from expost.search import Line

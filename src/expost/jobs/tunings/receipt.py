@@ -8,8 +8,8 @@ from expost.accounting.private_selection import SelectionBill, Statement, Trunca
 from expost.errors import Unreadable
 from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.receipts.audit import Audit
-from expost.receipts.commitment import digest, digest_faults
 from expost.receipts.notation import finite, fraction, number, table, tables, text, truth
+from expost.receipts.receipt import digest, digest_faults
 from expost.report.facts import ROUNDING
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.text import Json

@@ -21,9 +21,9 @@ from expost.mechanisms import Brownian, Gaussian
 from expost.noise import Integers, Noise
 from expost.numerics import Real
 from expost.private import Neighbours, Private, split
-from expost.receipts.commitment import Commitment
 from expost.receipts.notation import whole
 from expost.receipts.procedures import Procedure
+from expost.receipts.receipt import Commitment
 from expost.receipts.testimony import Testimony
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.facts import PlannedStop, Reading
