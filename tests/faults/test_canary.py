@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from expost.cli import main
 from expost.errors import ExpostError
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Integers, SeededNoise
 from expost.tabular.schema.listed import Boolean

@@ -10,7 +10,7 @@ import pytest
 
 from expost.checks.public import PublicCheck
 from expost.datasets import adult
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Noise, SeededNoise
 from expost.tabular.model.graphical import Model

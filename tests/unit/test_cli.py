@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.result import Result as JobResult
+from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
 from expost.noise import Integers
 from expost.report.digits import price

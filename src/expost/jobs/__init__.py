@@ -9,10 +9,10 @@ from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.prices import head_recipe
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.run import finetune
+from expost.jobs.job import Result
 from expost.jobs.modules import MODULES
 from expost.jobs.modules.report import module_commitment, of_training
 from expost.jobs.modules.save import save_module
-from expost.jobs.result import Result
 from expost.jobs.searches.report import of_search, search_commitment
 from expost.jobs.searches.save import save_search
 from expost.jobs.synthesis import SYNTHESIS

@@ -10,7 +10,7 @@ from expost.folders.journal import Journal
 from expost.jobs.finetuning.prices import head_recipe
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.noise import Noise
 from expost.report.facts import Reading
 from expost.terminal.ending import plainly, release

@@ -12,7 +12,7 @@ from expost.datasets import adult
 from expost.errors import InvalidValue
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.run import synthesize

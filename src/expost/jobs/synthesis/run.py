@@ -8,8 +8,7 @@ from typing import Any, final
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import SchemaMismatch
-from expost.jobs.budget import capped
-from expost.jobs.result import Result
+from expost.jobs.job import Result, capped
 from expost.jobs.synthesis.climbing import Progress, synthesise
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.public import OnPublicTable

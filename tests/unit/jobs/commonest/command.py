@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from expost.folders.journal import Journal
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.noise import Noise
 from expost.report.digits import price
 from expost.terminal.ending import plainly, release

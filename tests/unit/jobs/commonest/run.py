@@ -11,8 +11,7 @@ import numpy as np
 from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, accuracy_threshold
-from expost.jobs.budget import capped
-from expost.jobs.result import Result
+from expost.jobs.job import Result, capped
 from expost.judge import BALANCED, Judge, planned_looks_of
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
