@@ -1,6 +1,6 @@
 """Jobs: one folder each, with its recipe, its run, its report and its commands.
 
-Beside the two that have commands there are folders for what others run: modules that a Trainer made, searches of the
+Beside the two that have commands there is a home for what others run: modules that a Trainer made, searches of the
 caller's own, and tunings.
 """
 
@@ -13,8 +13,7 @@ from expost.jobs.job import Result
 from expost.jobs.modules import MODULES
 from expost.jobs.modules.report import module_commitment, of_training
 from expost.jobs.modules.save import save_module
-from expost.jobs.searches.report import of_search, search_commitment
-from expost.jobs.searches.save import save_search
+from expost.jobs.searches import of_search, save_search, search_commitment
 from expost.jobs.synthesis import SYNTHESIS
 from expost.jobs.synthesis.prices import StatedLadder
 from expost.jobs.synthesis.run import synthesize

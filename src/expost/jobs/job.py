@@ -64,6 +64,11 @@ def capped(
 T = TypeVar("T")
 
 
+def save_facts(facts: Facts, put: Callable[[Path], None], folder: Path | Claim, *, overwrite: bool) -> None:
+    """Write the receipt, the report and what ``put`` writes into a new folder, all or nothing."""
+    deliver(folder, put, receipt=receipt_text(receipt(facts)), report=render(facts), overwrite=overwrite)
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Generic[T]):
@@ -108,13 +113,8 @@ class Result(Generic[T]):
         chosen = next(iter(self.writers)) if format is None else format
         if chosen not in self.writers:
             raise InvalidValue(f"format is {chosen}; this release is written as {' or '.join(self.writers)}.")
-        deliver(
-            Path(folder) if isinstance(folder, str) else folder,
-            self.writers[chosen],
-            receipt=receipt_text(receipt(self.facts)),
-            report=render(self.facts),
-            overwrite=overwrite,
-        )
+        where = Path(folder) if isinstance(folder, str) else folder
+        save_facts(self.facts, self.writers[chosen], where, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"Result({self.release.brief}, {self.ended.name.lower()})"

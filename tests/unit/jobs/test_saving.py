@@ -30,7 +30,7 @@ from expost.training.torch.trainer import Trainer
 from expost.training.tune import tune
 from expost.training.tuned import Tuned
 from tests.unit.examples import ADD, Says, one_sentence, people, rehearsal
-from tests.unit.jobs.searches.examples import CHECKS, LADDER, ONES, run
+from tests.unit.jobs.searches import CHECKS, LADDER, ONES, run
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, trained
 from tests.unit.report.examples import run as synthesis

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from expost.folders.claim import deliver
+from expost.jobs.job import save_facts
 from expost.jobs.modules.report import of_training
-from expost.receipts.receipt import receipt, receipt_text
-from expost.report.page import render
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Found
@@ -30,10 +28,4 @@ def save_module(
 
     facts = of_training(trainer, found, title=title)
     module = found.release.value
-    deliver(
-        folder,
-        lambda fresh: save_weights(module, fresh / "model.pt"),
-        receipt=receipt_text(receipt(facts)),
-        report=render(facts),
-        overwrite=overwrite,
-    )
+    save_facts(facts, lambda fresh: save_weights(module, fresh / "model.pt"), folder, overwrite=overwrite)
