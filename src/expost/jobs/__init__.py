@@ -18,9 +18,8 @@ from expost.jobs.synthesis import SYNTHESIS
 from expost.jobs.synthesis.prices import StatedLadder
 from expost.jobs.synthesis.run import synthesize
 from expost.jobs.tunings import TUNINGS
-from expost.jobs.tunings.receipt import tuning_digest
+from expost.jobs.tunings.receipt import save_tuned, tuning_digest
 from expost.jobs.tunings.report import of_tuning
-from expost.jobs.tunings.save import save_tuned
 from expost.receipts.audit import Audit, check
 from expost.text import Json
 
