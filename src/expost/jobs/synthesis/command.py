@@ -67,7 +67,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {needed.cells:,} cells.\n"
         f"Fitting it takes at most {in_words(needed.bytes)} of memory.\n"
-        f"PairSelection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
+        f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
     if alone:
         paragraph(console, alone)
