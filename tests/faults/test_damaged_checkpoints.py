@@ -14,8 +14,7 @@ from torch.optim import SGD
 from expost.errors import Unreadable
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import read_archive, write_archive
-from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.checkpoint import Checkpoint, read_archive, write_archive
 from expost.training.torch.progress import Paid, stored_fraction
 from expost.training.torch.trainer import Trainer
 from tests.unit.examples import one_sentence

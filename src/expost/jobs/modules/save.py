@@ -24,7 +24,7 @@ def save_module(
     ``found`` is what the trainer's ``until`` or a callback came to, or the last stage of ``releases``. ``model.pt``
     holds the tensors of the module's state by their names, for ``torch.load(..., weights_only=True)``.
     """
-    from expost.training.torch.archive import save_weights  # noqa: PLC0415  whoever has a trainer has torch
+    from expost.training.torch.checkpoint import save_weights  # noqa: PLC0415  whoever has a trainer has torch
 
     facts = of_training(trainer, found, title=title)
     module = found.release.value

@@ -27,9 +27,8 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
 from expost.search import Ended
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import write_archive
 from expost.training.torch.callback import Callback
-from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.checkpoint import Checkpoint, write_archive
 from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
 from expost.training.torch.trainer import Trainer
 from expost.training.torch.weights import Weights
