@@ -12,7 +12,7 @@ from expost.private import Neighbours
 from expost.receipts.notation import fraction, items, table, whole
 from expost.receipts.procedures import Procedure
 from expost.receipts.testimony import Testimony
-from expost.training.steps import ModuleSteps
+from expost.training.schedule import ModuleSteps
 
 
 @final

@@ -19,7 +19,7 @@ from expost.report.outcomes import OURS, REASONS, outcome_facts, require_on_reco
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
-from expost.training.steps import CARRIED
+from expost.training.schedule import CARRIED
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Announced, Found

@@ -17,7 +17,7 @@ from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
-from expost.training.steps import CARRIED
+from expost.training.schedule import CARRIED
 from expost.training.torch.progress import FORMAT, Facts, Paid, Progress
 from expost.training.torch.weights import Weights
 

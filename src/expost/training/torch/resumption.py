@@ -12,7 +12,7 @@ from expost.noise import Noise
 from expost.private import Neighbours
 from expost.protocols import Answers, Check, Price
 from expost.release import Past
-from expost.training.steps import CARRIED
+from expost.training.schedule import CARRIED
 from expost.training.torch.weights import Weights
 
 D = TypeVar("D")

@@ -20,7 +20,7 @@ from expost.noise import Floats, Noise
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.release import Past
-from expost.training.steps import ModuleSteps
+from expost.training.schedule import ModuleSteps
 from expost.training.torch.clipping import Clipper, Loss, attached, trainable
 from expost.training.torch.inputs import outputs_of
 from expost.training.torch.memory import same_tensor
