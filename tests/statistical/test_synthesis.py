@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.datasets import adult
 from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize

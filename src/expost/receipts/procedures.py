@@ -11,8 +11,7 @@ from typing import Any, NoReturn, TypeAlias, final
 from expost.accounting.claim import Promise
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount, Question
+from expost.checks.question import CentredSum, PublicCheck, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from torch import nn
 
 from expost.accounting.pledge import PlannedStops
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.cli import main
 from expost.errors import ExpostError, LedgerConflict
 from expost.jobs import audit as check

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import PlannedStops, Pledge
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, MemoryLedger
 from expost.looks import planned_looks

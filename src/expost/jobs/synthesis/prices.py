@@ -12,8 +12,7 @@ from expost.accounting.claim import Budget
 from expost.accounting.convert import best_linear_order
 from expost.accounting.curve import cover
 from expost.checks.confidence import Confidence, confidence_level
-from expost.checks.public import PublicCheck
-from expost.checks.question import Question, accuracy_threshold
+from expost.checks.question import PublicCheck, Question, accuracy_threshold
 from expost.errors import InvalidValue, NotDisjoint
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, Score, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held

@@ -10,8 +10,7 @@ from torch import nn
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import Confidence
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, PublicCheck
 from expost.errors import InvalidValue
 from expost.judge import AnyCheck, Judge, planned_looks_of
 from expost.ledger import Fact

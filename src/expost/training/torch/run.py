@@ -9,7 +9,7 @@ from torch import nn
 
 from expost.accounting.claim import NOTHING
 from expost.accounting.pledge import PlannedStops
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.filters import PledgedFilter
 from expost.ladder import Rung

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.optim import Optimizer
 
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import LedgerConflict
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
