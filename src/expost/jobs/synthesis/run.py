@@ -9,8 +9,8 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import SchemaMismatch
 from expost.jobs.job import Result, capped
-from expost.jobs.synthesis.climbing import Progress, synthesise
 from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
+from expost.jobs.synthesis.procedure import Progress, synthesise
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, Score, TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import table_commitment, table_facts
 from expost.judge import BALANCED, Judge
