@@ -11,8 +11,7 @@ from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.modules import MODULES
-from expost.jobs.modules.report import module_commitment, of_training
-from expost.jobs.modules.save import save_module
+from expost.jobs.modules.report import module_commitment, of_training, save_module
 from expost.jobs.searches import of_search, save_search, search_commitment
 from expost.jobs.synthesis import SYNTHESIS
 from expost.jobs.synthesis.prices import StatedLadder

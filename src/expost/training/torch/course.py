@@ -1,19 +1,19 @@
 """The course of a training run: when it releases, and what it asks about each release."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Required, TypeAlias, TypedDict, final
 
 import torch
 from torch import nn
 
-from expost.accounting.claim import Budget
+from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, PublicCheck
 from expost.errors import InvalidValue
 from expost.judge import AnyCheck, Judge, planned_looks_of
-from expost.ledger import Fact
+from expost.ledger import Entry, Fact, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import Real
 from expost.private import Neighbours
@@ -21,8 +21,9 @@ from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.search import Line, Outcome
 from expost.training.head.score import Target
-from expost.training.schedule import Releases, Schedule, epoch, release_order
+from expost.training.schedule import CARRIED, Releases, Schedule, epoch, release_order
 from expost.training.torch.clipping import Clipper, Loss
+from expost.training.torch.progress import Paid
 from expost.training.torch.records import Examples, Given
 from expost.training.torch.scores import Score
 from expost.training.torch.weights import ModuleDescent
@@ -121,6 +122,34 @@ class Announced:
             return {**plan, "check": "public check"}
         return {**plan, "check": judge.name, **judge.facts()}
 
+    def whole_record(self, ledger: ReadableLedger, earlier: Sequence[Paid], *, seeded: bool) -> ReadableLedger:
+        """The record of a run with what ``earlier`` processes paid step by step.
+
+        On the ledger of this process that is one line for each part, which nobody could work out again.
+        """
+        if not earlier:
+            return ledger
+        descent, judge, whole = self.course.descent, self.judge, MemoryLedger()
+        steps = descent.facts(self.course.releases.rungs[0].budget)
+        if ledger.pledged is not None:
+            whole.pledge(ledger.pledged)
+        for paid in earlier:
+            neighbours = descent.neighbours.value
+            if paid.steps:
+                facts = {**steps, "steps": paid.steps}
+                entry = Entry(descent.name, paid.part, neighbours, seeded, descent.floating, facts)
+                promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
+            else:
+                assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill
+                entry, promise = Entry(judge.name, paid.part, neighbours, seeded, False, judge.facts()), paid.promise
+            _put(whole, entry, promise.as_spent(), paid.times)
+        for entry, spent, count in ledger.lines:
+            if entry.what != CARRIED:
+                _put(whole, entry, spent, count)
+        for hold in ledger.held:
+            whole.hold(hold.entry, hold.promise)
+        return whole
+
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
@@ -172,6 +201,11 @@ class ProcessSettings(TypedDict, total=False):
     ledger: ReadableLedger | None
     on_announced: Callable[[Announced], None] | None
     noise: Noise | None
+
+
+def _put(ledger: MemoryLedger, entry: Entry, spent: Spent, count: int) -> None:
+    for _ in range(count):
+        ledger.capture(ledger.hold(entry, Promise(spent.curve)), spent)
 
 
 def _stretch(every: str) -> tuple[int, bool]:
