@@ -1,4 +1,4 @@
-"""The procedure of a synthetic table: marginals selected, then refined until it passes; and what a receipt says of it."""
+"""The procedure of a synthetic table: marginals selected, then refined until it passes; and the same from a receipt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
