@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import ClassVar, final
+from typing import ClassVar, NoReturn, final
 
 from expost.accounting.claim import Budget, Promise, best_statement
 from expost.accounting.descent import Descent, chance
@@ -36,7 +36,10 @@ class Steps:
 @final
 @dataclass(frozen=True, slots=True)
 class ModuleSteps:
-    """Steps at one rate and noise, with the clip and the public number of records that the rate rests on."""
+    """Steps at one rate and noise, with the clip and the public number of records that the rate rests on.
+
+    A mechanism as far as an audit goes, which has neither the module nor the records.
+    """
 
     descent: Descent
     clip: Fraction
@@ -59,6 +62,10 @@ class ModuleSteps:
             "public number of records": self.records,
             "noise": "floating-point Gaussian",
         }
+
+    def sample(self, data: object, budget: Budget, past: object, noise: object) -> NoReturn:
+        """Never: there is no module to train."""
+        raise AssertionError("steps in public numbers alone train nothing")
 
     @staticmethod
     def rule(line: Recorded) -> Due:
