@@ -18,9 +18,8 @@ from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.judge import Budgeted, SparseVector
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
-from expost.receipts.commitment import digest
 from expost.receipts.notation import MU, curve_in, curve_out, finite, gaussian_out, item_in, pledge_in
-from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.receipt import digest, receipt, receipt_text
 from expost.report.facts import Facts
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, correct

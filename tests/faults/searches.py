@@ -8,10 +8,9 @@ from typing import Any
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.searches.report import of_search
+from expost.jobs.searches import of_search
 from expost.ladder import Ladder, Rung
 from expost.ledger import MemoryLedger
 from expost.mechanisms.brownian import Brownian

@@ -11,7 +11,7 @@ import pytest
 
 from expost.jobs import audit as check
 from expost.jobs.tunings import receipt as tuning
-from expost.receipts.commitment import FIXED, digest
+from expost.receipts.receipt import FIXED, digest
 from expost.report.words import NOT_PRIVATE
 from tests.faults.forgeries import Receipt, receipt_of
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.result import Result as JobResult
+from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
 from expost.noise import Integers
 from expost.report.digits import price
@@ -24,7 +24,7 @@ from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.terminal import ending
-from expost.terminal.signals import ENDINGS
+from expost.terminal.ending import ENDINGS
 from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records

@@ -13,8 +13,7 @@ from expost.accounting.claim import Promise
 from expost.accounting.descent import Descent
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount, Question
+from expost.checks.question import CentredSum, PublicCheck, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact

@@ -13,7 +13,6 @@ from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
 from expost.protocols import Verdict
-from expost.receipts.bounds import require_modest
 from expost.receipts.notation import (
     BUDGET,
     budget_in,
@@ -29,6 +28,7 @@ from expost.receipts.notation import (
     truth,
     whole,
 )
+from expost.receipts.untrusted import require_modest
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
 from expost.text import Json

@@ -27,8 +27,7 @@ from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Adam, Optimizer
 from expost.training.head.score import Classifier, Target, classified
-from expost.training.schedule import Epsilon, Releases, Schedule, release_order
-from expost.training.steps import Steps
+from expost.training.schedule import Epsilon, Releases, Schedule, Steps, release_order
 
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 CONFIDENCE = Fraction(95, 100)

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.jobs.finetuning.recipe import HeadRecipe, Shape, TrainingPlan
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop

@@ -7,8 +7,7 @@ from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.numerics import up
 from expost.report.digits import margin, price, small
 from expost.report.facts import Reading
-from expost.terminal.live import VERDICTS, paragraph
-from expost.terminal.looks import look_cells, look_heads, look_words
+from expost.terminal.screen import VERDICTS, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.training.schedule import epoch
 

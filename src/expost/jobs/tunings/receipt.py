@@ -1,19 +1,22 @@
-"""The receipt of a tuning, whose statement is that of private selection, and its audit."""
+"""The receipt of a tuning, whose statement is that of private selection, its folder and its audit."""
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import Unreadable
-from expost.jobs.tunings.report import MADE, TuningFacts
+from expost.folders.claim import deliver
+from expost.jobs.tunings.report import MADE, TuningFacts, of_tuning, tuning_page
 from expost.receipts.audit import Audit
-from expost.receipts.commitment import digest, digest_faults
 from expost.receipts.notation import finite, fraction, items, number, record, table, text, truth
+from expost.receipts.receipt import digest, digest_faults, receipt_text
 from expost.report.facts import ROUNDING
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.text import Json
-from expost.training.tuned import Contest
+from expost.training.head.score import Classifier
+from expost.training.tuned import Contest, Tuned
 
 FORMAT = "expost receipt of private selection 2"
 NOTION = "approximate ex-post, by private selection; no Rényi bound is claimed"
@@ -135,3 +138,18 @@ def _ending(found: Mapping[str, Json], contest: Contest, best: str | None) -> It
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
     if not 0 < contest.held < 1:
         yield "the share that was held out does not lie between 0 and 1."
+
+
+def save_tuned(tuned: Tuned[object], folder: Path, *, title: str = "Tuning", overwrite: bool = False) -> None:
+    """Write the report and the receipt of a tuning into a new folder, and the head if it made one.
+
+    Any other value is the caller's to keep.
+    """
+    facts, value = of_tuning(tuned, title=title), tuned.value
+
+    def put(fresh: Path) -> None:
+        if isinstance(value, Classifier):
+            value.save(fresh / "model.npz")
+
+    receipt, report = receipt_text(tuning_receipt(facts)), tuning_page(facts)
+    deliver(folder, put, receipt=receipt, report=report, overwrite=overwrite)

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, default_collate
 
 from expost.errors import InvalidValue, NotDisjoint
+from expost.judge import Judge, OnPublic
 from expost.noise import Integers
 from expost.storage import is_array, shares_memory
 from expost.training.overlap import rows_apart, same_content
@@ -51,6 +52,14 @@ class Examples:
             case Sized() if hasattr(given, "__getitem__"):
                 return cls(given, len(given))
         raise InvalidValue("these are not records; give a map-style Dataset or a tuple of features and labels.")
+
+    @classmethod
+    def held_out(cls, on: Given | None, check: Judge) -> "Examples":
+        """The records to check on: private ones, or those of a public check, and never both."""
+        given = check.records if isinstance(check, OnPublic) else on
+        if given is None or (isinstance(check, OnPublic) and on is not None):
+            raise InvalidValue("give held-out records as on=..., or public ones as check=OnPublic(...), and not both.")
+        return cls.of(given)
 
     @classmethod
     def _of_columns(cls, columns: Batch) -> "Examples":
