@@ -15,6 +15,7 @@ from expost.private import Neighbours
 from expost.protocols import Verdict
 from expost.receipts.notation import (
     BUDGET,
+    MU,
     budget_in,
     curve_in,
     facts_in,
@@ -113,7 +114,8 @@ class Testimony:
     def of(cls, found: Mapping[str, Json]) -> "Testimony":
         """The testimony of a receipt; refused if a part of it is missing, malformed or too large."""
         ended = record(found["ended"], ("reached", "how", "because"))
-        record(found["statement"], STATEMENT)
+        statement = table(found["statement"])
+        record(statement, (*STATEMENT, *([MU] if MU in statement else ())))
         for name in ("title", "split"):
             text(found[name])
         for version in table(found["versions"]).values():
