@@ -99,7 +99,6 @@ MODULES = (
     "mechanisms/laplace_path.py",
     "mechanisms/noise_reduction.py",
     "checks/gaussian.py",
-    "checks/public.py",
     "checks/question.py",
     "checks/sparse_vector.py",
     "accounting/claim.py",

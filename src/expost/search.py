@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
 from expost.ladder import Planned, Priced, Rung, Selector, Strides
 from expost.noise import Noise

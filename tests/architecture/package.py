@@ -13,6 +13,7 @@ INSTRUMENTS = (
     "accounting/worst_case.py",
     "accounting/odds.py",
     "baselines.py",
+    "privacy_loss.py",
     "recorded.py",
     "rules.py",
     "verify.py",

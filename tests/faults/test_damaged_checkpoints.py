@@ -14,9 +14,8 @@ from torch.optim import SGD
 from expost.errors import Unreadable
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import read_archive, write_archive
-from expost.training.torch.checkpoint import Checkpoint
-from expost.training.torch.paid import Paid, stored_fraction
+from expost.training.torch.checkpoint import Checkpoint, read_archive, write_archive
+from expost.training.torch.progress import Paid, stored_fraction
 from expost.training.torch.trainer import Trainer
 from tests.unit.examples import one_sentence
 
@@ -55,7 +54,7 @@ def path(intact: Path, tmp_path: Path) -> Path:
 def test_the_file_is_read_as_it_was_written(path: Path) -> None:
     loaded = Checkpoint.load(path)
 
-    assert [(paid.part, paid.steps, paid.times) for paid in loaded._bills] == [
+    assert [(paid.part, paid.steps, paid.times) for paid in loaded.progress.bills] == [
         ("data/train", 4, 1),
         ("data/held", 0, 1),
     ]

@@ -19,8 +19,7 @@ from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.errors import MechanismFailed
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.judge import Balanced, Budgeted, Judge

@@ -29,7 +29,7 @@ from expost.rules import Due, Rule
 from expost.tabular.selection import SpanningTree
 from expost.training.head.full_batch import FullBatch
 from expost.training.head.mechanism import Head
-from expost.training.steps import ModuleSteps
+from expost.training.schedule import ModuleSteps
 
 SAME = 1e-9
 """Relative difference up to which two computations agree: other machines round logarithms in another way."""

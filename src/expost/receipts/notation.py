@@ -5,7 +5,7 @@ What is read back may have been written by anybody, so that each size is bounded
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
+from expost.accounting.gaussian import gaussian_mu
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
 from expost.errors import InvalidValue, Unreadable
@@ -31,8 +32,20 @@ MOST_MIXED = 32
 """Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
 MOST_PLANNED = 200
 """Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
+MU = "gaussian mu"
 MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
+
+
+BUDGET, TABLE, LINE = ("epsilon", "alpha"), ("orders", "values"), ("xi", "rho", "gaussian")
+ITEM = ("what", "part", "neighbours", "seeded", "floating", "facts", "curve", "count", "finished")
+PLEDGES = {
+    "fixed order": ("alpha",),
+    "mixture of orders": ("orders", "weights"),
+    "half-normal mixture": ("v",),
+    "planned stops": ("stops",),
+}
+"""The fields of tables as they are written; of a pledge those besides its kind and its δ."""
 
 
 def finite(value: float) -> float | None:
@@ -49,14 +62,20 @@ def curve_out(curve: Curve) -> dict[str, Json]:
 
 def curve_in(found: Json) -> Curve:
     """The curve that ``curve_out`` wrote."""
-    fields = table(found)
-    if "orders" in fields:
+    if "orders" in table(found):
+        fields = record(found, TABLE)
         return _table_in(items(fields["orders"]), items(fields["values"]))
-    lines = items(fields["lines"])
+    lines = items(record(found, ("lines",))["lines"])
     if not 1 <= len(lines) <= MOST_LINES:
         raise Unreadable(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
     found_lines = tuple(map(_line_in, tables(lines)))
     return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
+
+
+def gaussian_out(curve: Curve) -> dict[str, Json]:
+    """The μ of μ-Gaussian differential privacy, where the whole curve has a Gaussian profile; nothing otherwise."""
+    mu = gaussian_mu(curve)
+    return {} if mu is None else {MU: mu}
 
 
 def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
@@ -103,8 +122,9 @@ def pledge_out(pledge: Pledge) -> dict[str, Json]:
 def pledge_in(found: Json) -> Pledge:
     """The pledge that ``pledge_out`` wrote."""
     fields = table(found)
-    delta = number(fields["delta"])
-    match fields["kind"]:
+    kind, delta = text(fields["kind"]), number(fields["delta"])
+    record(found, ("kind", *PLEDGES.get(kind, ()), "delta"))
+    match kind:
         case "fixed order":
             return FixedOrder(fraction(fields["alpha"]), delta)
         case "mixture of orders":
@@ -140,7 +160,7 @@ def item_out(item: Item) -> dict[str, Json]:
 
 def item_in(found: Json) -> Item:
     """The line that ``item_out`` wrote."""
-    fields = table(found)
+    fields = record(found, ITEM)
     what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
     seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))
     entry = Entry(what, part, neighbours, seeded, floating, facts_in(fields["facts"]))
@@ -162,6 +182,14 @@ def table(found: Json) -> Mapping[str, Json]:
     if not isinstance(found, Mapping):
         raise Unreadable("the receipt has something else where a table belongs; it was changed or cut short.")
     return found
+
+
+def record(found: Json, names: Iterable[str]) -> Mapping[str, Json]:
+    """The value, refused unless it is a table with just these names: what no audit reads, a reader may believe."""
+    fields, known = table(found), {*names}
+    if fields.keys() != known:
+        raise Unreadable("a table of the receipt lacks a field, or has one that expost does not write.")
+    return fields
 
 
 def items(found: Json) -> Sequence[Json]:
@@ -224,6 +252,7 @@ def _line_out(line: Linear) -> dict[str, Json]:
     return {"xi": str(line.xi), "rho": str(line.rho), "gaussian": profile}
 
 
-def _line_in(fields: Mapping[str, Json]) -> Linear:
+def _line_in(found: Mapping[str, Json]) -> Linear:
+    fields = record(found, LINE)
     profile = None if fields["gaussian"] is None else fraction(fields["gaussian"])
     return Linear(fraction(fields["xi"]), fraction(fields["rho"]), profile)

@@ -13,7 +13,7 @@ from typing import final
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.bill import bill_total, billed, by_part
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, Fact, MemoryLedger

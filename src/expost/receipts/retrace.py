@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 from expost.accounting.claim import NOTHING, Spent
 from expost.bill import Item, joined
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.receipts.lines import RULES, alike, within

@@ -12,7 +12,7 @@ from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedSto
 from expost.bill import bill_total, billed
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours

@@ -85,6 +85,7 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a smaller ε": lambda found: found["statement"].update(epsilon=found["statement"]["epsilon"] * 0.99),
     "a smaller loss": lambda found: found["statement"].update({"probabilistic epsilon": found["statement"]["epsilon"]}),
     "no bound on the loss": lambda found: found["statement"].pop("probabilistic epsilon"),
+    "a μ for noise that is not Gaussian": lambda found: found["statement"].update({"gaussian mu": 9.0}),
     "no ε": lambda found: found["statement"].update(epsilon=None),
     "a smaller δ": lambda found: found["statement"].update(delta=1e-9),
     "another notion": lambda found: found["statement"].update(notion="pure"),

@@ -20,8 +20,7 @@ from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Adam, Optimizer
 from expost.training.head.score import Classifier
-from expost.training.schedule import Epsilon, Releases, Schedule, release_order
-from expost.training.steps import Steps
+from expost.training.schedule import Epsilon, Releases, Schedule, Steps, release_order
 
 
 @final

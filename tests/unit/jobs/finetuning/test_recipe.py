@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from expost.accounting.claim import NOTHING
 from expost.accounting.descent import Descent
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.jobs.finetuning.wanted import Shape

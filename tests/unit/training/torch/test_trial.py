@@ -9,7 +9,7 @@ from torch.autograd import grad
 from torch.nn.functional import dropout, scaled_dot_product_attention
 
 from expost.errors import InvalidValue
-from expost.training.torch.muted import muted
+from expost.training.torch.trial import muted
 
 ONES = torch.ones(4, 3)
 

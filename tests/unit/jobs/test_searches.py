@@ -16,7 +16,7 @@ from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum
 from expost.errors import LedgerConflict
 from expost.jobs import audit as audited
-from expost.jobs.searches.report import of_search, search_commitment
+from expost.jobs.searches import of_search, search_commitment
 from expost.ladder import Strides
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import SeededNoise
@@ -28,7 +28,7 @@ from expost.report.outcomes import AnyCheck
 from expost.report.page import fragment, render
 from expost.search import planned_stops
 from tests.unit.examples import ADD, budget, counts, one_sentence, right
-from tests.unit.jobs.searches.examples import CHECKS, HALF, LADDER, ONES, QUESTION, run
+from tests.unit.jobs.searches import CHECKS, HALF, LADDER, ONES, QUESTION, run
 from tests.unit.report.pages import FETCHES, said, tree
 
 Receipt = dict[str, Any]

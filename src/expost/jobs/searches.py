@@ -1,17 +1,19 @@
-"""Searches of any kind: what a report says where nobody told it what was released."""
+"""Searches of the caller's own: their report, their receipt and their folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import LedgerConflict
+from expost.jobs.job import save_facts
 from expost.private import Neighbours
 from expost.protocols import Look
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
@@ -170,3 +172,23 @@ def _looks(history: tuple[Line, ...], stops: int) -> tuple[Look | None, ...]:
         for each in verdicts
     ]
     return (*found, *[None] * (stops - len(found)))
+
+
+def save_search(
+    outcome: Outcome[object],
+    folder: Path,
+    *,
+    ledger: ReadableLedger,
+    check: AnyCheck,
+    because: str = APART,
+    title: str = "Search",
+    cap: AdpEpsilon | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write the report and the receipt of a search into a new folder; its value is the caller's to keep.
+
+    ``ledger`` is the ledger that the search's odometer was made with, a journal or one in memory; ``check`` is that
+    of the search.
+    """
+    facts = of_search(outcome, ledger, check=check, because=because, title=title, cap=cap)
+    save_facts(facts, lambda fresh: None, folder, overwrite=overwrite)

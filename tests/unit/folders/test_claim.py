@@ -11,11 +11,10 @@ import pytest
 
 from expost.errors import InvalidValue, LedgerConflict, Unreadable
 from expost.folders import disk
-from expost.folders.claim import Claim
-from expost.folders.delivery import deliver
+from expost.folders.claim import Claim, deliver
 from expost.folders.disk import lock
 from expost.folders.journal import Journal
-from expost.folders.scratch import FRESH, REPLACED
+from expost.folders.place import FRESH, REPLACED
 from expost.receipts.journal import is_journal, opening_line, read_journal
 from expost.report.facts import Facts
 from tests.unit.folders.examples import ENTRY, PRICE, RECEIPT, older_release

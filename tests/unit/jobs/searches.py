@@ -8,8 +8,7 @@ import numpy as np
 
 from expost.accounting.pledge import PlannedStops, Pledge
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Ladder, Planned
 from expost.ledger import MemoryLedger
