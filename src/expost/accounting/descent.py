@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Tabulated
+from expost.accounting.kinds import Kinds
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real, exact, up
@@ -85,7 +86,7 @@ def chance(rate: Real) -> Fraction:
 def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
     sampled = up(rate)
     values = [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS]
-    return Promise(Tabulated.of(ORDERS, values))
+    return Promise(Tabulated.of(ORDERS, values, Kinds((((rate, noise_multiplier), 1),), Fraction(0))))
 
 
 @lru_cache(maxsize=256)

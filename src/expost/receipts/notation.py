@@ -13,6 +13,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
+from expost.accounting.kinds import Kinds, Known, Sides
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import Item
 from expost.errors import InvalidValue, Unreadable
@@ -31,6 +32,8 @@ MOST_MIXED = 32
 """Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
 MOST_PLANNED = 200
 """Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
+MOST_KINDS = 4
+"""Kinds of gradient steps in one curve; a run of ours has one."""
 MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
@@ -41,9 +44,10 @@ def finite(value: float) -> float | None:
 
 
 def curve_out(curve: Curve) -> dict[str, Json]:
-    """A curve: its lines, or its table."""
+    """A curve: its lines, or its table and the kinds of steps that it is made of, where they are known."""
     if isinstance(curve, Tabulated):
-        return {"orders": list(curve.orders), "values": [finite(value) for value in curve.values.tolist()]}
+        values: dict[str, Json] = {"orders": list(curve.orders), "values": list(map(finite, curve.values.tolist()))}
+        return values if curve.kinds is None else {**values, "kinds": _known_out(curve.kinds)}
     return {"lines": [_line_out(line) for line in curve.lines]}
 
 
@@ -51,7 +55,8 @@ def curve_in(found: Json) -> Curve:
     """The curve that ``curve_out`` wrote."""
     fields = table(found)
     if "orders" in fields:
-        return _table_in(items(fields["orders"]), items(fields["values"]))
+        kinds = _known_in(fields["kinds"]) if "kinds" in fields else None
+        return _table_in(items(fields["orders"]), items(fields["values"]), kinds)
     lines = items(fields["lines"])
     if not 1 <= len(lines) <= MOST_LINES:
         raise Unreadable(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
@@ -59,7 +64,7 @@ def curve_in(found: Json) -> Curve:
     return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
 
 
-def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
+def _table_in(orders: Sequence[Json], values: Sequence[Json], kinds: Known | None) -> Tabulated:
     """As ``Tabulated.of`` would have it, without the exact fractions that make thousands of orders slow."""
     if not len(orders) == len(values) <= MOST_ORDERS:
         raise Unreadable(
@@ -70,7 +75,7 @@ def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
         raise Unreadable("a table of the receipt has an order of at most 1 or a negative value; it was changed.")
     if not all(low < high for low, high in pairwise(alphas)):
         raise Unreadable("the orders of a table of the receipt do not increase; it was changed.")
-    return Tabulated(alphas, bounds)
+    return Tabulated(alphas, bounds, kinds)
 
 
 def budget_out(budget: Budget) -> dict[str, Json]:
@@ -227,3 +232,33 @@ def _line_out(line: Linear) -> dict[str, Json]:
 def _line_in(fields: Mapping[str, Json]) -> Linear:
     profile = None if fields["gaussian"] is None else fraction(fields["gaussian"])
     return Linear(fraction(fields["xi"]), fraction(fields["rho"]), profile)
+
+
+def _known_out(known: Known) -> Json:
+    if isinstance(known, Sides):
+        return {"train": _known_out(known.train), "held": _known_out(known.held)}
+    sampled: list[Json] = [
+        {"rate": str(rate), "noise multiplier": str(noise), "steps": steps} for (rate, noise), steps in known.sampled
+    ]
+    return {"sampled": sampled, "rho": str(known.rho)}
+
+
+def _known_in(found: Json) -> Known:
+    fields = table(found)
+    if "train" in fields:
+        return Sides(_kinds_in(fields["train"]), _kinds_in(fields["held"]))
+    return _kinds_in(found)
+
+
+def _kinds_in(found: Json) -> Kinds:
+    """Kinds of steps, refused unless they are few, each is there once, and none has a number below 0."""
+    fields = table(found)
+    sampled = [
+        ((fraction(each["rate"]), fraction(each["noise multiplier"])), whole(each["steps"]))
+        for each in tables(fields["sampled"])
+    ]
+    rho = fraction(fields["rho"])
+    proper = all(0 < rate <= 1 and noise > 0 for (rate, noise), _ in sampled) and rho >= 0
+    if not proper or not len(sampled) == len({kind for kind, _ in sampled}) <= MOST_KINDS:
+        raise Unreadable(f"a curve of the receipt has more than {MOST_KINDS} kinds of steps, or one that is none.")
+    return Kinds(tuple(sorted(sampled)), rho)

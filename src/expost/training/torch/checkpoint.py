@@ -28,7 +28,7 @@ from expost.training.torch.weights import Weights
 
 Facts: TypeAlias = Mapping[str, Fact]
 
-FORMAT = 3
+FORMAT = 4
 """The version of the file's layout."""
 
 
