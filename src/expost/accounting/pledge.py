@@ -170,6 +170,13 @@ class Stop:
     alpha: float | None
     kinds: Known | None = None
 
+    @property
+    def measure(self) -> str:
+        """What the statement rests on, in words."""
+        if self.kinds is not None:
+            return "the distribution of the privacy loss"
+        return "the Gaussian profile" if self.alpha is None else "one Rényi order"
+
     def covers(self, run: Promise) -> bool:
         """Whether a run that spends this much stays within the promise, in the measure the statement rests on."""
         if self.kinds is not None:
