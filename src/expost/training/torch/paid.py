@@ -99,14 +99,14 @@ def _encoded(curve: Curve) -> Any:
 
 
 def _decoded(stored: Any) -> Curve:
-    if stored and isinstance(stored[0], torch.Tensor):
+    if not isinstance(stored, list) or not 1 <= len(stored) <= MOST:
+        raise ValueError("a curve has a line, or a table and its kinds of steps.")
+    if isinstance(stored[0], torch.Tensor):
         table, kinds = stored
         if table.dtype != torch.float64 or table.dim() != 2 or not 1 <= table.shape[1] <= MOST:
             raise ValueError("this is not a table of orders and values.")
         orders, values = table.tolist()
         return Tabulated.of(orders, values, _kinds_in(kinds))
-    if not 1 <= len(stored) <= MOST:
-        raise ValueError("a curve has a line.")
     lines = tuple(
         Linear(stored_fraction(xi), stored_fraction(rho), None if gaussian == NONE else stored_fraction(gaussian))
         for xi, rho, gaussian in stored
