@@ -218,13 +218,13 @@ def planned_stops(
             trained = trained + mechanism.promise(rung.budget)
         if isinstance(ladder, Strides):
             trained = trained.beside(prior + mechanism.promise(Budget(ladder.levels[index], ladder.alpha)))
-        stop = trained.beside(asked)
+        held = asked
         if not isinstance(check, PublicCheck) and rung.asked:
             price = check.price(looks, trained.as_spent(), asked.as_spent())
-            stop, asked, looks = trained.beside(asked + price.passed), asked + price.failed, looks + 1
+            held, asked, looks = asked + price.passed, asked + price.failed, looks + 1
             if isinstance(ladder, Strides):
-                stop = stop.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
-        stops.append(whole + stop)
+                held = held.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
+        stops.append(whole + (trained if held == NOTHING else trained.with_held(held)))
     return tuple(stops)
 
 

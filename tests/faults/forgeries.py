@@ -18,7 +18,8 @@ from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.judge import Budgeted, SparseVector
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
-from expost.receipts.notation import MU, curve_in, curve_out, finite, gaussian_out, item_in, pledge_in
+from expost.receipts.costs import MU, curve_in, curve_out, gaussian_out, item_in, pledge_in
+from expost.receipts.notation import finite
 from expost.receipts.receipt import digest, receipt, receipt_text
 from expost.report.facts import Facts
 from expost.tabular.schema.schema import Schema

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from expost.jobs import audit as check
 from expost.receipts import retrace
 from expost.receipts.audit import CALLERS
-from expost.receipts.notation import MU
+from expost.receipts.costs import MU
 from tests.faults.forger import (
     believes,
     cheaper_throughout,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from expost.errors import ExpostError, Unreadable
 from expost.jobs import audit as check
 from expost.jobs import finetune
+from expost.receipts.costs import MOST_PLANNED
 from expost.receipts.journal import opening_line, read_journal
-from expost.receipts.notation import MOST_PLANNED
 from expost.text import number_typed
 from tests.faults.forger import at, places
 from tests.faults.forgeries import Receipt, receipt_of

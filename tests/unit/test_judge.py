@@ -8,8 +8,7 @@ import pytest
 from expost.accounting.claim import Budget
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector, planned_looks_of
 from expost.noise import Integers

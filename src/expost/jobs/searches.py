@@ -18,7 +18,7 @@ from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
-from expost.report.outcomes import OTHER, OURS, OWN_RULE, REASONS, AnyCheck, outcome_facts, require_on_record
+from expost.report.outcomes import OTHER, OURS, AnyCheck, outcome_facts, reason_of, require_on_record
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Line, Outcome
 from expost.text import Json
@@ -120,7 +120,7 @@ def of_search(
         confidence=check.confidence if isinstance(check, OURS) else None,
         looks=_looks(outcome.history, len(planned)),
         stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in planned),
-        reason=REASONS.get(type(outcome.pledge), OWN_RULE),
+        reason=reason_of(outcome.pledge),
         neighbours=neighbours.value,
         because=because,
         cap=cap,
@@ -150,7 +150,7 @@ def search_commitment(
         neighbours=neighbours.value,
         cap=cap,
         pledge=pledge,
-        reason=REASONS.get(type(pledge), OWN_RULE),
+        reason=reason_of(pledge),
         stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in stops),
         looks=(None,) * len(stops),
     )

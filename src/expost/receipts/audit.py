@@ -11,8 +11,9 @@ from expost.accounting.statement import stated, stated_loss
 from expost.bill import bill_total
 from expost.errors import ExpostError, Unreadable
 from expost.receipts import lines
+from expost.receipts.costs import MU, curve_in, gaussian_out, pledge_in
 from expost.receipts.lines import alike, same_number
-from expost.receipts.notation import MU, curve_in, gaussian_out, number, pledge_in, record, table
+from expost.receipts.notation import number, record, table
 from expost.receipts.procedures import Rebuild, procedure_of
 from expost.receipts.receipt import FORMAT, NOTION, digest_faults
 from expost.receipts.replay import Replay

@@ -19,19 +19,8 @@ from expost.accounting.statement import stated
 from expost.bill import Item, bill_total
 from expost.errors import ExpostError, Unreadable
 from expost.ledger import Entry, Fact, Hold
-from expost.receipts.notation import (
-    curve_in,
-    curve_out,
-    item_in,
-    item_out,
-    items,
-    number,
-    pledge_in,
-    pledge_out,
-    table,
-    text,
-    whole,
-)
+from expost.receipts.costs import curve_in, curve_out, item_in, item_out, pledge_in, pledge_out
+from expost.receipts.notation import items, number, table, text, whole
 from expost.receipts.untrusted import json_in, require_modest
 from expost.report.digits import price, small
 from expost.report.words import NOT_PRIVATE

@@ -19,7 +19,8 @@ from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.protocols import Check, Mechanism
-from expost.receipts.notation import budget_in, fraction, items, whole
+from expost.receipts.costs import budget_in
+from expost.receipts.notation import fraction, items, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
 from expost.text import Json

@@ -12,7 +12,8 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
 from expost.protocols import Look
-from expost.receipts.notation import budget_out, curve_out, finite, gaussian_out, item_out, pledge_out, text
+from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out, pledge_out
+from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
 from expost.report.facts import Facts, PlannedStop, Reading
 from expost.report.words import NOT_PRIVATE, ending

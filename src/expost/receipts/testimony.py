@@ -13,22 +13,8 @@ from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
 from expost.protocols import Verdict
-from expost.receipts.notation import (
-    BUDGET,
-    MU,
-    budget_in,
-    curve_in,
-    facts_in,
-    fraction,
-    item_in,
-    items,
-    number,
-    record,
-    table,
-    text,
-    truth,
-    whole,
-)
+from expost.receipts.costs import BUDGET, MU, budget_in, curve_in, item_in
+from expost.receipts.notation import facts_in, fraction, items, number, record, table, text, truth, whole
 from expost.receipts.untrusted import require_modest
 from expost.recorded import CheckOnRecord
 from expost.search import Ended

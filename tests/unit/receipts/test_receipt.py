@@ -13,7 +13,7 @@ from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Highest, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.jobs import audit as check
-from expost.receipts.notation import curve_in, curve_out, pledge_in, pledge_out
+from expost.receipts.costs import curve_in, curve_out, pledge_in, pledge_out
 from expost.receipts.receipt import receipt
 from expost.search import Ended
 from tests.unit.examples import line

@@ -6,7 +6,8 @@ from expost.accounting.descent import Descent
 from expost.errors import Unreadable
 from expost.jobs.finetuning.centred import centre_mechanism
 from expost.jobs.finetuning.wanted import resolution
-from expost.receipts.notation import budget_in, fraction, items, record, table, whole
+from expost.receipts.costs import budget_in
+from expost.receipts.notation import fraction, items, record, table, whole
 from expost.receipts.procedures import Procedure, Step, require_steps
 from expost.receipts.testimony import Testimony
 from expost.text import Json

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
-from expost.receipts.notation import budget_out
+from expost.receipts.costs import budget_out
 from expost.report import words
 from expost.report.facts import Facts
 from expost.report.page import computed_with, covered_section, method_section

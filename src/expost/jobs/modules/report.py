@@ -14,7 +14,7 @@ from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
-from expost.report.outcomes import OURS, REASONS, outcome_facts, require_on_record
+from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
@@ -151,7 +151,7 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         confidence=judge.confidence if isinstance(judge, OURS) else None,
         looks=planned_looks(course.descent, course.releases, judge),
         stops=_stops(outcome.pledge, planned),
-        reason=REASONS[PlannedStops],
+        reason=reason_of(outcome.pledge),
         neighbours=neighbours.value,
         because=announced.because,
         cap=course.cap,
@@ -175,7 +175,7 @@ def module_commitment(announced: "Announced") -> Commitment:
         neighbours=course.descent.neighbours.value,
         cap=course.cap,
         pledge=pledge,
-        reason=REASONS[PlannedStops],
+        reason=reason_of(pledge),
         stops=_stops(pledge, course.releases.rungs),
         looks=planned_looks(course.descent, course.releases, judge),
     )

@@ -13,7 +13,8 @@ from expost.noise import Floats, Noise
 from expost.numerics import up
 from expost.odometer import Odometer
 from expost.private import Private, Split
-from expost.receipts.notation import BUDGET, budget_in, items, record, text, whole
+from expost.receipts.costs import BUDGET, budget_in
+from expost.receipts.notation import items, record, text, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past

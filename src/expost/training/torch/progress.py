@@ -15,6 +15,7 @@ from torch import Tensor, strided
 from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.descent import Descent
+from expost.accounting.kinds import Kinds
 from expost.ledger import Fact
 from expost.numerics import positive
 from expost.protocols import Verdict
@@ -23,7 +24,7 @@ from expost.training.torch.weights import Weights
 
 Facts: TypeAlias = Mapping[str, Fact]
 
-FORMAT = 3
+FORMAT = 4
 """The version of the file's layout."""
 
 FRACTION = re.compile(r"[0-9]{1,400}(/0*[1-9][0-9]{0,399})?", re.ASCII)
@@ -192,27 +193,49 @@ def _decoded_verdict(stored: Any) -> Verdict | None:
 
 def _same(one: Curve, other: Curve) -> bool:
     if isinstance(one, Tabulated) and isinstance(other, Tabulated):
-        return one.orders == other.orders and np.array_equal(one.values, other.values)
+        same = one.orders == other.orders and one.kinds == other.kinds
+        return same and np.array_equal(one.values, other.values)
     return one == other
 
 
 def _encoded(curve: Curve) -> Any:
     """Fractions as text, which is exact."""
     if isinstance(curve, Tabulated):
-        return torch.tensor([curve.orders, curve.values.tolist()], dtype=torch.float64)
+        return [torch.tensor([curve.orders, curve.values.tolist()], dtype=torch.float64), _kinds_out(curve.kinds)]
     return [[str(line.xi), str(line.rho), str(line.gaussian)] for line in curve.lines]
 
 
 def _decoded(stored: Any) -> Curve:
-    if isinstance(stored, torch.Tensor):
-        if stored.dtype != torch.float64 or stored.dim() != 2 or not 1 <= stored.shape[1] <= MOST:
+    if not isinstance(stored, list) or not 1 <= len(stored) <= MOST:
+        raise ValueError("a curve has a line, or a table and its kinds of steps.")
+    if isinstance(stored[0], torch.Tensor):
+        table, kinds = stored
+        if table.dtype != torch.float64 or table.dim() != 2 or not 1 <= table.shape[1] <= MOST:
             raise ValueError("this is not a table of orders and values.")
-        orders, values = stored.tolist()
-        return Tabulated.of(orders, values)
-    if not 1 <= len(stored) <= MOST:
-        raise ValueError("a curve has a line.")
+        orders, values = table.tolist()
+        return Tabulated.of(orders, values, _kinds_in(kinds))
     lines = tuple(
         Linear(stored_fraction(xi), stored_fraction(rho), None if gaussian == NONE else stored_fraction(gaussian))
         for xi, rho, gaussian in stored
     )
     return lines[0] if len(lines) == 1 else Highest(lines)
+
+
+def _kinds_out(known: object) -> Any:
+    """The kinds of the steps of a line, which reads one part: each by its rate and noise, with a number of steps."""
+    if not isinstance(known, Kinds):
+        return None
+    return [[[str(rate), str(noise), steps] for (rate, noise), steps in known.sampled], str(known.rho)]
+
+
+def _kinds_in(stored: Any) -> Kinds | None:
+    if stored is None:
+        return None
+    sampled, rho = stored
+    return Kinds(
+        tuple(
+            ((stored_fraction(rate), stored_fraction(noise)), count(steps, 1, MOST_STEPS))
+            for rate, noise, steps in sampled
+        ),
+        stored_fraction(rho),
+    )
