@@ -10,7 +10,7 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.plan import stated_by
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.jobs.finetuning.wanted import Shape, Training, Wanted
 from expost.noise import Noise
 from expost.numerics import positive

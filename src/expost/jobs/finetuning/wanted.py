@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol, TypeAlias, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue

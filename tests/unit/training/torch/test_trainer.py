@@ -19,7 +19,7 @@ from torch.optim import LBFGS, SGD, Adam, Optimizer
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotDisjoint
 from expost.judge import Balanced, Budgeted, OnPublic
 from expost.noise import SeededNoise
