@@ -10,8 +10,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
-from expost.checks.public import PublicCheck
-from expost.checks.question import Question
+from expost.checks.question import PublicCheck, Question
 from expost.errors import InvalidValue, SpentCheck
 from expost.ladder import Rung
 from expost.ledger import Fact

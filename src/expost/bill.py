@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import final
 
-from expost.accounting.claim import NOTHING, Spent
+from expost.accounting.claim import NOTHING, Spent, dearest
 from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.statement import stated
 from expost.ledger import Entry
@@ -67,8 +67,7 @@ def joined(parts: Mapping[str, Spent]) -> Spent:
     def subtotal(above: tuple[str, ...]) -> Spent:
         depth = len(above)
         sides = {path[: depth + 1] for path in paths if path[:depth] == above and len(path) > depth}
-        dearest = reduce(Spent.beside, map(subtotal, sorted(sides)), NOTHING.as_spent())
-        return paths.get(above, NOTHING.as_spent()) + dearest
+        return paths.get(above, NOTHING.as_spent()) + dearest({path[-1]: subtotal(path) for path in sorted(sides)})
 
     roots = sorted({path[:1] for path in paths})
     return reduce(Spent.__add__, map(subtotal, roots), NOTHING.as_spent())

@@ -51,6 +51,8 @@ def audit_receipt(path: Path, pledged: str | None) -> None:
 @main.command(name="explain")
 @click.option("--epsilon", type=float, required=True, help="The ε of the statement.")
 @click.option("--delta", type=float, required=True, help="The δ of the statement.")
+@click.option("--mu", type=float, default=None, show_default=False,
+              help="The μ that a receipt states where all noise was Gaussian.")  # fmt: skip
 @click.option(
     "--neighbours",
     type=click.Choice(list(RELATIONS)),
@@ -58,6 +60,6 @@ def audit_receipt(path: Path, pledged: str | None) -> None:
     help="What the statement compares: a record more or less, or another record.",
 )
 @plainly
-def explain_statement(epsilon: float, delta: float, neighbours: str) -> None:
+def explain_statement(epsilon: float, delta: float, mu: float | None, neighbours: str) -> None:
     """Say what an (ε, δ) statement means, in odds."""
-    click.echo(explain(epsilon, delta, RELATIONS[neighbours]))
+    click.echo(explain(epsilon, delta, RELATIONS[neighbours], mu=mu))

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, final
 from expost.accounting.claim import Budget
 from expost.checks.confidence import Confidence, worth_asking
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import Question, as_typed
+from expost.checks.question import PublicCheck, Question, as_typed
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue
 from expost.numerics import Real

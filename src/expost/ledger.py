@@ -58,19 +58,23 @@ class MemoryLedger:
     Consecutive equal steps are counted, not listed, so a million training steps stay one line.
     """
 
-    __slots__ = ("_lines", "_neighbours", "_open", "_pledge")
+    __slots__ = ("_begun", "_lines", "_neighbours", "_open", "_pledge")
 
     def __init__(self) -> None:
         self._pledge: Pledge | None = None
         self._lines: list[tuple[Entry, Spent, int]] = []
-        self._open: dict[int, Hold] = {}
+        self._begun, self._open = False, dict[int, Hold]()
         self._neighbours: str | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
-        """Put on record, before anything else, how the total will be stated."""
-        if pledge is not None and (self._pledge is not None or self._lines or self._open):
-            raise LedgerConflict("a pledge comes first and only once; open a new record for another run.")
-        self._pledge = self._pledge if pledge is None else pledge
+        """Put on record, before anything else, how the total will be stated, for one odometer.
+
+        A second odometer is refused: the names of parts are those of one, and of two parts that are not of one split a
+        reader would take the dearer.
+        """
+        if self._begun or self._lines or self._open:
+            raise LedgerConflict("a ledger is for one odometer, whose pledge comes first; open a new one for another.")
+        self._begun, self._pledge = True, pledge
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on record that at most this promise is about to be spent."""

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from expost.accounting.claim import NOTHING, Promise
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Planned, Priced
 from expost.protocols import Check, Look

@@ -8,7 +8,7 @@ from threading import RLock
 from typing import TypeVar, final
 
 from expost._seal import SEAL, guarded
-from expost.accounting.claim import NOTHING, Budget, Promise, Spent
+from expost.accounting.claim import NOTHING, Budget, Promise, Spent, dearest
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated
@@ -38,7 +38,7 @@ class _Account:
         """Own spending, pending steps in full and, for each division, that of its most expensive part."""
         spent = reduce(Spent.__add__, (promise.as_spent() for promise in self.pending.values()), self.own)
         for sides in self.divisions.values():
-            spent = spent + reduce(Spent.beside, (side.total() for side in sides.values()))
+            spent = spent + dearest({part.side: side.total() for part, side in sides.items()})
         return spent
 
 

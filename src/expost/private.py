@@ -41,6 +41,11 @@ class Part:
     seeded: bool = False
 
     @property
+    def side(self) -> str:
+        """``train`` or ``held`` for a side of a split; empty for the whole."""
+        return "" if self.parent is None else self.label.rpartition("/")[2]
+
+    @property
     def line(self) -> "tuple[Part, ...]":
         """The part, its parent, and so on up."""
         return (self,) if self.parent is None else (self, *self.parent.line)

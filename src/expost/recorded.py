@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar, final
 
 from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.ledger import Entry, Fact, Hold, Ledger
 from expost.protocols import Check
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, final
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
 from expost.ladder import Planned, Priced, Rung, Selector, Strides
 from expost.noise import Noise
@@ -218,13 +218,13 @@ def planned_stops(
             trained = trained + mechanism.promise(rung.budget)
         if isinstance(ladder, Strides):
             trained = trained.beside(prior + mechanism.promise(Budget(ladder.levels[index], ladder.alpha)))
-        stop = trained.beside(asked)
+        held = asked
         if not isinstance(check, PublicCheck) and rung.asked:
             price = check.price(looks, trained.as_spent(), asked.as_spent())
-            stop, asked, looks = trained.beside(asked + price.passed), asked + price.failed, looks + 1
+            held, asked, looks = asked + price.passed, asked + price.failed, looks + 1
             if isinstance(ladder, Strides):
-                stop = stop.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
-        stops.append(whole + stop)
+                held = held.beside(check.price(0, trained.as_spent(), NOTHING.as_spent()).passed)
+        stops.append(whole + (trained if held == NOTHING else trained.with_held(held)))
     return tuple(stops)
 
 

@@ -6,88 +6,16 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from itertools import permutations
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeAlias, TypeVar, final
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from typing import Generic, TypeAlias, TypeVar, final
 
 from expost.errors import InvalidValue
-from expost.numerics import non_negative, order
+from expost.numerics import non_negative
+from expost.privacy_loss import ROUNDING, Atom, PrivacyLoss
 
 X = TypeVar("X", bound=Hashable)
 Y = TypeVar("Y", bound=Hashable)
 Z = TypeVar("Z", bound=Hashable)
-Floats: TypeAlias = NDArray[np.float64]
 Outcome: TypeAlias = tuple[Y, float]
-
-ROUNDING = 1e-12
-"""Sums of a few thousand rounded products err by less; missing a bound by less is no evidence against it."""
-
-GRID = 1000
-"""Orders tried on a linear and again on a logarithmic scale, before the best of them is refined locally."""
-
-
-class Atom(NamedTuple):
-    """One output (y, ε): its probability p under X, its loss L = ln p/p' against X', and the claimed ε."""
-
-    probability: float
-    loss: float
-    epsilon: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PrivacyLoss:
-    """The law under X of the privacy loss against one neighbour X', jointly with the claimed ε.
-
-    Outputs with ε = ∞ claim nothing: they have no atom, so the probabilities may sum to less than 1.
-    """
-
-    atoms: tuple[Atom, ...]
-
-    def probabilistic_delta(self, *, tolerance: float = ROUNDING) -> float:
-        """P_X(L > ε)."""
-        return math.fsum(p for p, loss, epsilon in self.atoms if loss > epsilon + tolerance)
-
-    def approximate_delta(self) -> float:
-        """E_X[(1 − e^(ε−L))⁺], which is the largest P_X(S) − E_X'[e^ε 1_S] over all sets S."""
-        return math.fsum(-p * math.expm1(epsilon - loss) for p, loss, epsilon in self.atoms if loss > epsilon)
-
-    def moment(self, alpha: float) -> float:
-        """E_X[e^((α−1)(L−ε))]; infinite if X' cannot give an output of X that claims something."""
-        # Weighted by p' instead, the sum would skip outputs with p' = 0 < p and a false claim would pass.
-        return _exp(self._log_moments(np.array([float(order(alpha))]), lambda epsilon: epsilon)[0])
-
-    def zcdp_moment(self, xi: float) -> float:
-        """The supremum over α > 1 of E_X[e^((α−1)(L−ξ−αρ))], where the claimed number is read as ρ."""
-        above = [(loss - xi, rho) for _, loss, rho in self.atoms if loss > xi + ROUNDING]
-        if any(excess == math.inf or rho == 0 for excess, rho in above):
-            return math.inf
-        near_one = math.fsum(atom.probability for atom in self.atoms)
-        # From the largest (L−ξ)/ρ on no exponent is positive, so larger orders stay below the value near 1.
-        top = max((excess / rho for excess, rho in above), default=1.0)
-        if top <= 1 or top == math.inf:
-            return near_one if top <= 1 else math.inf
-        # Each output alone peaks halfway to its (L−ξ)/ρ; for small ρ the peak is narrower than any grid.
-        peaks = [(1 + excess / rho) / 2 for excess, rho in above if excess > rho]
-        grid = np.concatenate([np.linspace(0, 1, GRID), np.geomspace(1e-9, 1, GRID)])
-        alphas = np.unique(np.concatenate([1 + (top - 1) * grid, peaks]))
-        return max(near_one, _highest(lambda at: self._log_moments(at, lambda rho: xi + at * rho), alphas))
-
-    def mean_excess(self) -> float:
-        """E_X[L − ε], the slope of the moment at α = 1; −∞ if an output claims nothing."""
-        if math.fsum(atom.probability for atom in self.atoms) < 1 - ROUNDING:
-            return -math.inf
-        return sum(p * (loss - epsilon) for p, loss, epsilon in self.atoms)
-
-    def _log_moments(self, alphas: Floats, bill: Callable[[Floats], Floats]) -> Floats:
-        """The logarithm of E_X[e^((α−1)(L−bill))] at each order."""
-        p, loss, epsilon = (column[:, None] for column in np.reshape(self.atoms, (-1, 3)).astype(float).T)
-        with np.errstate(over="ignore"):
-            exponents = np.log(p) + (alphas - 1) * (loss - bill(epsilon))
-        logs: Floats = np.logaddexp.reduce(exponents, axis=0)
-        return logs
 
 
 @final
@@ -187,6 +115,24 @@ class FiniteMechanism(Generic[X, Y]):
         rising = any(loss.mean_excess() > xi + tolerance for loss in self.losses())
         return self.zcdp_moment(xi) <= 1 + tolerance and not rising
 
+    def is_gaussian(self, *, tolerance: float = ROUNDING) -> bool:
+        """Whether P_X(S) ≤ Φ(Φ⁻¹(P_X'(S)) + m) for all m, all S ⊆ {μ ≤ m} and all neighbours, where ε is read as μ.
+
+        That is P_X(S) ≤ e^ε P_X'(S) + δ_m(ε) for every real ε, with the profile δ_m of Gaussian noise.
+
+        Implements: Definition of ex-post Gaussian privacy.
+        """
+        return max(loss.gaussian_ratio() for loss in self.losses()) <= 1 + tolerance
+
+    def is_padded_gaussian(self, *, tolerance: float = ROUNDING) -> bool:
+        """Whether E_X[δ_r(ε − L) 1{μ ≤ m}] ≤ δ_m(ε) for all m, ε and neighbours, where r² = m² − μ² and ε is read as μ.
+
+        The stronger notion that composes: it holds of the outputs padded with Gaussian noise of what μ leaves of m.
+
+        Implements: Definition of padded ex-post Gaussian privacy.
+        """
+        return max(loss.padded_excess() for loss in self.losses()) <= tolerance
+
     def post_process(self, kernel: Callable[[Y, float], Mapping[Z, float]]) -> "FiniteMechanism[X, Z]":
         """The mechanism (f(y, ε), ε), where ``kernel`` gives the law of f(y, ε) and never sees the dataset.
 
@@ -232,16 +178,3 @@ def _check_law(law: Mapping[Z, float], name: str) -> None:
     """Refuse numbers that are not probabilities summing to 1."""
     if not all(p >= 0 for p in law.values()) or abs(math.fsum(law.values()) - 1) > ROUNDING:
         raise InvalidValue(f"{name} is not a law; its probabilities must be at least 0 and sum to 1.")
-
-
-def _exp(log: float) -> float:
-    return math.exp(log) if log < 709 else math.inf
-
-
-def _highest(curve: Callable[[Floats], Floats], points: Floats) -> float:
-    """The exponential of the curve's maximum around the best of the points."""
-    values = curve(points)
-    best = int(np.argmax(values))
-    around = (float(points[max(best - 1, 0)]), float(points[min(best + 1, len(points) - 1)]))
-    local = minimize_scalar(lambda at: -float(curve(np.array([at]))[0]), bounds=around, method="bounded")
-    return _exp(max(float(values[best]), -float(local.fun)))

@@ -13,6 +13,7 @@ INSTRUMENTS = (
     "accounting/worst_case.py",
     "accounting/odds.py",
     "baselines.py",
+    "privacy_loss.py",
     "recorded.py",
     "rules.py",
     "verify.py",
@@ -32,7 +33,13 @@ ABOVE = (
     "training/",
     "text.py",
 )
-OF_TRAINING = ("accounting/subsampled.py", "accounting/descent.py", "accounting/private_selection.py")
+OF_TRAINING = (
+    "accounting/subsampled.py",
+    "accounting/descent.py",
+    "accounting/loss_distribution.py",
+    "accounting/composed_loss.py",
+    "accounting/private_selection.py",
+)
 """What releases of trained models rest on besides, and no others."""
 OF_CONFIDENCE = ("accounting/tails.py", "checks/confidence.py", "looks.py")
 """What a pass promises rests on, and no bound does."""

@@ -37,7 +37,7 @@ def test_the_contracts_hold() -> None:
             "from expost.accounting.statement import stated",
             "only who keeps a pledge states what was spent",
         ),
-        ("mechanisms/laplace.py", "import expost.checks.public", "imports go down the layers"),
+        ("mechanisms/laplace.py", "import expost.checks.question", "imports go down the layers"),
         ("accounting/curve.py", "from expost.noise import SystemNoise", "accounting is maths: no data, no noise"),
     ],
 )

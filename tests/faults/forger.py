@@ -20,11 +20,11 @@ from expost.accounting.gaussian import lattice_rho
 from expost.bill import by_part
 from expost.errors import ExpostError
 from expost.jobs import audit as check
-from expost.jobs.searches.report import SearchJob
+from expost.jobs.searches import SearchJob
 from expost.jobs.tunings.report import MADE
 from expost.mechanisms.laplace import pure_promise
 from expost.receipts.audit import Audit
-from expost.receipts.notation import curve_out, item_in
+from expost.receipts.costs import curve_out, item_in
 from tests.faults.forgeries import Receipt, measuring, receipt_of, restate
 
 LOWER = 1 - 1e-6

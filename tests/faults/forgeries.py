@@ -18,9 +18,9 @@ from expost.jobs.tunings.report import MADE, TuningFacts
 from expost.judge import Budgeted, SparseVector
 from expost.ladder import Ladder
 from expost.noise import Floats, SeededNoise
-from expost.receipts.commitment import digest
-from expost.receipts.notation import curve_in, curve_out, finite, item_in, pledge_in
-from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.costs import MU, curve_in, curve_out, gaussian_out, item_in, pledge_in
+from expost.receipts.notation import finite
+from expost.receipts.receipt import digest, receipt, receipt_text
 from expost.report.facts import Facts
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, correct
@@ -121,11 +121,13 @@ def restate(found: Receipt, *, history: bool = True, plan: bool = True, seal: bo
     if found["made"] == MADE:
         return _restate_tuning(found, statement=history, seal=seal)
     spent = bill_total([item_in(line) for line in found["bill"]])
+    found["statement"].pop(MU, None)
     pledge = None if found["pledge"] is None else pledge_in(found["pledge"])
     found["statement"].update(
         {
             "epsilon": finite(stated(spent, pledge)),
             "probabilistic epsilon": finite(stated_loss(spent, pledge)),
+            **gaussian_out(spent.curve),
             "curve": curve_out(spent.curve),
             "delta": found["statement"]["delta"] if pledge is None else pledge.delta,
         }

@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import expost.folders.claim
-import expost.folders.delivery
 import expost.folders.journal
-import expost.folders.scratch
+import expost.folders.place
 import expost.jobs.finetuning.records
-import expost.jobs.synthesis.climbing
+import expost.jobs.synthesis.procedure
 import expost.jobs.synthesis.run
 import expost.odometer
-import expost.terminal.signals
+import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
-from expost.terminal.live import Screen
-from expost.terminal.signals import Signals
+from expost.terminal.ending import Signals
+from expost.terminal.screen import Screen
 from expost.training.head.score import Classifier
 
 REACHED, GO, HEARD = Path("REACHED"), Path("GO"), Path("HEARD")
@@ -110,16 +109,16 @@ PHASES: dict[str, Callable[[], None]] = {
     "opening 3": partial(opening, 3),
     "opening 4": partial(opening, 4),
     "billing": partial(before, Journal, "capture"),
-    "fitting": partial(before, expost.jobs.synthesis.climbing, "fit"),
+    "fitting": partial(before, expost.jobs.synthesis.procedure, "fit"),
     "training": partial(after, Screen, "advance"),
     "showing": partial(after, Journal, "show"),
     "between rungs": partial(after, Screen, "add"),
-    "receipt written": partial(before, expost.folders.delivery, "write_through", call=2),
+    "receipt written": partial(before, expost.folders.claim, "write_through", call=2),
     "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
-    "all written": partial(before, expost.folders.delivery, "_keep_receipts"),
-    "exchanging": partial(before, expost.folders.scratch, "exchange"),
-    "exchanged": partial(after, expost.folders.scratch, "exchange"),
+    "all written": partial(before, expost.folders.claim, "_keep_receipts"),
+    "exchanging": partial(before, expost.folders.place, "exchange"),
+    "exchanged": partial(after, expost.folders.place, "exchange"),
     "delivered": partial(before, Claim, "give_up"),
     "given up": partial(before, Claim, "__exit__"),
     "telling": partial(before, Screen, "end"),
@@ -128,17 +127,17 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
-    "memory runs out in the fit": partial(before, expost.jobs.synthesis.climbing, "fit", act=fails(MemoryError())),
+    "memory runs out in the fit": partial(before, expost.jobs.synthesis.procedure, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
-    "the disk is full": partial(before, expost.folders.delivery, "write_through", act=fails(FULL)),
+    "the disk is full": partial(before, expost.folders.claim, "write_through", act=fails(FULL)),
 }
 """What can go wrong inside a run."""
 
 WEAKENED: dict[str, Callable[[], None]] = {
-    "deaf": expost.terminal.signals.ENDINGS.clear,
+    "deaf": expost.terminal.ending.ENDINGS.clear,
     "forgetful": lambda: setattr(Journal, "_append", lambda journal, line: None),
-    "unable to exchange": lambda: setattr(expost.folders.scratch, "exchange", lambda one, other: False),
+    "unable to exchange": lambda: setattr(expost.folders.place, "exchange", lambda one, other: False),
 }
 """Runs that lack what the tests are about."""
 OBSERVED: dict[str, Callable[[], None]] = {"hearing": partial(after, Signals, "_heard", act=HEARD.touch)}

@@ -8,10 +8,9 @@ from typing import Any
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck
-from expost.jobs.searches.report import of_search
+from expost.jobs.searches import of_search
 from expost.ladder import Ladder, Rung
 from expost.ledger import MemoryLedger
 from expost.mechanisms.brownian import Brownian
@@ -29,6 +28,8 @@ from expost.search import planned_stops, search
 from tests.unit.examples import ADD, budget, counts, people, right
 
 LADDER = Ladder.of([1, 2, 4, 8], alpha=20)
+FINE = Ladder.of([Fraction(1, 4), Fraction(1, 2), 1, 2], alpha=20)
+"""Noise that is wide enough for a Gaussian profile on every rung."""
 HIGH = Fraction(99, 100)
 QUESTION: CentredSum[Integers, int] = CentredSum(right, HIGH, ADD)
 SURE = Confidence(Fraction(95, 100), 4)
@@ -101,6 +102,8 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "search, noise reduction": ("noise reduction", "public", "fixed order"),
     "search, exponential": ("exponential", "public", "fixed order"),
     "search, after other steps": ("Gaussian", "balanced", "fixed order"),
+    "search, Gaussian throughout": ("Brownian", "sure", "planned stops"),
+    "search, Gaussian throughout, no pledge": ("Gaussian", "balanced", "none"),
     "search, several steps to a rung": ("Gaussian", "balanced", "fixed order"),
 }
 
@@ -115,8 +118,9 @@ def finished(name: str) -> Facts:
     """The facts of a rehearsed search of four rungs that nothing passes, or that a few things do."""
     kind, asked, pledged = KINDS[name]
     mechanism, check, ledger = MECHANISMS[kind](), CHECKS[asked], MemoryLedger()
-    select: Any = twice if name.endswith("several steps to a rung") else LADDER
-    chosen = PlannedStops(planned_stops(mechanism, LADDER, check), 1e-5) if pledged == "planned stops" else None
+    ladder = FINE if "throughout" in name else LADDER
+    select: Any = twice if name.endswith("several steps to a rung") else ladder
+    chosen = PlannedStops(planned_stops(mechanism, ladder, check), 1e-5) if pledged == "planned stops" else None
     odometer = Odometer(pledge=PLEDGES[pledged](chosen), ledger=ledger, rehearsal=True)  # type: ignore[arg-type]  # planned where it is used
     if name.endswith("other steps"):
         odometer.spend(Gaussian(counts()), parts().train, budget(1), Past(), SeededNoise(5))

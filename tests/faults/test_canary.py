@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from expost.cli import main
 from expost.errors import ExpostError
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Integers, SeededNoise
 from expost.tabular.schema.listed import Boolean
@@ -219,7 +219,7 @@ def test_no_canary_is_in_what_an_error_holds(
     """
     if not tried:
         monkeypatch.setattr("expost.jobs.synthesis.run.rehearse", lambda *words: None)
-        monkeypatch.setattr("expost.jobs.synthesis.climbing.require_apart", lambda *words: None)
+        monkeypatch.setattr("expost.jobs.synthesis.procedure.require_apart", lambda *words: None)
     small = {name: cells[:8] for name, cells in planted().items()}
 
     with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:

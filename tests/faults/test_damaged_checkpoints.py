@@ -14,9 +14,8 @@ from torch.optim import SGD
 from expost.errors import Unreadable
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import read_archive, write_archive
-from expost.training.torch.checkpoint import Checkpoint
-from expost.training.torch.paid import Paid, stored_fraction
+from expost.training.torch.checkpoint import Checkpoint, read_archive, write_archive
+from expost.training.torch.progress import Paid, stored_fraction
 from expost.training.torch.trainer import Trainer
 from tests.unit.examples import one_sentence
 
@@ -55,7 +54,7 @@ def path(intact: Path, tmp_path: Path) -> Path:
 def test_the_file_is_read_as_it_was_written(path: Path) -> None:
     loaded = Checkpoint.load(path)
 
-    assert [(paid.part, paid.steps, paid.times) for paid in loaded._bills] == [
+    assert [(paid.part, paid.steps, paid.times) for paid in loaded.progress.bills] == [
         ("data/train", 4, 1),
         ("data/held", 0, 1),
     ]
@@ -71,12 +70,12 @@ def test_a_bit_that_has_changed_anywhere_is_found(path: Path) -> None:
 
 def test_without_the_digest_such_a_bit_can_change_a_bill_in_silence(path: Path) -> None:
     """The negative twin: torch reads the file, to another number."""
-    whole, before = bytearray(path.read_bytes()), torch.load(path, weights_only=True)["bills"][0][1]
+    whole, before = bytearray(path.read_bytes()), torch.load(path, weights_only=True)["bills"][0][1][0]
     table = before.numpy().tobytes()
     whole[whole.index(table) + len(table) - 2] ^= 1  # in the exponent of the last one
     path.write_bytes(whole)
 
-    after = torch.load(path, weights_only=True)["bills"][0][1]
+    after = torch.load(path, weights_only=True)["bills"][0][1][0]
 
     assert not torch.equal(before, after)
     with pytest.raises(Unreadable, match="was changed since it was written"):
@@ -95,6 +94,13 @@ def line(part: Any = "data/held", curve: Any = None, steps: Any = 0, times: Any 
     return [part, [["0", "1/3", "None"]] if curve is None else curve, steps, times]
 
 
+LIST = torch.full((2, 1), 2.0)
+
+
+def table(values: torch.Tensor, kinds: Any = None) -> list[Any]:
+    return [values.double(), kinds]
+
+
 HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "times of 0": lambda stored: stored["bills"].append(line(times=0)),
     "times of -5": lambda stored: stored["bills"].append(line(times=-5)),
@@ -110,9 +116,15 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "not a number": lambda stored: stored["bills"].append(line(curve=[["0", "nan", "None"]])),
     "no line": lambda stored: stored["bills"].append(line(curve=[])),
     "a profile below its curve": lambda stored: stored["bills"].append(line(curve=[["0", "1/3", "1/4"]])),
-    "a table below 0": lambda stored: stored["bills"].append(line(curve=torch.tensor([[2.0], [-1.0]]).double())),
-    "a table of nan": lambda stored: stored["bills"].append(line(curve=torch.tensor([[2.0], [float("nan")]]).double())),
-    "a table of one row": lambda stored: stored["bills"].append(line(curve=torch.ones(1, 3).double())),
+    "a table below 0": lambda stored: stored["bills"].append(line(curve=table(torch.tensor([[2.0], [-1.0]])))),
+    "a table of nan": lambda stored: stored["bills"].append(line(curve=table(torch.tensor([[2.0], [float("nan")]])))),
+    "a table of one row": lambda stored: stored["bills"].append(line(curve=table(torch.ones(1, 3)))),
+    "a table without kinds": lambda stored: stored["bills"].append(line(curve=[torch.ones(2, 1).double() * 2])),
+    "a bare table": lambda stored: stored["bills"].append(line(curve=torch.ones(2, 1).double() * 2)),
+    "kinds of no step": lambda stored: stored["bills"].append(line(curve=table(LIST, [[["1/9", "2", 0]], "0"]))),
+    "kinds below 0": lambda stored: stored["bills"].append(line(curve=table(LIST, [[["1/9", "-2", 4]], "0"]))),
+    "kinds without noise": lambda stored: stored["bills"].append(line(curve=table(LIST, [[["1/9", 4]], "0"]))),
+    "a rho of kinds below 0": lambda stored: stored["bills"].append(line(curve=table(LIST, [[], "-1/9"]))),
     "a part without a name": lambda stored: stored["bills"].append(line(part=3)),
     "a shorter line": lambda stored: stored["bills"].append(["data/held", 1]),
     "no bill for the weights": lambda stored: stored["bills"].clear(),

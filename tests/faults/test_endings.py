@@ -14,7 +14,7 @@ import pytest
 
 from expost.folders.claim import Claim
 from expost.terminal import ending
-from expost.terminal.signals import ENDINGS
+from expost.terminal.ending import ENDINGS
 from tests.faults.conftest import Setting
 from tests.faults.jobs import FINETUNE, JOBS, SYNTH, Job
 from tests.faults.processes import ROOT, Ended, Scene

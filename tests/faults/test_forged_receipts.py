@@ -72,6 +72,38 @@ def capped(found: Receipt) -> None:
     found["ended"]["how"] = "capped"
 
 
+def fewer(known: Receipt) -> None:
+    """Kinds of steps with one step instead of many."""
+    for side in (known.get("train", known), known.get("held", known)):
+        for each in side["sampled"]:
+            each["steps"] = 1
+
+
+def fewer_planned(found: Receipt) -> None:
+    """Stops whose tables are as they were, and whose kinds are of fewer steps."""
+    for stop in (*found["pledge"]["stops"], *(each["curve"] for each in found["plan"]["stops"])):
+        fewer(stop["kinds"])
+
+
+def fewer_taken(found: Receipt) -> None:
+    """The same for the lines and all that they add up to."""
+    for line in measuring(found):
+        fewer(line["curve"]["kinds"])
+
+
+def fewer_throughout(found: Receipt) -> None:
+    """Both."""
+    fewer_planned(found)
+    fewer_taken(found)
+
+
+def old(found: Receipt) -> None:
+    """No kinds of steps anywhere, as receipts had it before."""
+    rungs = (each["curve"] for each in (*found["plan"]["stops"], *found["history"], *found["bill"]))
+    for curve in (*found["pledge"]["stops"], *rungs, found["statement"]["curve"]):
+        curve.pop("kinds", None)
+
+
 FORGERIES: dict[str, tuple[str, Callable[[Receipt], object]]] = {
     "the last line left out": ("the paper's check", lambda found: found["bill"].pop()),
     "a line renamed to an unknown step": ("the paper's check", renamed),
@@ -92,6 +124,9 @@ FORGERIES: dict[str, tuple[str, Callable[[Receipt], object]]] = {
     "a lower confidence": ("balanced check", lambda found: found["asked"].update(confidence="1/2")),
     "more looks": ("balanced check", lambda found: found["asked"].update(looks=9)),
     "a cap made up": ("balanced check", capped),
+    "fewer steps among the kinds of the plan": ("head", fewer_planned),
+    "fewer steps among the kinds of the lines": ("head, calibrated", fewer_taken),
+    "fewer steps among all kinds": ("head", fewer_throughout),
 }
 
 
@@ -103,6 +138,18 @@ def test_a_forgery_is_noticed(how: str, restated: bool) -> None:
     found = changed(name, forge)
 
     assert not check(restate(found) if restated else found).matches
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_receipt_without_kinds_is_stated_by_orders_and_higher(name: str) -> None:
+    """As older receipts are; each of these is stated by the distribution of its loss."""
+    now, before = receipt_of(name), restate(changed(name, old))
+
+    audit = check(before)
+
+    assert audit.matches, str(audit)
+    assert audit.epsilon == pytest.approx(before["statement"]["epsilon"], rel=1e-9)
+    assert now["statement"]["epsilon"] < 0.95 * audit.epsilon
 
 
 def test_a_step_that_nobody_knows_is_named() -> None:

@@ -4,6 +4,7 @@ Believed are the sensitivities, the budgets of the rungs, the stops that were pl
 in another way is found out, as far as the answers of the check are those that were given.
 """
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from expost.jobs import audit as check
 from expost.receipts import retrace
 from expost.receipts.audit import CALLERS
+from expost.receipts.costs import MU
 from tests.faults.forger import (
     believes,
     cheaper_throughout,
@@ -109,6 +111,44 @@ def test_a_forgery_is_noticed(how: str, restated: bool) -> None:
     found = changed(name, forge)
 
     assert not believes(name, check(restate(found) if restated else found))
+
+
+GAUSSIAN = ("search, Gaussian throughout", "search, Gaussian throughout, no pledge")
+"""Whose receipts state a μ, with a pledge and without."""
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_a_bill_of_gaussian_steps_states_its_mu(name: str) -> None:
+    found = receipt_of(name)
+
+    profile = Fraction(found["statement"]["curve"]["lines"][0]["gaussian"])
+
+    assert found["statement"][MU] == pytest.approx(math.sqrt(2 * profile), rel=1e-15)
+    assert found["statement"][MU] ** 2 >= 2 * profile
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+@pytest.mark.parametrize("factor", [0.5, 0.999, 1.001])
+def test_another_mu_is_noticed(name: str, factor: float) -> None:
+    found = changed(name, lambda found: found["statement"].update({MU: factor * found["statement"][MU]}))
+
+    assert any("its lines lead to μ" in said for said in check(found).differences)
+
+
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_a_mu_that_is_left_out_or_is_no_number_is_noticed(name: str) -> None:
+    assert check(changed(name, lambda found: found["statement"].pop(MU))).differences
+    assert check(changed(name, lambda found: found["statement"].update({MU: None}))).differences
+    assert check(changed(name, lambda found: found["statement"].update({MU: "0.1"}))).differences
+
+
+@pytest.mark.parametrize("name", ["search", "search, Laplace", "search, sparse vector", "search, no pledge"])
+def test_a_mu_where_not_all_noise_was_gaussian_is_noticed(name: str) -> None:
+    """The noise of the last rung of the first is too narrow for a Gaussian profile, and so is that of the last."""
+    assert MU not in receipt_of(name)["statement"]
+    found = changed(name, lambda found: found["statement"].update({MU: 100.0}))
+
+    assert any("not all noise was Gaussian" in said for said in check(found).differences)
 
 
 def test_a_step_before_the_first_rung_is_named() -> None:

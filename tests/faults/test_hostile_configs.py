@@ -8,20 +8,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from expost.errors import ExpostError
+from expost.errors import ExpostError, Unreadable
 from expost.jobs import audit as check
+from expost.jobs import finetune
+from expost.receipts.costs import MOST_PLANNED
 from expost.receipts.journal import opening_line, read_journal
-from expost.receipts.notation import MOST_PLANNED
 from expost.text import number_typed
 from tests.faults.forger import at, places
 from tests.faults.forgeries import Receipt, receipt_of
 from tests.unit.commands import run
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import schema
+from tests.unit.tabular.source.telling import shown
 
 FILES: dict[str, bytes] = {
     "binary": bytes(range(256)) * 9,
@@ -209,3 +213,36 @@ def test_the_slowest_journals_and_settings_end_soon(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=False)
 
     assert done.stdout == "True\n", done.stderr
+
+
+@pytest.mark.parametrize("option", ["records", "public records"])
+def test_features_come_from_an_ordinary_file(option: str, tmp_path: Path) -> None:
+    """A pipe that nobody writes to would keep a run waiting for ever."""
+    os.mkfifo(tmp_path / "pipe.npz")
+    np.savez(tmp_path / "features.npz", features=np.eye(4), labels=np.array([0, 1, 0, 1]))
+    private, public = ("pipe", "features") if option == "records" else ("features", "pipe")
+    program = [sys.executable, "-c", "from expost.cli import main; main()", "finetune", f"{private}.npz"]
+
+    done = subprocess.run(
+        [*program, "--accuracy", "0.6", "--check", f"public:{public}.npz", "--out", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, b"pipe.npz as an .npz file" in done.stderr) == (2, True)
+
+
+def test_features_that_end_a_library_show_nothing() -> None:
+    class Panic(BaseException):
+        """What polars raises when its own code fails: not an Exception."""
+
+    class Odd:
+        def __array__(self, *wanted: object, **others: object) -> NDArray[Any]:
+            raise Panic("canary")
+
+    with pytest.raises(Unreadable) as refusal:
+        finetune(Odd(), np.array([0, 1]), accuracy=0.5)
+
+    assert "canary" not in shown(refusal.value)

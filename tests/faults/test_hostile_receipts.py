@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from expost.cli import main
 from expost.jobs import audit as check
 from expost.jobs.tunings.receipt import MOST_CONFIGURATIONS
-from expost.receipts.notation import MOST_COUNT, MOST_DIGITS, MOST_LINES, MOST_ORDERS, fraction
+from expost.receipts.costs import MOST_LINES, MOST_ORDERS
+from expost.receipts.notation import MOST_COUNT, MOST_DIGITS, fraction
 from expost.receipts.testimony import MOST_ENTRIES, MOST_STOPS
 from expost.receipts.untrusted import MOST_BYTES, MOST_FIGURES, MOST_SHOWN, quoted
 from tests.faults.forgeries import Receipt, changed, measuring, receipt_of, restate

@@ -17,13 +17,13 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 
-import expost.folders.scratch
-from expost.folders.delivery import deliver
+import expost.folders.place
+from expost.folders.claim import deliver
 from expost.receipts.receipt import receipt, receipt_text
 from tests.unit.report.examples import facts
 from tests.unit.folders.examples import older_release
 
-told, exchange = receipt_text(receipt(facts())), expost.folders.scratch.exchange
+told, exchange = receipt_text(receipt(facts())), expost.folders.place.exchange
 if sys.argv[1] == "unable":
     exchange = lambda one, other: False
 
@@ -49,7 +49,7 @@ def replace(moment):
     deliver(Path("out"), put, receipt=told, report="a page", overwrite=True)
 
 
-expost.folders.scratch.exchange = exchanged
+expost.folders.place.exchange = exchanged
 for moment in range(1000):
     os.mkdir(str(moment))
     older_release(Path(f"{moment}/out"))

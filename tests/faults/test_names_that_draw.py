@@ -46,7 +46,7 @@ def test_a_release_into_such_a_folder_is_made_and_its_name_shown_without_them(he
 
 def test_without_care_a_terminal_would_obey_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative twin: the same release, shown as it was typed."""
-    monkeypatch.setattr("expost.terminal.live.printable", str)
+    monkeypatch.setattr("expost.terminal.screen.printable", str)
 
     result = synth("--out", DRAWS)
 

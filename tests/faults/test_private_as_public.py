@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from expost.errors import NotDisjoint
-from expost.jobs.synthesis.public import on_public_table
+from expost.jobs.synthesis.prices import on_public_table
 from expost.judge import OnPublic
 from expost.ledger import MemoryLedger
 from expost.tabular.table import Table

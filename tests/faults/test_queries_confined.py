@@ -16,14 +16,14 @@ import pytest
 from expost.errors import InvalidValue, Unreadable
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import engine
+from expost.tabular.source import files
 from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
 
 SCHEMA = Schema((Integer("a", (1, 2, 3)),), True, ADD)
 SPILLS = """
 import sys, time
-from expost.tabular.source.engine import connection
+from expost.tabular.source.files import connection
 home = connection()
 home.execute("SET memory_limit = '40MB'")
 home.execute("SET threads = 1")
@@ -139,7 +139,7 @@ def test_a_name_is_a_name_and_never_a_pattern(name: str, here: Path) -> None:
 
 def spills(folder: Path) -> list[Path]:
     """The folders of spilled rows."""
-    return [*folder.glob(f"{engine.MARK}-*")]
+    return [*folder.glob(f"{files.MARK}-*")]
 
 
 def spilling(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -181,7 +181,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> No
 
 def test_what_a_living_process_spilled_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    spill = engine._spill.__wrapped__
+    spill = files._spill.__wrapped__
     here, living = spill(os.getpid()), spill(os.getppid())
 
     assert here in spills(tmp_path)

@@ -4,15 +4,22 @@ import csv
 import gzip
 import io
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
 from expost.tabular.draft import draft
+from expost.tabular.schema.binned import Closed, Dates, Numeric
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -192,3 +199,92 @@ def test_a_query_does_not_guess_how_a_csv_file_is_written(tmp_path: Path) -> Non
             read_table(f"duckdb:SELECT * FROM {source}", SCHEMA)
         assert one_sentence(refused.value)
     assert duckdb.read_csv(str(path)).types[1] == "BIGINT"
+
+
+WHEN = Schema(
+    (Dates("when", (date(1990, 1, 1), date(2000, 1, 1), date(2010, 1, 1)), Closed.LEFT, Missing.CATEGORY),), True, ADD
+)
+FAR = 10**8
+"""Days, in a year that Python's calendar does not have."""
+
+
+def moments(kind: str, later: int, zone: str | None = None) -> pa.Table:
+    """A time in 1995 and another one, as numbers of this kind."""
+    per_day = {"s": 86400, "ms": 86400 * 10**3, "us": 86400 * 10**6, "ns": 86400 * 10**9}[kind]
+    numbers = pa.array([9131 * per_day, later * per_day], pa.int64())
+    return pa.table({"when": numbers.cast(pa.timestamp(kind, zone))})
+
+
+def days(later: int) -> pa.Table:
+    """A day in 1995 and another one."""
+    return pa.table({"when": pa.array([9131, later], pa.int32()).cast(pa.date32())})
+
+
+FAR_AWAY: dict[str, Callable[[], Any]] = {
+    "a day in polars": lambda: pl.from_arrow(days(FAR)),
+    "a day in Arrow": lambda: days(FAR),
+    "a time in polars": lambda: pl.from_arrow(moments("ms", FAR)),
+    "a time in Arrow": lambda: moments("s", FAR),
+    "a time before all others in Arrow": lambda: moments("s", -FAR),
+    "a time with a zone in polars": lambda: pl.from_arrow(moments("ms", FAR, "America/New_York")),
+    "a time with a zone in Arrow": lambda: moments("us", 2932896, "America/New_York"),
+}
+
+
+@pytest.mark.parametrize("given", FAR_AWAY.values(), ids=FAR_AWAY)
+def test_a_time_beyond_the_calendar_leaves_the_other_record_as_it_is(
+    given: Callable[[], Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    table = read_table(given(), WHEN)
+
+    assert (len(table), int(table.codes("when")[0])) == (2, 0)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("kind", ["s", "ms", "us", "ns"])
+def test_a_time_has_the_same_code_in_every_unit_and_kind_of_table(kind: str, zone: str | None, tmp_path: Path) -> None:
+    native = moments(kind, 11000, zone)
+    pq.write_table(native, tmp_path / "times.parquet")
+
+    for source in (native, pl.from_arrow(native), native.to_pandas(), tmp_path / "times.parquet"):
+        assert read_table(source, WHEN).codes("when").tolist() == [0, 1]
+
+
+ODD = {"signals": Decimal("sNaN"), "huge": Decimal("1E+5000"), "long": 10**5000, "long and negative": -(10**5000)}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_a_number_that_nobody_expects_leaves_the_other_record_as_it_is(odd: object) -> None:
+    schema = Schema((Numeric("n", (0.0, 10.0, 20.0), Closed.LEFT, Missing.CATEGORY),), True, ADD)
+    given = pd.DataFrame({"n": pd.Series([15, odd], dtype=object)})
+
+    codes = read_table(given, schema).codes("n").tolist()
+
+    assert codes[0] == 1
+    assert len(codes) == 2
+
+
+class Panic(BaseException):
+    """What polars raises when its own code fails: not an Exception."""
+
+
+def test_a_panic_of_a_library_is_a_refusal_that_shows_nothing() -> None:
+    class Odd:
+        def __str__(self) -> str:
+            raise Panic("canary")
+
+    given = pd.DataFrame({"height": pd.Series(["tall", Odd()], dtype=object), "age": [1, 2]})
+
+    with pytest.raises(Unreadable) as refused:
+        read_table(given, SCHEMA)
+
+    assert "canary" not in shown(refused.value)
+
+
+def test_a_day_and_a_time_keep_their_spelling() -> None:
+    spelled = Schema((Categorical("when", ("1995-01-01", "1995-01-01T00:00:00"), "other"),), True, ADD)
+
+    for native, code in ((days(9131), 0), (moments("ms", 9131), 1)):
+        for source in (native, pl.from_arrow(native)):
+            assert read_table(source, spelled).codes("when").tolist() == [code, code]

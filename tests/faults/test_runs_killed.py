@@ -58,7 +58,7 @@ expost.Journal._append = later
 
 SEARCH = """
 from tests.unit.examples import ADD, budget, counts, right
-from tests.unit.jobs.searches.examples import LADDER, ONES, most
+from tests.unit.jobs.searches import LADDER, ONES, most
 
 question = expost.CentredSum(right, Fraction(99, 100), ADD)
 mechanism, check = expost.Gaussian(counts()), expost.CHECK

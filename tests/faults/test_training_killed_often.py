@@ -23,7 +23,7 @@ from expost.errors import LedgerConflict
 from expost.judge import Balanced, Budgeted
 from expost.noise import SeededNoise
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import read_archive
+from expost.training.torch.checkpoint import read_archive
 from expost.training.torch.trainer import Trainer
 
 PLAN: dict[str, Any] = {"every": "3 epochs", "releases": 3, "delta": 1e-5}

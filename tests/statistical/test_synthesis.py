@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.datasets import adult
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Noise, SeededNoise
 from expost.tabular.model.graphical import Model

@@ -8,6 +8,7 @@ statement is one of planned stops, since the best order at the realised number o
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import mpmath as mp
 import numpy as np
@@ -15,12 +16,11 @@ import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.convert import cks_offset
-from expost.accounting.curve import Linear, Tabulated
+from expost.accounting.curve import ORDERS, Linear, Tabulated
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.pledge import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.errors import MechanismFailed
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.judge import Balanced, Budgeted, Judge
@@ -39,11 +39,17 @@ EXAMPLE = Descent(Fraction(1, 10), Fraction("5.662096666"))
 RELEASES = Schedule(500, 1000, 5)
 DELTA = 0.002
 STATED = [1.312543, 2.466303, 3.327069, 4.063821, 4.725819]
+BY_LOSS = [1.158249, 2.199119, 2.980265, 3.650851, 4.255476]
 
 
 def stops(descent: Descent = EXAMPLE) -> PlannedStops:
     """The releases of the example, checked at no cost."""
     return PlannedStops(tuple(descent.promise(steps) for steps in RELEASES.steps), DELTA)
+
+
+def without_kinds(pledge: PlannedStops) -> PlannedStops:
+    """The same stops where only the orders are known."""
+    return PlannedStops(tuple(Promise(Tabulated.of(ORDERS, values(each))) for each in pledge.promises), pledge.delta)
 
 
 def exactly(alpha: float, steps: int, delta: float) -> float:
@@ -59,7 +65,9 @@ def exactly(alpha: float, steps: int, delta: float) -> float:
 
 
 def test_planned_stops_state_the_worked_example() -> None:
-    assert [stop.epsilon for stop in stops().table] == pytest.approx(STATED, abs=6e-7)
+    """By the distribution of the loss, and by one order for each stop where the kinds of steps are not known."""
+    assert [stop.epsilon for stop in stops().table] == pytest.approx(BY_LOSS, rel=1e-6)
+    assert [stop.epsilon for stop in without_kinds(stops()).table] == pytest.approx(STATED, abs=6e-7)
 
 
 def test_the_first_release_is_stated_below_the_reference_and_validly() -> None:
@@ -71,10 +79,11 @@ def test_the_first_release_is_stated_below_the_reference_and_validly() -> None:
     checks = Promise(Linear(Fraction(0), Fraction(first.at(9.6)) / Fraction(9.6)))
 
     reference = PlannedStops((first.beside(checks),), DELTA / 5).table[0]
+    alone = without_kinds(stops()).table[0]
 
     assert (round(reference.epsilon, 6), reference.alpha) == (1.313299, 9.3)
-    assert (round(stops().table[0].epsilon, 6), stops().table[0].alpha) == (1.312543, 9.2)
-    assert exactly(9.2, 500, DELTA / 5) <= stops().table[0].epsilon <= exactly(9.2, 500, DELTA / 5) + 1e-9
+    assert (round(alone.epsilon, 6), alone.alpha) == (1.312543, 9.2)
+    assert exactly(9.2, 500, DELTA / 5) <= alone.epsilon <= exactly(9.2, 500, DELTA / 5) + 1e-9
 
 
 def test_forgetting_the_last_step_or_the_split_of_delta_changes_the_table() -> None:
@@ -216,13 +225,16 @@ def test_how_many_steps_are_bought_at_once_changes_neither_releases_nor_bill() -
     assert values(runs[1].release.spent) == pytest.approx(values(runs[0].release.spent), rel=1e-13)
 
 
-def test_a_plan_in_one_piece_does_not_cover_steps_bought_one_by_one() -> None:
-    """The negative twin: each addition rounds up, so a plan must add as the odometer will."""
+def test_a_plan_in_one_piece_covers_steps_bought_one_by_one_only_if_it_counts_them() -> None:
+    """The negative twin: each addition rounds up, so a plan by orders must add as the odometer will."""
     whole = PlannedStops(planned_stops(head(), Releases(TOY_RELEASES, TOY, TOY_ALPHA), FAILS), 1e-3)
 
-    outcome = train(Releases(TOY_RELEASES, TOY, TOY_ALPHA, 1), FAILS, Odometer(pledge=whole, rehearsal=True))
+    ends = [
+        train(Releases(TOY_RELEASES, TOY, TOY_ALPHA, 1), FAILS, Odometer(pledge=pledge, rehearsal=True)).epsilon
+        for pledge in (whole, without_kinds(whole))
+    ]
 
-    assert outcome.epsilon == math.inf
+    assert ends == [whole.table[-1].epsilon, math.inf]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +263,14 @@ def test_a_stretch_that_fails_midway_is_billed_in_full(at_once: int | None, hear
 
 
 def test_the_noise_of_the_example_is_what_its_price_calls_for() -> None:
-    """Solved for planned stops at once: the first stop of five may cost 1.312543."""
-    found = noise_multiplier(1.3125430907, lambda noise: stops(Descent(Fraction(1, 10), noise)).table[0].epsilon)
+    """Solved for planned stops at once: the first stop of five may cost 1.312543, or 1.158249 by its loss."""
 
-    assert float(found) == pytest.approx(5.662096666, rel=1e-7)
+    def stated(noise: Fraction, *, by_loss: bool) -> float:
+        first = PlannedStops((Descent(Fraction(1, 10), noise).promise(500),), DELTA / 5)
+        return (first if by_loss else without_kinds(first)).table[0].epsilon
+
+    by_order = noise_multiplier(1.3125430907, partial(stated, by_loss=False))
+    by_loss = noise_multiplier(1.1582489, partial(stated, by_loss=True))
+
+    assert float(by_order) == pytest.approx(5.662096666, rel=1e-7)
+    assert float(by_loss) == pytest.approx(5.662096666, rel=1e-6)

@@ -9,8 +9,7 @@ import pytest
 
 from expost.accounting.claim import Budget, Spent
 from expost.baselines import Doubling, ReducedAboveThreshold, RenyiReducedAboveThreshold, doubling
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount
+from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.errors import InvalidValue, SpentCheck
 from expost.ledger import Fact
 from expost.mechanisms.gaussian import Gaussian

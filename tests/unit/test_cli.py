@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.result import Result as JobResult
+from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
 from expost.noise import Integers
 from expost.report.digits import price
@@ -24,7 +24,7 @@ from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.terminal import ending
-from expost.terminal.signals import ENDINGS
+from expost.terminal.ending import ENDINGS
 from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
@@ -732,6 +732,19 @@ def test_a_bound_is_explained() -> None:
     assert result.exit_code == 0
     assert "e^ε = 1.48" in result.stdout
     assert "Whether" in result.stdout
+
+
+def test_the_mu_of_a_run_is_explained_where_one_is_given() -> None:
+    plain = run("explain", "--epsilon", "0.39", "--delta", "1e-5")
+    known = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--mu", "0.12")
+
+    assert "μ-Gaussian differential privacy with μ = 0.120" in known.stdout
+    assert "find at most 1.37 %" in " ".join(known.stdout.split())
+    assert "Gaussian" not in plain.stdout
+
+
+def test_a_mu_below_zero_is_refused(here: Path) -> None:
+    assert "mu is" in refused(run("explain", "--epsilon", "1", "--delta", "1e-5", "--mu", "-0.1"), here)
 
 
 def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:

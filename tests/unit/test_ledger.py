@@ -123,21 +123,24 @@ def test_a_record_without_a_pledge_says_so() -> None:
     assert MemoryLedger().pledged is None
 
 
-def test_an_odometer_that_pledges_nothing_may_go_on_with_a_record_and_leaves_its_pledge_alone() -> None:
+@pytest.mark.parametrize("first", [PLEDGE, None])
+def test_an_odometer_that_pledges_nothing_is_refused_as_a_second_one_and_leaves_the_pledge_alone(
+    first: FixedOrder | None,
+) -> None:
     memory = MemoryLedger()
-    memory.pledge(PLEDGE)
-    memory.capture(memory.hold(ENTRY, PRICE), BILL)
+    memory.pledge(first)
 
-    memory.pledge(None)
+    with pytest.raises(LedgerConflict, match="a ledger is for one odometer"):
+        memory.pledge(None)
 
-    assert (memory.pledged, memory.spent) == (PLEDGE, BILL)
+    assert memory.pledged is first
 
 
 def test_a_pledge_that_comes_after_a_captured_step_is_refused() -> None:
     memory = MemoryLedger()
     memory.capture(memory.hold(ENTRY, PRICE), BILL)
 
-    with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
+    with pytest.raises(LedgerConflict, match="a ledger is for one odometer"):
         memory.pledge(PLEDGE)
 
 
@@ -145,7 +148,7 @@ def test_a_pledge_that_comes_after_a_hold_is_refused() -> None:
     memory = MemoryLedger()
     memory.hold(ENTRY, PRICE)
 
-    with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
+    with pytest.raises(LedgerConflict, match="a ledger is for one odometer"):
         memory.pledge(PLEDGE)
 
 
@@ -154,7 +157,7 @@ def test_a_second_pledge_is_refused(second: FixedOrder) -> None:
     memory = MemoryLedger()
     memory.pledge(PLEDGE)
 
-    with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
+    with pytest.raises(LedgerConflict, match="a ledger is for one odometer"):
         memory.pledge(second)
 
 

@@ -673,7 +673,7 @@ def test_a_pledge_after_the_first_step_is_refused() -> None:
     memory = MemoryLedger()
     spend(Odometer(ledger=memory), people(0), 1)
 
-    with pytest.raises(LedgerConflict, match="a pledge comes first and only once"):
+    with pytest.raises(LedgerConflict, match="a ledger is for one odometer"):
         Odometer(pledge=PLEDGE, ledger=memory)
 
 

@@ -16,8 +16,7 @@ from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import PlannedStops
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import BudgetExceeded, InvalidValue, SpentCheck
 from expost.filters import Filter

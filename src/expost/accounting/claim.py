@@ -1,12 +1,13 @@
 """Claims: what a step promises before data is touched, what a run reports after, and the budget asked of a step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import TypeAlias, final
 
 from expost.accounting import convert, gaussian
-from expost.accounting.curve import ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, highest, repeat, total
+from expost.accounting.curve import ZERO, AdpEpsilon, Curve, Linear, RdpEpsilon, highest, opposite, repeat, total
 from expost.numerics import Real, order, positive, probability, up
 
 ByLine: TypeAlias = Callable[[Real, Real, float], tuple[float, float]]
@@ -60,12 +61,16 @@ class Promise:
         """Both steps on disjoint parts of the data."""
         return Promise(highest(self.curve, other.curve))
 
+    def with_held(self, held: "Promise") -> "Promise":
+        """Steps on the training side of a division, and those on the side held out."""
+        return Promise(opposite(self.curve, held.curve))
+
     def times(self, steps: int) -> "Promise":
         """So many equal steps on the same data."""
         return Promise(repeat(self.curve, steps))
 
     def approx(self, delta: float) -> AdpEpsilon:
-        """The least ε of (ε, δ) that follows from the promise."""
+        """The least ε of (ε, δ) that one order, or the exact Gaussian profile, gives."""
         return best_statement(self, delta)[0]
 
     def as_spent(self) -> "Spent":
@@ -98,13 +103,27 @@ class Spent:
         """Both steps on disjoint parts of the data."""
         return Spent(highest(self.curve, other.curve))
 
+    def with_held(self, held: "Spent") -> "Spent":
+        """Steps on the training side of a division, and those on the side held out."""
+        return Spent(opposite(self.curve, held.curve))
+
     def times(self, steps: int) -> "Spent":
         """So many equal steps on the same data."""
         return Spent(repeat(self.curve, steps))
 
 
+SIDES = ("train", "held")
+"""The names of the two sides of a division."""
 NOTHING = Promise(ZERO)
 """The promise of a step that touches no data."""
+
+
+def dearest(sides: Mapping[str, Spent]) -> Spent:
+    """What the sides of one division cost together, by their names; all that is known by another name is beside."""
+    train, held = (sides.get(name, NOTHING.as_spent()) for name in SIDES)
+    if sides.keys() <= {*SIDES}:
+        return train.with_held(held)
+    return reduce(Spent.beside, sides.values())
 
 
 def best_statement(promise: Promise, delta: float) -> tuple[AdpEpsilon, float | None]:

@@ -10,6 +10,7 @@ from typing import NewType, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from expost.accounting.kinds import Kinds, Known, both, divided, either, repeated
 from expost.errors import InvalidValue
 from expost.numerics import Real, add_up, exact, non_negative, order, up
 
@@ -55,6 +56,11 @@ class Linear:
     def lines(self) -> "tuple[Linear, ...]":
         return (self,)
 
+    @property
+    def kinds(self) -> Known | None:
+        """Plain Gaussian noise, if it is that."""
+        return None if self.gaussian is None else Kinds((), self.gaussian)
+
     def at(self, alpha: Real) -> RdpEpsilon:
         return RdpEpsilon(up(self.xi + self.rho * order(alpha)))
 
@@ -79,6 +85,10 @@ class Highest:
     def gaussian(self) -> None:
         """Lines cross only where some ξ is positive, and then no Gaussian is known to lie above."""
 
+    @property
+    def kinds(self) -> None:
+        """Nor are the kinds of the steps known."""
+
     def at(self, alpha: Real) -> RdpEpsilon:
         return RdpEpsilon(max(line.at(alpha) for line in self.lines))
 
@@ -89,19 +99,21 @@ class Tabulated:
     """A curve known at finitely many orders, each value rounded up.
 
     Between two orders the upper one speaks (a Rényi divergence never falls as the order grows); above the last
-    one there is no claim, so the value is infinite.
+    one there is no claim, so the value is infinite. ``kinds`` is stronger knowledge: the steps that the curve is made
+    of. None where they are not known.
 
     Implements: monotone in the order.
     """
 
     orders: tuple[float, ...]
     values: Floats
+    kinds: Known | None = None
 
     def __post_init__(self) -> None:
         self.values.setflags(write=False)
 
     @classmethod
-    def of(cls, orders: Sequence[float], values: Sequence[float]) -> "Tabulated":
+    def of(cls, orders: Sequence[float], values: Sequence[float], kinds: Known | None = None) -> "Tabulated":
         """A table from orders in increasing order and as many values, none negative or NaN."""
         if len(orders) != len(values) or not orders:
             raise InvalidValue(f"there are {len(orders)} orders and {len(values)} values; give one value per order.")
@@ -110,7 +122,7 @@ class Tabulated:
         array = np.array(values, dtype=np.float64)
         if not np.all(array >= 0):
             raise InvalidValue("a value is negative or NaN; a Rényi bound is at least 0.")
-        return cls(tuple(float(order(alpha)) for alpha in orders), array)
+        return cls(tuple(float(order(alpha)) for alpha in orders), array, kinds)
 
     @property
     def gaussian(self) -> None:
@@ -132,7 +144,7 @@ def total(left: Curve, right: Curve) -> Curve:
         return right if left == ZERO else left
     if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
-        return Tabulated(orders, np.nextafter(ours + theirs, math.inf))
+        return Tabulated(orders, np.nextafter(ours + theirs, math.inf), both(left.kinds, right.kinds))
     if isinstance(left, Linear) and isinstance(right, Linear):
         return _sum(left, right)
     return _envelope(_sum(one, other) for one in left.lines for other in right.lines)
@@ -145,7 +157,7 @@ def repeat(curve: Curve, steps: int) -> Curve:
     if steps == 0:
         return ZERO
     if isinstance(curve, Tabulated):
-        return Tabulated(curve.orders, np.nextafter(curve.values * steps, math.inf))
+        return Tabulated(curve.orders, np.nextafter(curve.values * steps, math.inf), repeated(curve.kinds, steps))
     return _envelope(_scaled(line, steps) for line in curve.lines)
 
 
@@ -155,8 +167,16 @@ def highest(left: Curve, right: Curve) -> Curve:
         return right if left == ZERO else left
     if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
-        return Tabulated(orders, np.maximum(ours, theirs))
+        return Tabulated(orders, np.maximum(ours, theirs), either(left.kinds, right.kinds))
     return _envelope((*left.lines, *right.lines))
+
+
+def opposite(train: Curve, held: Curve) -> Curve:
+    """The same maximum for the two sides of one division, whose kinds of steps are then known side by side."""
+    together = highest(train, held)
+    if isinstance(together, Tabulated):
+        return Tabulated(together.orders, together.values, divided(train.kinds, held.kinds))
+    return together
 
 
 def cover(curve: Curve) -> Linear | None:

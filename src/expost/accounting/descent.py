@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Linear, Tabulated
+from expost.accounting.kinds import Kinds
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
 from expost.numerics import Real, exact, up
@@ -88,7 +89,7 @@ def _step(rate: Fraction, noise_multiplier: Fraction) -> Promise:
         return Promise(Linear(Fraction(0), rho, rho))
     sampled = up(rate)
     values = [subsampled_gaussian(alpha, sampled, noise_multiplier) + LATTICE_SLACK for alpha in ORDERS]
-    return Promise(Tabulated.of(ORDERS, values))
+    return Promise(Tabulated.of(ORDERS, values, Kinds((((rate, noise_multiplier), 1),), Fraction(0))))
 
 
 @lru_cache(maxsize=256)

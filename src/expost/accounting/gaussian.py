@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtri
 
-from expost.accounting.curve import Linear
+from expost.accounting.curve import Curve, Linear
 from expost.numerics import Real, non_negative, positive, probability, up
 
 DELTA_SLACK = 1e-12
@@ -80,6 +80,21 @@ def gaussian_tail(rho: Real, delta: float) -> float:
     point = float(ndtri(probability(delta, "delta") * (1 - DELTA_SLACK)))
     loss = float(log_ndtr(point) - log_ndtr(point - math.sqrt(2 * cost)))
     return loss * (1 + DELTA_SLACK) + EPSILON_SLACK
+
+
+def gaussian_mu(curve: Curve) -> float | None:
+    """μ = √(2ρ), rounded up, where all steps on a bill have a Gaussian profile; None means no claim.
+
+    Their ρ was known before they drew, so that μ is an ex-post bound: it needs no pledge, no order and no δ.
+
+    An attack that accuses only on outputs of at most this μ does no better than one that tells N(μ, 1) from N(0, 1).
+    The ρ of steps on one part add, so their μ compose by the root of the sum of their squares.
+
+    Implements: Gaussian odometer.
+    """
+    if not curve.gaussian:
+        return None if curve.gaussian is None else 0.0
+    return math.nextafter(math.sqrt(up(2 * curve.gaussian)), math.inf)
 
 
 def lattice_rho(variance: Fraction, l2_squared: Fraction, cells: int | None = None) -> Fraction | None:

@@ -2,6 +2,8 @@
 
 import math
 
+from scipy.special import ndtr, ndtri
+
 from expost.accounting.convert import raised
 from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, probability
@@ -53,6 +55,18 @@ def true_positive_rate(false_positive_rate: float, epsilon: Real, delta: float) 
     low_end = math.exp(min(loss, 700.0)) * alarm + slack
     high_end = 1 - math.exp(-loss) * (1 - slack - alarm)
     return min(1.0, raised(min(low_end, high_end)))
+
+
+def gaussian_power(false_positive_rate: float, mu: float) -> float:
+    """The best true positive rate of an attack that accuses only on outputs with at most this μ: Φ(Φ⁻¹(FPR) + μ).
+
+    >>> round(gaussian_power(0.01, 0.5), 4)
+    0.0339
+
+    Uses: Definition of ex-post Gaussian privacy.
+    """
+    alarm, distance = _rate(false_positive_rate, "false_positive_rate"), float(non_negative(mu, "mu"))
+    return min(1.0, raised(float(ndtr(ndtri(alarm) + distance))))
 
 
 def _rate(value: float, name: str) -> float:

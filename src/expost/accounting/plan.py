@@ -1,6 +1,7 @@
 """Planning: the tightest valid pledge for a ladder, chosen before anything is released."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -38,6 +39,14 @@ def tightest_pledge(stops: Sequence[Promise], delta: float) -> Plan:
     beaten = ", ".join(f"{other} {mean:.4g}" for other, (mean, _) in others)
     places = "1 stop" if len(stops) == 1 else f"{len(stops)} stops"
     return Plan(tuple(stops), pledge, f"{name}: ε averages {average:.4g} over {places} at δ = {delta:g} ({beaten})")
+
+
+def stated_by(pledge: PlannedStops) -> str:
+    """What the stops of a pledge are stated by, in words."""
+    counts = Counter(stop.measure for stop in pledge.table)
+    if len(counts) == 1:
+        return f"stated by {pledge.table[0].measure}"
+    return "stated by " + " and ".join(f"{measure} ({count} of them)" for measure, count in counts.items())
 
 
 def _candidates(stops: Sequence[Promise], delta: float) -> Iterator[tuple[str, Pledge]]:

@@ -12,6 +12,7 @@ from expost.ledger import Fact
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
 from expost.private import Neighbours, require_relation
+from expost.protocols import Verdict
 
 D = TypeVar("D", bound=Sized)
 U = TypeVar("U")
@@ -136,6 +137,21 @@ class PublicCount(Generic[D, U]):
         """How far the sum lies above the smallest passing one."""
         needed = -(-self.threshold * self.count * self.resolution // 1)
         return int(_steps(self.score(candidate, held), len(held), self.resolution).sum()) - int(needed)
+
+
+@final
+@dataclass(frozen=True)
+class PublicCheck(Generic[U]):
+    """Judge a candidate by itself or by public data: accuracy on a public set, width of an error bar.
+
+    Implements: public checks.
+    """
+
+    passes: Callable[[U], bool]
+
+    def verdict(self, candidate: U) -> Verdict:
+        """The judgement, as a verdict without noise."""
+        return Verdict(bool(self.passes(candidate)))
 
 
 def as_typed(value: Real, name: str = "threshold") -> Fraction:

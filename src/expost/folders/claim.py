@@ -1,22 +1,22 @@
-"""A claim on an output folder: made before anything is spent, held by one run, and given up with nothing left over.
+"""The folder of a release: claimed by one run before anything is spent, filled all or nothing, or given up.
 
 The claim is the journal beside the folder: locked while its run lives, which the system ends with the process, and
 left behind by a run that was stopped after it had spent something.
 """
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Self, final
 
 from expost.errors import InvalidValue, LedgerConflict, Unreadable
-from expost.folders.disk import NO_LINK, is_named, lock, open_new, sync_names
+from expost.folders.disk import NO_LINK, is_named, lock, open_new, sync, sync_names, write_through
 from expost.folders.journal import Journal
-from expost.folders.place import Place
-from expost.folders.scratch import sweep
+from expost.folders.place import EARLIER, FRESH, PRODUCTS, RECEIPT, REPORT, Place, receipts, scratch, swap, sweep
 from expost.ledger import MemoryLedger
 from expost.receipts.journal import is_journal, read_journal
 from expost.recorded import ReadableLedger
@@ -153,3 +153,46 @@ def _foreign(place: Place) -> Unreadable:
         f"{place.journal.name}, where the journal of the run belongs, is not a journal of expost; move it, or name "
         "another folder."
     )
+
+
+def deliver(
+    folder: Path | Claim, put: Callable[[Path], None], *, receipt: str, report: str, overwrite: bool = False
+) -> None:
+    """Make a new folder of the receipt, the report and what ``put`` writes into it, on the disk when this returns.
+
+    A folder that was claimed before is filled as it was claimed; a path is claimed for the purpose.
+    """
+    with nullcontext(folder) if isinstance(folder, Claim) else Claim(folder, overwrite=overwrite) as claim:
+        target = claim.place.folder
+        target.parent.mkdir(parents=True, exist_ok=True)  # should it have vanished since it was claimed
+        with scratch(target) as made:
+            fresh = made / FRESH
+            write_through(fresh / RECEIPT, receipt)
+            write_through(fresh / REPORT, report)
+            put(fresh)
+            _require_known(fresh)
+            claim.place.require_free(overwrite=claim.overwrite, apart=claim.apart)
+            _keep_receipts(target, fresh)
+            swap(made, target)
+            sync_names(target.parent)
+            claim.delivered = target
+
+
+def _require_known(fresh: Path) -> None:
+    """Everything that was put is on the disk, and would be recognised by whoever replaces it."""
+    for each in fresh.iterdir():
+        assert each.name in PRODUCTS | {RECEIPT, REPORT}, f"{each.name} is to be one of PRODUCTS"
+        sync(each)
+    sync_names(fresh)
+
+
+def _keep_receipts(old: Path, fresh: Path) -> None:
+    """Carry the receipts of a release, and of those that it replaced, into the one that replaces it."""
+    if not old.exists():
+        return
+    (fresh / EARLIER).mkdir()
+    for number, each in enumerate((*receipts(old), old / RECEIPT), start=1):
+        kept = fresh / EARLIER / f"receipt-{number}.json"
+        shutil.copyfile(each, kept)
+        sync(kept)
+    sync_names(fresh / EARLIER)

@@ -1,6 +1,6 @@
 """Jobs: one folder each, with its recipe, its run, its report and its commands.
 
-Beside the two that have commands there are folders for what others run: modules that a Trainer made, searches of the
+Beside the two that have commands there is a home for what others run: modules that a Trainer made, searches of the
 caller's own, and tunings.
 """
 
@@ -9,19 +9,16 @@ from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.prices import head_recipe
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.run import finetune
+from expost.jobs.job import Result
 from expost.jobs.modules import MODULES
-from expost.jobs.modules.report import module_commitment, of_training
-from expost.jobs.modules.save import save_module
-from expost.jobs.result import Result
-from expost.jobs.searches.report import of_search, search_commitment
-from expost.jobs.searches.save import save_search
+from expost.jobs.modules.report import module_commitment, of_training, save_module
+from expost.jobs.searches import of_search, save_search, search_commitment
 from expost.jobs.synthesis import SYNTHESIS
 from expost.jobs.synthesis.prices import StatedLadder
 from expost.jobs.synthesis.run import synthesize
 from expost.jobs.tunings import TUNINGS
-from expost.jobs.tunings.receipt import tuning_digest
+from expost.jobs.tunings.receipt import save_tuned, tuning_digest
 from expost.jobs.tunings.report import of_tuning
-from expost.jobs.tunings.save import save_tuned
 from expost.receipts.audit import Audit, check
 from expost.text import Json
 

@@ -11,15 +11,16 @@ from expost.accounting.statement import stated, stated_loss
 from expost.bill import bill_total
 from expost.errors import ExpostError, Unreadable
 from expost.receipts import lines
-from expost.receipts.commitment import digest_faults
+from expost.receipts.costs import MU, curve_in, gaussian_out, pledge_in
 from expost.receipts.lines import alike, same_number
-from expost.receipts.notation import curve_in, number, pledge_in, table
+from expost.receipts.notation import number, record, table
 from expost.receipts.procedures import Rebuild, procedure_of
-from expost.receipts.receipt import FORMAT, NOTION
+from expost.receipts.receipt import FORMAT, NOTION, digest_faults
 from expost.receipts.replay import Replay
 from expost.receipts.retrace import SEARCH, Retrace
-from expost.receipts.testimony import MOST_STOPS, Testimony, bounded
-from expost.report.words import NOT_PRIVATE
+from expost.receipts.testimony import COMMON, MOST_STOPS, Testimony, bounded
+from expost.report.facts import ROUNDING
+from expost.report.words import NOT_PRIVATE, why_ended
 from expost.search import Ended
 from expost.text import Json
 
@@ -94,6 +95,10 @@ def check(
             believed += (*retrace.at_their_word(), CALLERS if told.made == SEARCH else UNKNOWN)
         else:
             differences += tuple(replay.faults())
+        if replay is not None or told.made == SEARCH:
+            own, rung = (("released",), "rung") if replay is None else (replay.procedure.own, replay.procedure.rung)
+            record({**told.found, "warning": None}, (*COMMON, *own, "warning"))
+            differences += tuple(_because(told, rung))
         differences += tuple(_plan(told, known=replay is not None))
         if differences:  # what follows converts every stop, which takes long and would say no more
             return Audit(math.inf, differences, believed)
@@ -112,7 +117,7 @@ def _marks(told: Testimony) -> Iterator[str]:
         yield "the lines and the statement are about different neighbours."
     if told.seeded is not any(item.entry.seeded for item in told.bill):
         yield "the receipt and its lines disagree on whether the noise was seeded."
-    if told.seeded is not (found.get("warning") == NOT_PRIVATE):
+    if found.get("warning", NOT_PRIVATE) != NOT_PRIVATE or told.seeded is not ("warning" in found):
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
     if told.floating is not any(item.entry.floating for item in told.bill):
         yield "the receipt and its lines disagree on whether the noise was floating."
@@ -125,6 +130,16 @@ def _replay(told: Testimony, known: Mapping[str, Rebuild]) -> Replay | None:
         raise Unreadable(f"the receipt has more than {MOST_STEPS} steps; it was changed.")
     procedure = procedure_of(told, known)
     return None if procedure is None or len(rungs) < len(told.stops) else Replay(told, *procedure, rungs)
+
+
+def _because(told: Testimony, rung: str) -> Iterator[str]:
+    """Whether the receipt says why the run ended as its own numbers have it."""
+    pairs = zip(told.history, told.stops, strict=False)
+    numbered = all(taken.epsilon <= stop.epsilon * (1 + ROUNDING) for taken, stop in pairs)
+    ahead = told.stops[len(told.history) :] if numbered else ()
+    following = ahead[0].epsilon if ahead else None
+    if told.because != why_ended(told.ended, len(told.history), cap=told.cap, following=following, rung=rung):
+        yield "the receipt gives another reason why the run ended than its numbers do."
 
 
 def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
@@ -159,6 +174,7 @@ def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) ->
         yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
     if not same_number(stated_loss(spent, pledge), loss):
         yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
+    yield from _gaussian(statement, spent)
     plan = [(stop.curve, stop.epsilon) for stop in told.stops]
     history = [(taken.spent.curve, taken.epsilon) for taken in told.history]
     for where, totals in (("the plan", plan), ("the history", history)):
@@ -171,3 +187,12 @@ def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) ->
         refused = replay.refused()
         if told.cap is None or refused is None or stated(refused, pledge) <= told.cap:
             yield "the run is said to have ended at its cap, which left room for the next step."
+
+
+def _gaussian(statement: Mapping[str, Json], spent: Spent) -> Iterator[str]:
+    """Whether μ is stated where all noise was Gaussian, and nowhere else."""
+    known = gaussian_out(spent.curve)
+    if (MU in statement) is not (MU in known):
+        yield "the receipt states a μ where not all noise was Gaussian, or none where all of it was."
+    elif known and not same_number(number(statement[MU]), number(known[MU])):
+        yield f"the receipt states μ = {number(statement[MU]):.6g}; its lines lead to μ = {number(known[MU]):.6g}."

@@ -5,6 +5,7 @@ states at least what was spent. A last line that was cut short was never acted u
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -13,18 +14,19 @@ from typing import TypeAlias, final
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
-from expost.accounting.private_selection import Statement
+from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.accounting.statement import stated
 from expost.bill import Item, bill_total
 from expost.errors import ExpostError, Unreadable
-from expost.ledger import Entry, Hold
-from expost.receipts.bounds import require_modest
-from expost.receipts.notation import curve_in, curve_out, item_in, item_out, pledge_in, pledge_out, table, whole
-from expost.receipts.selecting import selection_stated
-from expost.receipts.untrusted import json_in
+from expost.ledger import Entry, Fact, Hold
+from expost.receipts.costs import curve_in, curve_out, item_in, item_out, pledge_in, pledge_out
+from expost.receipts.notation import items, number, table, text, whole
+from expost.receipts.untrusted import json_in, require_modest
 from expost.report.digits import price, small
 from expost.report.words import NOT_PRIVATE
 from expost.text import Json, printable
+from expost.training.tune import Selection
+from expost.training.tuned import Selected
 
 FORMAT, VERSION = "expost journal 1", metadata.version("expost")
 MOST_LINES = 10**5
@@ -185,3 +187,38 @@ def _captured(hold: Item, spent: Spent) -> Item:
 def _limits(spent: Spent) -> Limits:
     """What a hold allows, worked out once for all that are alike: a table of costs is slow to look up."""
     return tuple(spent.at(alpha) for alpha in ORDERS)
+
+
+PRICES = "configurations"
+
+
+def selection_stated(bill: Sequence[Item]) -> Statement | None:
+    """The (ε, δ) of a bill that is that of one tuning and of nothing else; None for any other.
+
+    It is that of the dearest configuration, unless it is on record which one is shown.
+
+    Uses: private selection; private selection, approximate.
+    """
+    match bill:
+        case [run] if _is_selection(run):
+            return _bill(run.entry.facts)[1].none_passed
+        case [run, shown] if _is_selection(run) and run.finished and shown.entry.what == Selected.name:
+            names, prices = _bill(run.entry.facts)
+            best = shown.entry.facts.get("configuration")
+            return prices.none_passed if best is None else prices.passed(names.index(str(best)))
+    return None
+
+
+def _is_selection(item: Item) -> bool:
+    """Whether it is a step of ours that claims nothing in Rényi terms; a caller's class may have the same name."""
+    return item.entry.what == Selection.name and math.isinf(item.spent.at(2)) and PRICES in item.entry.facts
+
+
+def _bill(facts: Mapping[str, Fact]) -> tuple[list[str], SelectionBill]:
+    """The names and the prices that were on record before any run; ValueError and its like for what never was."""
+    listed = [items(each) for each in items(json.loads(str(facts[PRICES])))]
+    names = [text(name) for name, _, _ in listed]
+    if len(set(names)) < len(names):
+        raise Unreadable("two configurations on record have the same name.")
+    prices = tuple(Statement(AdpEpsilon(number(epsilon)), number(delta)) for _, epsilon, delta in listed)
+    return names, SelectionBill(TruncatedNegativeBinomial(float(facts["eta"]), float(facts["gamma"])), prices)

@@ -29,7 +29,7 @@ from expost.rules import Due, Rule
 from expost.tabular.selection import SpanningTree
 from expost.training.head.full_batch import FullBatch
 from expost.training.head.mechanism import Head
-from expost.training.steps import ModuleSteps
+from expost.training.schedule import ModuleSteps
 
 SAME = 1e-9
 """Relative difference up to which two computations agree: other machines round logarithms in another way."""
@@ -162,11 +162,15 @@ def same_number(one: float, other: float) -> bool:
 
 
 def alike(one: Curve, other: Curve) -> bool:
-    """Whether two curves agree, line by line or order by order, and in what is known beyond them."""
+    """Whether two curves agree, line by line or order by order, and in what is known beyond them.
+
+    A table may say less: without the kinds of its steps, as older receipts have it, one order speaks for it.
+    """
     if isinstance(one, Tabulated) or isinstance(other, Tabulated):
         return (
             isinstance(one, Tabulated)
             and isinstance(other, Tabulated)
+            and (one.kinds is None or one.kinds == other.kinds)
             and one.orders == other.orders
             and all(map(same_number, one.values.tolist(), other.values.tolist()))
         )

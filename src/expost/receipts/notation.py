@@ -1,22 +1,15 @@
-"""Curves, pledges and lines of a bill as JSON and back: fractions as texts, infinity as null, nothing rounded.
+"""Notation: numbers, words and tables of a receipt, fractions as texts and infinity as null, nothing rounded.
 
 What is read back may have been written by anybody, so that each size is bounded before anything is computed from it.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 
-import numpy as np
-
-from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import Curve, Highest, Linear, Tabulated
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
-from expost.bill import Item
-from expost.errors import InvalidValue, Unreadable
-from expost.ledger import Entry, Fact
+from expost.errors import Unreadable
+from expost.ledger import Fact
 from expost.text import Json
 
 MOST_DIGITS = 1000
@@ -25,126 +18,11 @@ FRACTION = re.compile(rf"-?[0-9]{{1,{MOST_DIGITS}}}(/[0-9]{{1,{MOST_DIGITS}}})?"
 """How Python writes a fraction; exponents, which a few characters make huge, are not among it."""
 MOST_COUNT = 10**7
 """Equal steps on one line: more than any run of ours takes."""
-MOST_ORDERS = 1000
-"""Orders of one table; ours have fewer than two hundred."""
-MOST_MIXED = 32
-"""Orders of a mixture; ours has eight, and solving for ε takes longer with each."""
-MOST_PLANNED = 200
-"""Planned stops of a pledge: stating each takes milliseconds, and a run has as many as it has releases."""
-MOST_LINES = 8
-"""Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
 
 def finite(value: float) -> float | None:
     """A number for JSON, which knows no infinity."""
     return value if math.isfinite(value) else None
-
-
-def curve_out(curve: Curve) -> dict[str, Json]:
-    """A curve: its lines, or its table."""
-    if isinstance(curve, Tabulated):
-        return {"orders": list(curve.orders), "values": [finite(value) for value in curve.values.tolist()]}
-    return {"lines": [_line_out(line) for line in curve.lines]}
-
-
-def curve_in(found: Json) -> Curve:
-    """The curve that ``curve_out`` wrote."""
-    fields = table(found)
-    if "orders" in fields:
-        return _table_in(items(fields["orders"]), items(fields["values"]))
-    lines = items(fields["lines"])
-    if not 1 <= len(lines) <= MOST_LINES:
-        raise Unreadable(f"a curve of the receipt does not have between 1 and {MOST_LINES} lines; it was changed.")
-    found_lines = tuple(map(_line_in, tables(lines)))
-    return found_lines[0] if len(found_lines) == 1 else Highest(found_lines)
-
-
-def _table_in(orders: Sequence[Json], values: Sequence[Json]) -> Tabulated:
-    """As ``Tabulated.of`` would have it, without the exact fractions that make thousands of orders slow."""
-    if not len(orders) == len(values) <= MOST_ORDERS:
-        raise Unreadable(
-            f"a table of the receipt has more than {MOST_ORDERS} orders, or does not have one value for each."
-        )
-    alphas, bounds = tuple(map(number, orders)), np.array(list(map(number, values)), dtype=np.float64)
-    if not alphas or not alphas[0] > 1 or not math.isfinite(alphas[-1]) or not np.all(bounds >= 0):
-        raise Unreadable("a table of the receipt has an order of at most 1 or a negative value; it was changed.")
-    if not all(low < high for low, high in pairwise(alphas)):
-        raise Unreadable("the orders of a table of the receipt do not increase; it was changed.")
-    return Tabulated(alphas, bounds)
-
-
-def budget_out(budget: Budget) -> dict[str, Json]:
-    """A budget: ε at its order."""
-    return {"epsilon": str(budget.epsilon), "alpha": str(budget.alpha)}
-
-
-def budget_in(found: Json) -> Budget:
-    """The budget that ``budget_out`` wrote."""
-    fields = table(found)
-    return Budget(fraction(fields["epsilon"]), fraction(fields["alpha"]))
-
-
-def pledge_out(pledge: Pledge) -> dict[str, Json]:
-    """A pledge and all that it was made of."""
-    match pledge:
-        case FixedOrder():
-            return {"kind": "fixed order", "alpha": str(pledge.alpha), "delta": pledge.delta}
-        case Mixture():
-            orders, weights = list(pledge.orders), list(pledge.weights)
-            return {"kind": "mixture of orders", "orders": orders, "weights": weights, "delta": pledge.delta}
-        case HalfNormal():
-            return {"kind": "half-normal mixture", "v": pledge.v, "delta": pledge.delta}
-        case PlannedStops():
-            stops = [curve_out(promise.curve) for promise in pledge.promises]
-            return {"kind": "planned stops", "stops": stops, "delta": pledge.delta}
-    raise InvalidValue(f"a receipt cannot hold a pledge of kind {type(pledge).__name__}; use one of expost's.")
-
-
-def pledge_in(found: Json) -> Pledge:
-    """The pledge that ``pledge_out`` wrote."""
-    fields = table(found)
-    delta = number(fields["delta"])
-    match fields["kind"]:
-        case "fixed order":
-            return FixedOrder(fraction(fields["alpha"]), delta)
-        case "mixture of orders":
-            orders, weights = (tuple(map(number, items(fields[name]))) for name in ("orders", "weights"))
-            if len(orders) > MOST_MIXED:
-                raise Unreadable(f"the receipt mixes more than {MOST_MIXED} orders; it was changed.")
-            return Mixture(orders, weights, delta)
-        case "half-normal mixture":
-            return HalfNormal(number(fields["v"]), delta)
-        case "planned stops":
-            stops = items(fields["stops"])
-            if len(stops) > MOST_PLANNED:
-                raise Unreadable(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
-            return PlannedStops(tuple(Promise(curve_in(each)) for each in stops), delta)
-    raise Unreadable("the receipt names a pledge that expost does not know; read it with the version it names.")
-
-
-def item_out(item: Item) -> dict[str, Json]:
-    """One line of the bill."""
-    entry = item.entry
-    return {
-        "what": entry.what,
-        "part": entry.part,
-        "neighbours": entry.neighbours,
-        "seeded": entry.seeded,
-        "floating": entry.floating,
-        "facts": dict(entry.facts),
-        "curve": curve_out(item.spent.curve),
-        "count": item.count,
-        "finished": item.finished,
-    }
-
-
-def item_in(found: Json) -> Item:
-    """The line that ``item_out`` wrote."""
-    fields = table(found)
-    what, part, neighbours = (text(fields[name]) for name in ("what", "part", "neighbours"))
-    seeded, floating, finished = (truth(fields[name]) for name in ("seeded", "floating", "finished"))
-    entry = Entry(what, part, neighbours, seeded, floating, facts_in(fields["facts"]))
-    return Item(entry, Spent(curve_in(fields["curve"])), whole(fields["count"]), finished)
 
 
 def facts_in(found: Json) -> dict[str, Fact]:
@@ -162,6 +40,14 @@ def table(found: Json) -> Mapping[str, Json]:
     if not isinstance(found, Mapping):
         raise Unreadable("the receipt has something else where a table belongs; it was changed or cut short.")
     return found
+
+
+def record(found: Json, names: Iterable[str]) -> Mapping[str, Json]:
+    """The value, refused unless it is a table with just these names: what no audit reads, a reader may believe."""
+    fields, known = table(found), {*names}
+    if fields.keys() != known:
+        raise Unreadable("a table of the receipt lacks a field, or has one that expost does not write.")
+    return fields
 
 
 def items(found: Json) -> Sequence[Json]:
@@ -217,13 +103,3 @@ def fraction(found: Json) -> Fraction:
         return Fraction(spelled)
     except ZeroDivisionError:
         raise Unreadable("the receipt has something else where a fraction belongs; it was changed.") from None
-
-
-def _line_out(line: Linear) -> dict[str, Json]:
-    profile = None if line.gaussian is None else str(line.gaussian)
-    return {"xi": str(line.xi), "rho": str(line.rho), "gaussian": profile}
-
-
-def _line_in(fields: Mapping[str, Json]) -> Linear:
-    profile = None if fields["gaussian"] is None else fraction(fields["gaussian"])
-    return Linear(fraction(fields["xi"]), fraction(fields["rho"]), profile)

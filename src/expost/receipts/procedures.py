@@ -6,21 +6,24 @@ written down twice: a receipt is compared with what its own settings lead to.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NoReturn, TypeAlias, final
 
 from expost.accounting.claim import Promise
+from expost.accounting.descent import Descent
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
-from expost.checks.question import CentredSum, PublicCount, Question
+from expost.checks.question import CentredSum, PublicCheck, PublicCount, Question
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact
 from expost.private import Neighbours
 from expost.protocols import Check, Mechanism
-from expost.receipts.notation import budget_in, fraction, whole
+from expost.receipts.costs import budget_in
+from expost.receipts.notation import fraction, items, whole
 from expost.receipts.testimony import Testimony
 from expost.recorded import PUBLIC_CHECK, CheckOnRecord
+from expost.text import Json
 
 Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 
@@ -41,13 +44,16 @@ class Step:
 class Procedure:
     """What is measured before the rungs, what measures on each of them, and how finely a record is scored.
 
-    ``earlier`` rungs were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their
-    answers. A run that may be ``unasked`` can have been checked by nobody.
+    ``own`` are the parts of a receipt that only such a run has, and ``rung`` is what it calls a rung. ``earlier`` rungs
+    were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their answers. A run that
+    may be ``unasked`` can have been checked by nobody.
     """
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
     resolution: int
+    own: tuple[str, ...]
+    rung: str = "rung"
     earlier: int = 0
     resumed: bool = False
     unasked: bool = False
@@ -124,6 +130,14 @@ def _judge(named: CheckOnRecord, question: Question[Any, Any], sure: Confidence 
     if named.facts != ({} if isinstance(made, PublicCheck) else made.facts()):
         raise Unreadable("the facts of the check do not match what was asked; the receipt was changed.")
     return made
+
+
+def require_steps(told: Testimony, descent: Descent, found: Json) -> None:
+    """Refuse steps by each release that are not those of the plan."""
+    rungs = [stop.rung for stop in told.stops if stop.rung is not None]
+    taken = accumulate(descent.steps(rung.budget) * rung.times for rung in rungs)
+    if [whole(each) for each in items(found)] != [*taken]:
+        raise Unreadable("the steps of the training are not those of its plan; the receipt was changed.")
 
 
 def _without_data(candidate: object, held: object) -> NoReturn:

@@ -1,14 +1,121 @@
-"""The receipt: a run's statement as JSON, with all it takes to recompute it."""
+"""The receipt: what a run fixes before data is read, with a digest to be shown by then, and all that it came to."""
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
 
-from expost.receipts.commitment import Commitment
-from expost.receipts.notation import budget_out, curve_out, finite, item_out
-from expost.report.facts import Facts, Reading
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import Pledge
+from expost.checks.confidence import Confidence
+from expost.protocols import Look
+from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out, pledge_out
+from expost.receipts.notation import finite, text
+from expost.recorded import CheckOnRecord
+from expost.report.facts import Facts, PlannedStop, Reading
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
+
+FIXED = ("made", "neighbours", "asked", "cap", "pledge", "plan")
+"""The parts of a receipt that are known before data is read."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commitment:
+    """What is asked, how each candidate is judged, what each stop costs and how the total will be stated.
+
+    Whoever kept its digest from before the run knows that none of this was chosen afterwards.
+    """
+
+    kind: str
+    target: str
+    measure: str
+    asked: Fraction | None
+    confidence: Confidence | None
+    check: CheckOnRecord | None
+    neighbours: str
+    cap: AdpEpsilon | None
+    pledge: Pledge | None
+    reason: str
+    stops: tuple[PlannedStop, ...]
+    looks: tuple[Look | None, ...]
+
+    @classmethod
+    def of(cls, facts: Facts) -> "Commitment":
+        """What a finished run had fixed; where nobody knew the rungs, nobody could say what would pass on them."""
+        known = zip(facts.stops, facts.looks, strict=True)
+        return cls(
+            kind=facts.job.kind,
+            target=facts.job.target,
+            measure=facts.measure,
+            asked=facts.asked,
+            confidence=facts.confidence,
+            check=facts.check,
+            neighbours=facts.neighbours,
+            cap=facts.cap,
+            pledge=facts.pledge,
+            reason=facts.reason,
+            stops=facts.stops,
+            looks=tuple(None if stop.rung is None else look for stop, look in known),
+        )
+
+    def receipt(self) -> dict[str, Json]:
+        """The parts of the receipt, ready for ``json.dumps``."""
+        return {
+            "made": self.kind,
+            "neighbours": self.neighbours,
+            "asked": {
+                "target": self.target,
+                "measure": self.measure,
+                "threshold": None if self.asked is None else str(self.asked),
+                "confidence": None if self.confidence is None else str(self.confidence.level),
+                "looks": None if self.confidence is None else self.confidence.looks,
+                "check": None if self.check is None else {"name": self.check.name, "facts": dict(self.check.facts)},
+            },
+            "cap": self.cap,
+            "pledge": None if self.pledge is None else pledge_out(self.pledge),
+            "plan": {
+                "reason": self.reason,
+                "stops": [_stop(stop, look) for stop, look in zip(self.stops, self.looks, strict=True)],
+            },
+        }
+
+    @property
+    def digest(self) -> str:
+        """Of the parts of the receipt; see ``digest``."""
+        return digest(self.receipt())
+
+
+def digest(found: Mapping[str, Json], fixed: Sequence[str] = FIXED) -> str:
+    """The SHA-256 of what a receipt says was fixed beforehand, in JSON without spaces and with sorted names."""
+    parts = {name: found[name] for name in fixed}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def digest_faults(found: Mapping[str, Json], pledged: str | None, fixed: Sequence[str] = FIXED) -> Iterator[str]:
+    """Whether the digest of a receipt is that of its own parts, and the one that was shown before the run if given."""
+    known = digest(found, fixed)
+    if text(found["pledged"]) != known:
+        yield "the digest of the pledge is not that of what the receipt says was fixed before the run."
+    if pledged is not None and pledged.strip().lower() != known:
+        yield "the receipt is not that of the run whose pledge was shown."
+
+
+def _stop(stop: PlannedStop, look: Look | None) -> dict[str, Json]:
+    """What stopping there costs, what is spent up to it, and what passes: null where nobody asks, or nobody can say."""
+    rung = stop.rung
+    spent: Json = None if rung is None else {**budget_out(rung.budget), "times": rung.times, "asked": rung.asked}
+    return {
+        "curve": curve_out(stop.promise.curve),
+        "epsilon": finite(stop.epsilon),
+        "rung": spent,
+        "guard": None if look is None else finite(look.guard),
+    }
+
 
 FORMAT = "expost receipt 3"
 NOTION = "approximate ex-post"
@@ -29,6 +136,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
             "notion": NOTION,
             "probabilistic epsilon": finite(facts.probabilistic),
             "neighbours": facts.neighbours,
+            **gaussian_out(facts.spent.curve),
             "curve": curve_out(facts.spent.curve),
         },
         "seeded": facts.seeded,

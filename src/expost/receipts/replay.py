@@ -13,7 +13,7 @@ from typing import final
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.bill import bill_total, billed, by_part
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.ladder import Rung
 from expost.ledger import Entry, Fact, MemoryLedger
@@ -135,7 +135,7 @@ class Replay:
             self._unanswered(rung)
         elif (rung.asked and not self._cut_short(place)) or verdict is not None:
             yield f"rung {place} was asked about where the plan does not, or was not where it does."
-        if not alike(self.spent.curve, taken.spent.curve):
+        if not alike(taken.spent.curve, self.spent.curve):
             yield f"the lines of the bill up to rung {place} do not add up to what the history says was spent."
         held, threshold = self.told.held, self.told.asked.threshold
         share = as_share(verdict, threshold, held) or (None, None)

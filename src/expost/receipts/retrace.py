@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 from expost.accounting.claim import NOTHING, Spent
 from expost.bill import Item, joined
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.receipts.lines import RULES, alike, within
@@ -131,7 +131,7 @@ class Retrace:
             yield f"the answer on rung {place} does not have the noise, the guard or the sign that its price leads to."
 
     def _told(self, place: int, taken: Taken) -> Iterator[str]:
-        if not alike(joined(self.parts).curve, taken.spent.curve):
+        if not alike(taken.spent.curve, joined(self.parts).curve):
             yield f"the lines of the bill do not add up to what the history says was spent by rung {place}."
         held, threshold = self.told.held, self.told.asked.threshold
         share = as_share(taken.verdict, threshold, held) or (None, None)

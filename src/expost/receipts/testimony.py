@@ -13,21 +13,9 @@ from expost.errors import Unreadable
 from expost.ladder import Rung
 from expost.private import Neighbours
 from expost.protocols import Verdict
-from expost.receipts.bounds import require_modest
-from expost.receipts.notation import (
-    budget_in,
-    curve_in,
-    facts_in,
-    fraction,
-    item_in,
-    items,
-    number,
-    table,
-    tables,
-    text,
-    truth,
-    whole,
-)
+from expost.receipts.costs import BUDGET, MU, budget_in, curve_in, item_in
+from expost.receipts.notation import facts_in, fraction, items, number, record, table, text, truth, whole
+from expost.receipts.untrusted import require_modest
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
 from expost.text import Json
@@ -38,6 +26,15 @@ MOST_ENTRIES = 1000
 """Lines of a bill, and columns of a schema: pairs of columns are listed, and each line is added up."""
 MOST_STOPS = 100
 """Planned stops: stating a table of costs takes ten milliseconds for each, and δ is divided by their number."""
+COMMON = (
+    "format", "title", "statement", "seeded", "floating", "made", "neighbours", "asked", "cap", "pledge", "plan",
+    "pledged", "ended", "held", "history", "bill", "split", "versions",
+)  # fmt: skip
+"""The parts of every receipt; each kind of run has some of its own, and one with seeded noise begins with a warning."""
+STATEMENT = ("epsilon", "delta", "notion", "probabilistic epsilon", "neighbours", "curve")
+ASKED = ("target", "measure", "threshold", "confidence", "looks", "check")
+STOP = ("curve", "epsilon", "rung", "guard")
+TAKEN = ("budget", "times", "curve", "epsilon", "passed", "margin", "std", "guard", "accuracy", "error")
 SUREST = 1 - Fraction(1, 10**12)
 """The largest confidence whose guard is computed: nearer to 1 the tails of the noise end below the floats."""
 
@@ -94,6 +91,7 @@ class Testimony:
     stops: tuple[StopClaimed, ...]
     ended: Ended
     reached: bool
+    because: str
     held: float | None
     history: tuple[Taken, ...]
     bill: tuple[Item, ...]
@@ -101,20 +99,27 @@ class Testimony:
     @classmethod
     def of(cls, found: Mapping[str, Json]) -> "Testimony":
         """The testimony of a receipt; refused if a part of it is missing, malformed or too large."""
-        ended = table(found["ended"])
+        ended = record(found["ended"], ("reached", "how", "because"))
+        statement = table(found["statement"])
+        record(statement, (*STATEMENT, *([MU] if MU in statement else ())))
+        for name in ("title", "split"):
+            text(found[name])
+        for version in table(found["versions"]).values():
+            text(version)
         return cls(
             found=found,
             made=text(found["made"]),
             neighbours=Neighbours(text(found["neighbours"])),
             seeded=truth(found["seeded"]),
             floating=truth(found["floating"]),
-            asked=_asked(table(found["asked"])),
+            asked=_asked(record(found["asked"], ASKED)),
             cap=_maybe(number, found["cap"]),
-            stops=tuple(map(_stop, tables(bounded(table(found["plan"])["stops"], MOST_STOPS, least=0)))),
+            stops=tuple(map(_stop, bounded(_plan(found["plan"])["stops"], MOST_STOPS, least=0))),
             ended=Ended[text(ended["how"]).upper()],
             reached=truth(ended["reached"]),
+            because=text(ended["because"]),
             held=_maybe(number, found["held"]),
-            history=tuple(map(_taken, tables(bounded(found["history"], MOST_STOPS)))),
+            history=tuple(map(_taken, bounded(found["history"], MOST_STOPS))),
             bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
         )
 
@@ -132,13 +137,24 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
     confidence = None if level is None else Confidence(fraction(level), whole(looks))
     if (confidence is None and looks is not None) or (confidence is not None and confidence.level > SUREST):
         raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
-    named = None if check is None else CheckOnRecord(text(table(check)["name"]), facts_in(table(check)["facts"]))
+    named = None if check is None else _check(record(check, ("name", "facts")))
     threshold = _maybe(fraction, fields["threshold"])
     return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named)
 
 
-def _stop(fields: Mapping[str, Json]) -> StopClaimed:
-    rung = None if fields["rung"] is None else _rung(table(fields["rung"]))
+def _check(fields: Mapping[str, Json]) -> CheckOnRecord:
+    return CheckOnRecord(text(fields["name"]), facts_in(fields["facts"]))
+
+
+def _plan(found: Json) -> Mapping[str, Json]:
+    fields = record(found, ("reason", "stops"))
+    text(fields["reason"])
+    return fields
+
+
+def _stop(found: Json) -> StopClaimed:
+    fields = record(found, STOP)
+    rung = None if fields["rung"] is None else _rung(record(fields["rung"], (*BUDGET, "times", "asked")))
     return StopClaimed(curve_in(fields["curve"]), number(fields["epsilon"]), rung, _maybe(number, fields["guard"]))
 
 
@@ -146,7 +162,8 @@ def _rung(fields: Mapping[str, Json]) -> Rung:
     return Rung(budget_in(fields), truth(fields["asked"]), whole(fields["times"]))
 
 
-def _taken(fields: Mapping[str, Json]) -> Taken:
+def _taken(found: Json) -> Taken:
+    fields = record(found, TAKEN)
     passed = _maybe(truth, fields["passed"])
     margin, std, guard, accuracy, error = (
         _maybe(number, fields[name]) for name in ("margin", "std", "guard", "accuracy", "error")
@@ -155,7 +172,7 @@ def _taken(fields: Mapping[str, Json]) -> Taken:
         raise Unreadable("a rung of the receipt has an answer and no verdict; it was changed.")
     verdict = None if passed is None else Verdict(passed, margin, std, guard)
     spent = Spent(curve_in(fields["curve"]))
-    budget, times = budget_in(fields["budget"]), whole(fields["times"])
+    budget, times = budget_in(record(fields["budget"], BUDGET)), whole(fields["times"])
     return Taken(budget, times, spent, number(fields["epsilon"]), verdict, accuracy, error)
 
 

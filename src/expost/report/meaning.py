@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from expost.accounting.odds import loss_bound, posterior, true_positive_rate
+from expost.accounting.odds import gaussian_power, loss_bound, posterior, true_positive_rate
 from expost.numerics import non_negative, probability
 from expost.private import Neighbours
 from expost.report.digits import least, most, one_in, plain, price, small
@@ -101,8 +101,10 @@ def attacks(epsilon: float, delta: float) -> tuple[Attack, ...]:
     )
 
 
-def explain(epsilon: float, delta: float, neighbours: Neighbours = Neighbours.ADD_REMOVE) -> str:
-    """What (ε, δ) means, in plain text.
+def explain(
+    epsilon: float, delta: float, neighbours: Neighbours = Neighbours.ADD_REMOVE, *, mu: float | None = None
+) -> str:
+    """What (ε, δ) means, in plain text, and the μ of a run that has one.
 
     >>> print(explain(0.39, 1e-5))  # doctest: +ELLIPSIS
     ε = 0.39 at δ = 1e-5
@@ -115,6 +117,7 @@ def explain(epsilon: float, delta: float, neighbours: Neighbours = Neighbours.AD
     if delta:
         probability(delta, "delta")
     non_negative(epsilon, "epsilon")
+    non_negative(0 if mu is None else mu, "mu")
     about = SUBJECTS[neighbours.value]
     alarms = [f"{plain(each.alarms):>16}      {most(each.found)}" for each in attacks(epsilon, delta)]
     return "\n".join(
@@ -128,6 +131,7 @@ def explain(epsilon: float, delta: float, neighbours: Neighbours = Neighbours.AD
             f"Somebody tries to tell {about.told_apart}, from runs that end at this ε:",
             "    false alarms      finds at most",
             *alarms,
+            *([] if mu is None else ["", *textwrap.wrap(trade_off(mu, about), 104)]),
         ]
     )
 
@@ -178,6 +182,17 @@ def guessing(loss: float, chance: float, about: Subject) -> str:
     return (
         f"Somebody guesses {about.guessed}, then sees what was released. The odds of the guess are multiplied or "
         f"divided by at most e^{price(loss)} = {price(_factor(loss))}{but}."
+    )
+
+
+def trade_off(mu: float, about: Subject) -> str:
+    """The bound in the terms of the field, where all noise was Gaussian."""
+    alarms, tie = ALARMS[1], "\N{NO-BREAK SPACE}"
+    return (
+        f"In the field's terms, what was released satisfies μ-Gaussian differential privacy with μ = {price(mu)}, ex "
+        f"post. Somebody who tries to tell {about.told_apart}, from runs that end at this μ or a smaller one, does no "
+        f"better than with one draw that is either N(μ,{tie}1) or N(0,{tie}1): with {plain(alarms)} false alarms, they "
+        f"find at most {most(gaussian_power(alarms, mu))}."
     )
 
 

@@ -8,11 +8,12 @@ from importlib import metadata
 from typing import Any, TypeAlias
 
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.plan import stated_by
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.bill import bill_total, billed
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.private import Neighbours
@@ -25,7 +26,6 @@ AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 OURS = (BalancedCheck, GaussianCheck, SparseVectorCheck)
 PACKAGES = ("expost", "numpy", "scipy")
 REASONS: Mapping[type, str] = {
-    PlannedStops: "planned stops: a run is stated as the cheapest of them that covers it",
     FixedOrder: "fixed order: the sum is read at one order",
     Mixture: "mixture of orders: the sum is read at several orders at once",
     HalfNormal: "half-normal mixture: the sum is read at all orders at once",
@@ -36,6 +36,13 @@ OTHER = (
     "the record and the outcome are not of the same run, or more was spent since; give the ledger of the search's "
     "odometer, before anything else is spent through it."
 )
+
+
+def reason_of(pledge: Pledge | None) -> str:
+    """What a pledge is, in words."""
+    if isinstance(pledge, PlannedStops):
+        return f"planned stops, {stated_by(pledge)}: a run is stated as the cheapest of them that covers it"
+    return REASONS.get(type(pledge), OWN_RULE)
 
 
 def outcome_facts(

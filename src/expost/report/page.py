@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from importlib import resources
 
-from expost.accounting.claim import Spent
-from expost.accounting.curve import Tabulated
+from expost.accounting.gaussian import gaussian_mu
 from expost.bill import Item, bill_total, by_part
 from expost.ledger import Fact
-from expost.report import charts, digits, meaning, words
+from expost.report import charts, digits, meaning, profile, words
 from expost.report.charts import safe
 from expost.report.facts import Facts
 
@@ -66,7 +65,7 @@ def banners(*, seeded: bool, missed: str, floating: bool) -> str:
     return "".join(f'<p class="banner {name}" role="alert"><b>{a}</b>{prose(b)}</p>' for a, b, name in told)
 
 
-def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: float = math.inf) -> str:
+def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: float = math.inf, more: str = "") -> str:
     """What (ε, δ) means in odds; ``pledged`` is the bound on the privacy loss itself, where there is one."""
     about = meaning.SUBJECTS[neighbours]
     loss, chance = meaning.reach(epsilon, delta, pledged)
@@ -80,7 +79,7 @@ def meaning_section(epsilon: float, delta: float, neighbours: str, pledged: floa
         html_table(("believed before", "may believe after"), guesses),
         f"</div><div><h3>Telling {about.told_apart}</h3>",
         html_table(("false alarms", "finds at most"), attacks),
-        "</div></div>",
+        f"</div></div>{more}",
     )
 
 
@@ -146,7 +145,7 @@ def _article(facts: Facts) -> str:
         figures=_figures(facts),
         told=(words.result(facts), words.price_paid(facts)),
     )
-    shared = f"{top}{_rungs(facts)}{_meaning(facts)}{_bill(facts)}"
+    shared = f"{top}{_rungs(facts)}{_meaning(facts)}{_most(facts)}{_bill(facts)}"
     return f'<article class="expost">{shared}{facts.job.sections(facts)}</article>'
 
 
@@ -203,17 +202,31 @@ def _rung(facts: Facts, place: int) -> str:
 
 
 def _meaning(facts: Facts) -> str:
+    mu = gaussian_mu(facts.spent.curve)
+    told = "" if mu is None else f"<p>{prose(meaning.trade_off(mu, meaning.SUBJECTS[facts.neighbours]))}</p>"
     if not math.isfinite(facts.epsilon):
-        return section("What the number means", f"<p>{safe(words.cost(facts))}</p>")
-    return meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.probabilistic)
+        return section("What the number means", f"<p>{safe(words.cost(facts))}</p>", told)
+    return meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.probabilistic, told)
+
+
+def _most(facts: Facts) -> str:
+    """The curve of the most that may be spent, beside how it is read."""
+    promise = profile.most_spent(facts)
+    if promise is None:
+        return ""
+    told = "".join(f"<p>{prose(each)}</p>" for each in profile.profile_reading(facts, promise))
+    chart = profile.profile_chart(promise, facts.delta)
+    return section("The most this could have cost", f'<div class="pair"><div>{chart}</div><div>{told}</div></div>')
 
 
 def _bill(facts: Facts) -> str:
     names = {**words.LOOKS, **facts.job.lines}
-    rows = [_item(item, _cost(facts, item.spent), names) for item in facts.bill]
+    rows = [_item(item, words.renyi_cost(facts, item.spent), names) for item in facts.bill]
     sums = by_part(facts.bill).items()
-    rows += [row(f"everything that read {words.part(part)}", "", "", _cost(facts, spent)) for part, spent in sums]
-    rows.append(row("together", "", "", _cost(facts, bill_total(facts.bill)), name="here"))
+    rows += [
+        row(f"everything that read {words.part(part)}", "", "", words.renyi_cost(facts, spent)) for part, spent in sums
+    ]
+    rows.append(row("together", "", "", words.renyi_cost(facts, bill_total(facts.bill)), name="here"))
     heads = ("what", "read", "times", "cost of each")
     return section("The bill", f"<p>{prose(words.pledged(facts))}</p>", html_table(heads, rows))
 
@@ -226,17 +239,6 @@ def _item(item: Item, cost: str, names: Mapping[str, str]) -> str:
     cells = (prose(words.part(item.entry.part)), str(item.count), prose(cost))
     first = f"<td>{safe(name)}<br/><small>{safe(told)}</small></td>"
     return f"<tr>{first}{''.join(f'<td>{each}</td>' for each in cells)}</tr>"
-
-
-def _cost(facts: Facts, spent: Spent) -> str:
-    """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
-    if facts.tabulated or isinstance(spent.curve, Tabulated):
-        return f"ε = {digits.price(spent.at(facts.order))} at α = {float(facts.order):g}"
-    told = []
-    for line in spent.curve.lines:
-        constant = f"ξ = {digits.price(float(line.xi))}, " if line.xi else ""
-        told.append(f"{constant}ρ = {digits.price(float(line.rho))}")
-    return " or ".join(told)
 
 
 def _plain(value: Fact) -> str:

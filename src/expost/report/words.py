@@ -2,6 +2,8 @@
 
 import math
 
+from expost.accounting.claim import Spent
+from expost.accounting.curve import Tabulated
 from expost.report import digits
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
@@ -99,13 +101,18 @@ def sure(facts: Facts) -> str:
 
 def ending(facts: Facts) -> str:
     """Why the run ended."""
-    taken, ahead, rung = len(facts.rungs), facts.ahead, facts.job.rung
-    if facts.ended is Ended.EXHAUSTED:
+    following = facts.ahead[0].epsilon if facts.ahead else None
+    return why_ended(facts.ended, len(facts.rungs), cap=facts.cap, following=following, rung=facts.job.rung)
+
+
+def why_ended(ended: Ended, taken: int, *, cap: float | None, following: float | None, rung: str) -> str:
+    """Why a run ended after this number of rungs; ``following`` is what the next one would have cost, if known."""
+    if ended is Ended.EXHAUSTED:
         return f"{rung} {taken} was the last"
-    if facts.ended is Ended.CAPPED and facts.cap is not None and ahead:
-        following = f"{rung} {taken + 1}, which would have cost ε = {price(ahead[0].epsilon)}"
-        return f"the cap of ε = {facts.cap:g} left no room for {following}"
-    return str(facts.ended.value)
+    if ended is Ended.CAPPED and cap is not None and following is not None:
+        refused = f"{rung} {taken + 1}, which would have cost ε = {price(following)}"
+        return f"the cap of ε = {cap:g} left no room for {refused}"
+    return str(ended.value)
 
 
 def last_checked(facts: Facts) -> str:
@@ -146,6 +153,17 @@ def cost(facts: Facts) -> str:
     if facts.pledge is None:
         return "No (ε, δ) statement covers this run: no rule for stating one was pledged before it."
     return "No (ε, δ) statement covers this run: its pledge makes no claim about what was spent."
+
+
+def renyi_cost(facts: Facts, spent: Spent) -> str:
+    """A Rényi bound for readers: ρ = 0.0005, or with its constant; at one order if some have no closed form."""
+    if facts.tabulated or isinstance(spent.curve, Tabulated):
+        return f"ε = {price(spent.at(facts.order))} at α = {float(facts.order):g}"
+    told = []
+    for line in spent.curve.lines:
+        constant = f"ξ = {price(float(line.xi))}, " if line.xi else ""
+        told.append(f"{constant}ρ = {price(float(line.rho))}")
+    return " or ".join(told)
 
 
 def covered(facts: Facts) -> str:

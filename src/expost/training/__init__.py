@@ -66,5 +66,4 @@ _ON_TORCH = {
 def __getattr__(name: str) -> Any:
     if name not in _ON_TORCH:
         raise AttributeError(f"expost.training has no {name}; its names are {', '.join(__all__)}.")
-    importlib.import_module("expost.training.torch.trainer")  # says what to install where torch is missing
     return getattr(importlib.import_module(_ON_TORCH[name]), name)

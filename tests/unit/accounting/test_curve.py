@@ -125,7 +125,10 @@ def test_crossing_lines_are_both_kept() -> None:
 
 
 def test_crossing_lines_are_asked_at_the_usual_orders() -> None:
-    assert highest(line(2, 0), line(0, 1)).orders == TABULATED
+    crossing = highest(line(2, 0), line(0, 1))
+
+    assert isinstance(crossing, Highest)
+    assert crossing.orders == TABULATED
 
 
 def test_a_table_beside_crossing_lines_takes_the_higher_line_at_every_order() -> None:

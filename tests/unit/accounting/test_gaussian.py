@@ -7,7 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_tail, lattice_rho
+from expost.accounting.curve import ZERO, Linear, Tabulated
+from expost.accounting.gaussian import gaussian_delta, gaussian_epsilon, gaussian_mu, gaussian_tail, lattice_rho
 
 LATTICE = 1e-12
 """What the theorem on integer noise is given: this much of δ, and this much of ε, relative and absolute."""
@@ -102,3 +103,19 @@ def test_no_more_coordinates_change_than_there_are() -> None:
     assert lattice_rho(Fraction(10), reach, 10**7) == reach / 14
     assert lattice_rho(Fraction(10), reach, 10**7 + 1) is None
     assert lattice_rho(Fraction(10), Fraction(9), 10**9) == Fraction(9, 14)
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 3), Fraction(1, 2), Fraction(2), Fraction(1, 10**40), Fraction(10**30, 7)])
+def test_mu_is_the_root_of_twice_the_profile_from_above(rho: Fraction) -> None:
+    mu = gaussian_mu(Linear(Fraction(0), Fraction(0), rho))
+
+    with mp.workdps(60):
+        oracle = mp.sqrt(2 * mp.mpf(rho.numerator) / rho.denominator)
+        assert mu is not None
+        assert oracle <= mu <= oracle * (1 + mp.mpf(2) ** -50)
+
+
+def test_a_curve_without_a_profile_has_no_mu_and_one_that_spends_nothing_has_none_to_speak_of() -> None:
+    assert gaussian_mu(ZERO) == 0
+    assert gaussian_mu(Linear(Fraction(0), Fraction(1))) is None
+    assert gaussian_mu(Tabulated.of([2.0], [1.0])) is None

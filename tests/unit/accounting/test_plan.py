@@ -7,7 +7,8 @@ import pytest
 
 from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import ORDERS, Tabulated
-from expost.accounting.plan import tightest_pledge
+from expost.accounting.descent import Descent
+from expost.accounting.plan import stated_by, tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
 from expost.accounting.pure import randomized_response_rdp
 from expost.errors import InvalidValue
@@ -33,6 +34,23 @@ def test_the_reason_names_the_winner_and_every_loser() -> None:
 
     assert reason.startswith("planned stops: ε averages 0.38")
     assert all(name in reason for name in ("7 stops", "mixture of orders", "fixed order", "half-normal mixture"))
+
+
+@pytest.mark.parametrize(
+    ("stops", "words"),
+    [
+        (LADDER[:2], "stated by the Gaussian profile"),
+        ([PURE], "stated by one Rényi order"),
+        (
+            [Descent(Fraction(1, 10), Fraction(4)).promise(steps) for steps in (50, 100)],
+            "stated by the distribution of the privacy loss",
+        ),
+        ([PURE, *LADDER[:2]], "stated by one Rényi order (1 of them) and the Gaussian profile (2 of them)"),
+    ],
+    ids=["Gaussian", "order", "kinds", "two"],
+)
+def test_what_states_the_stops_is_said_in_words(stops: list[Promise], words: str) -> None:
+    assert stated_by(PlannedStops(tuple(stops), DELTA)) == words
 
 
 def test_one_stop_is_not_called_stops() -> None:

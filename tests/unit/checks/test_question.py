@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from expost.checks.gaussian import GaussianCheck
-from expost.checks.question import FINEST, CentredSum, PublicCount, accuracy_threshold, as_typed
+from expost.checks.question import FINEST, CentredSum, PublicCheck, PublicCount, accuracy_threshold, as_typed
 from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, ScriptedNoise
 from expost.numerics import Real
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from tests.unit.examples import ADD, NONE, REPLACE, budget, distances, l1, largest
 
 Scores = Floats
@@ -244,3 +245,16 @@ def test_a_question_under_a_relation_in_words_is_refused() -> None:
 @pytest.mark.parametrize("question", [CentredSum(own, Fraction(1, 2), ADD), PublicCount(own, Fraction(1, 2), 10, ADD)])
 def test_scores_are_whole_unless_a_resolution_is_given(question: Ask) -> None:
     assert question.resolution == 1
+
+
+@pytest.mark.parametrize(("candidate", "passed"), [(3, False), (4, True)])
+def test_the_verdict_is_that_of_the_rule(candidate: int, passed: bool) -> None:
+    check: PublicCheck[int] = PublicCheck(lambda value: value > 3)
+
+    assert check.verdict(candidate) == Verdict(passed)
+
+
+def test_a_public_verdict_has_no_noise_to_report() -> None:
+    verdict = PublicCheck[int](lambda value: True).verdict(0)
+
+    assert (verdict.margin, verdict.std) == (None, None)

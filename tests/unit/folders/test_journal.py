@@ -22,8 +22,8 @@ from expost.mechanisms import Gaussian
 from expost.noise import Integers, SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
+from expost.receipts.costs import item_out
 from expost.receipts.journal import Kept, opening_line, read_journal
-from expost.receipts.notation import item_out
 from expost.release import Past
 from tests.unit.commands import run
 from tests.unit.examples import budget, counts, line, one_sentence, people

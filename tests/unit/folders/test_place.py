@@ -1,14 +1,16 @@
 """A path is resolved once, and what is not a release of ours is never replaced."""
 
+import ctypes
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from expost.errors import ExpostError, InvalidValue
-from expost.folders.place import Place, is_release
+from expost.folders.place import Place, exchange, is_release
 from tests.unit.examples import one_sentence
-from tests.unit.folders.examples import older_release
+from tests.unit.folders.examples import can_exchange, older_release
 
 
 def refusal(folder: Path, *apart: Path) -> str:
@@ -108,3 +110,44 @@ def test_a_mount_point_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(os.path, "ismount", lambda path: True)
 
     assert "mount point" in refusal(older_release(tmp_path / "out"))
+
+
+def two(here: Path) -> tuple[Path, Path]:
+    """Two folders that can be told apart."""
+    for name in ("one", "other"):
+        (here / name).mkdir()
+        (here / name / "file").write_text(name, encoding="utf-8")
+    return here / "one", here / "other"
+
+
+def held(folder: Path) -> str:
+    """Which of the two it was."""
+    return (folder / "file").read_text(encoding="utf-8")
+
+
+@can_exchange
+def test_two_folders_change_places(tmp_path: Path) -> None:
+    one, other = two(tmp_path)
+
+    assert exchange(one, other)
+
+    assert (held(one), held(other)) == ("other", "one")
+
+
+def test_a_folder_stays_where_it_is_if_the_other_is_missing(tmp_path: Path) -> None:
+    one, other = two(tmp_path)
+
+    assert not exchange(one, tmp_path / "missing")
+
+    assert (held(one), held(other)) == ("one", "other")
+
+
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_a_system_without_the_call_says_so(system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = two(tmp_path)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+
+    assert not exchange(one, other)
+
+    assert (held(one), held(other)) == ("one", "other")

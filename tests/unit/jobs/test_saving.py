@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from torch import nn
 
 from expost.accounting.pledge import PlannedStops
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.cli import main
 from expost.errors import ExpostError, LedgerConflict
 from expost.jobs import audit as check
@@ -30,7 +30,7 @@ from expost.training.torch.trainer import Trainer
 from expost.training.tune import tune
 from expost.training.tuned import Tuned
 from tests.unit.examples import ADD, Says, one_sentence, people, rehearsal
-from tests.unit.jobs.searches.examples import CHECKS, LADDER, ONES, run
+from tests.unit.jobs.searches import CHECKS, LADDER, ONES, run
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, trained
 from tests.unit.report.examples import run as synthesis
@@ -140,7 +140,7 @@ def test_a_module_of_another_trainer_is_refused_though_it_cost_the_same(tmp_path
     with pytest.raises(LedgerConflict) as refused:
         save_module(made_by, another, tmp_path / "out")
     with pytest.raises(LedgerConflict, match="another trainer"):
-        made_by.require_released(another.module)
+        made_by.run.require_released(another.module)
 
     assert one_sentence(refused.value)
     save_module(made_by, stage, tmp_path / "out")

@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 import pytest
 
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import InvalidValue, LedgerConflict
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger

@@ -13,7 +13,7 @@ from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Highest, Tabulated
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
 from expost.jobs import audit as check
-from expost.receipts.notation import curve_in, curve_out, pledge_in, pledge_out
+from expost.receipts.costs import curve_in, curve_out, pledge_in, pledge_out
 from expost.receipts.receipt import receipt
 from expost.search import Ended
 from tests.unit.examples import line
@@ -85,6 +85,7 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a smaller ε": lambda found: found["statement"].update(epsilon=found["statement"]["epsilon"] * 0.99),
     "a smaller loss": lambda found: found["statement"].update({"probabilistic epsilon": found["statement"]["epsilon"]}),
     "no bound on the loss": lambda found: found["statement"].pop("probabilistic epsilon"),
+    "a μ for noise that is not Gaussian": lambda found: found["statement"].update({"gaussian mu": 9.0}),
     "no ε": lambda found: found["statement"].update(epsilon=None),
     "a smaller δ": lambda found: found["statement"].update(delta=1e-9),
     "another notion": lambda found: found["statement"].update(notion="pure"),

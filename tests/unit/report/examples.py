@@ -8,8 +8,8 @@ import numpy as np
 
 from expost.jobs.finetuning.report import HeadJob
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
-from expost.jobs.synthesis.climbing import Synthesis, synthesise
+from expost.jobs.job import Result
+from expost.jobs.synthesis.procedure import Synthesis, synthesise
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import TableJob, table_facts
 from expost.judge import Balanced, OnPublic

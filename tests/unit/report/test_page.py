@@ -198,3 +198,15 @@ def test_an_axis_has_a_few_round_numbers(low: float, high: float) -> None:
 
     assert 3 <= len(ticks) <= 9
     assert low <= ticks[0] <= ticks[-1] <= high
+
+
+def test_a_bill_of_gaussian_steps_is_also_told_in_the_terms_of_the_field() -> None:
+    told = facts()
+    curve = Linear(Fraction(0), Fraction(1, 20), Fraction(2, 25))
+
+    alike = replace(told, spent=Spent(curve))
+
+    assert "satisfies μ-Gaussian differential privacy with μ = 0.401, ex post" in said(render(alike))
+    assert "μ-Gaussian" in said(render(replace(alike, epsilon=AdpEpsilon(math.inf), pledge=None)))
+    assert "μ-Gaussian" not in said(render(told))
+    assert "μ-Gaussian" not in said(render(replace(told, spent=Spent(Linear(Fraction(0), Fraction(1, 20))))))

@@ -15,7 +15,7 @@ from torch import nn
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import Linear
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import SpentCheck
 from expost.judge import OnPublic
 from expost.ledger import Fact

@@ -2,6 +2,6 @@
 
 from expost.jobs.finetuning.procedure import rebuild_training
 from expost.jobs.finetuning.report import HeadJob
-from expost.jobs.kind import JobKind
+from expost.jobs.job import JobKind
 
 FINETUNING = JobKind({HeadJob.kind: rebuild_training}, command="expost.jobs.finetuning.command")

@@ -10,11 +10,10 @@ from expost.folders.journal import Journal
 from expost.jobs.finetuning.prices import METHODS, HeadSettings, head_recipe, method_of
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.noise import Noise
 from expost.report.facts import Reading
 from expost.terminal.ending import plainly, release
-from expost.terminal.live import Screen
 from expost.terminal.options import (
     RELEASING,
     Option,
@@ -26,6 +25,7 @@ from expost.terminal.options import (
     options,
     public_file,
 )
+from expost.terminal.screen import Screen
 from expost.training.head.gradient import FloatSums
 from expost.training.head.score import Classifier
 from expost.training.schedule import Epsilon

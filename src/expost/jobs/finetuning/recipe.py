@@ -9,6 +9,7 @@ from typing import final
 from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent, noise_multiplier
+from expost.accounting.plan import stated_by
 from expost.accounting.pledge import PlannedStops
 from expost.jobs.finetuning.wanted import Shape, Training, Wanted
 from expost.noise import Noise
@@ -20,8 +21,7 @@ from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Adam, Optimizer
 from expost.training.head.score import Classifier
-from expost.training.schedule import Epsilon, Releases, Schedule, release_order
-from expost.training.steps import Steps
+from expost.training.schedule import Epsilon, Releases, Schedule, Steps, release_order
 
 
 @final
@@ -134,9 +134,11 @@ class TrainingPlan:
 
     @property
     def reason(self) -> str:
-        """How δ is divided."""
-        stops = len(self.pledge.table)
-        return f"planned stops: δ is split evenly over the {stops} of them" if stops > 1 else "one stop is planned"
+        """How δ is divided, and what states the stops."""
+        stops, by = len(self.pledge.table), stated_by(self.pledge)
+        if stops == 1:
+            return f"one stop is planned, {by}"
+        return f"planned stops, {by}: δ is split evenly over the {stops} of them"
 
 
 def plan_training(recipe: Wanted) -> TrainingPlan:

@@ -103,6 +103,8 @@ def _quietly(run: Callable[[], T]) -> T:
         failure = type(refused)(str(refused))
     except KeyboardInterrupt:
         failure = KeyboardInterrupt("interrupted while the records were read.")
-    except Exception:  # noqa: BLE001  whatever it is, what it says may tell how many records there are
+    except SystemExit:
+        failure = SystemExit("stopped while the records were read.")
+    except BaseException:  # noqa: BLE001  whatever it is, it may show records; a panic of polars is not an Exception
         failure = Unreadable("the records could not be read; check the arrays, and that they fit into memory.")
     raise failure

@@ -9,19 +9,18 @@ from numpy.typing import ArrayLike
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue, NotDisjoint
-from expost.jobs.budget import capped
+from expost.jobs.finetuning.facts import head_commitment, head_facts
 from expost.jobs.finetuning.prices import HeadSettings, head_recipe
 from expost.jobs.finetuning.recipe import fine_tune, plan_training
 from expost.jobs.finetuning.records import SAME, Hidden, shown
-from expost.jobs.finetuning.report import head_commitment, head_facts
 from expost.jobs.finetuning.wanted import Shape
-from expost.jobs.result import Result
+from expost.jobs.job import Result, capped
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.private import Private, Split, split
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
 from expost.report.facts import Reading
 from expost.search import Line

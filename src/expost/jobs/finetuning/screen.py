@@ -8,8 +8,7 @@ from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
 from expost.report.digits import margin, price, small
 from expost.report.facts import Reading
-from expost.terminal.live import VERDICTS, paragraph
-from expost.terminal.looks import look_cells, look_heads, look_words
+from expost.terminal.screen import VERDICTS, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.training.head.full_batch import STEPS, multiplier
 from expost.training.schedule import epoch

@@ -1,29 +1,28 @@
-"""Trained torch modules: what a report says of them, and of no other job."""
+"""Trained torch modules: what a report says of them, and of no other job, and their folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import PlannedStops, Pledge
-from expost.checks.public import PublicCheck
+from expost.jobs.job import save_facts
 from expost.ladder import Rung
-from expost.ledger import Entry, MemoryLedger
 from expost.looks import planned_looks
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
-from expost.report.outcomes import OURS, REASONS, outcome_facts, require_on_record
+from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
 from expost.report.page import computed_with, covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
-from expost.training.steps import CARRIED
 
 if TYPE_CHECKING:
     from expost.training.torch.course import Announced, Found
     from expost.training.torch.trainer import Trainer
+
 
 OPEN = "Open to anyone: all weights that were released on the way, and the optimiser's memory beside them."
 FROZEN = (
@@ -130,16 +129,16 @@ class ModuleJob:
 
 def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") -> Facts:
     """What a report tells of a trainer's run: ``found`` is what ``until`` or a callback came to, or the last stage."""
-    announced = trainer.announced
+    announced = trainer.run.announced
     judge, goal = announced.judge, announced.goal
     outcome = found
     if not isinstance(outcome, Outcome):
         outcome = Outcome(outcome.release, Ended.EXHAUSTED, outcome.history, trainer.ledger)
-    ledger = trainer.ledger if not trainer.earlier else whole_record(trainer, seeded=outcome.release.seeded)
+    ledger = announced.whole_record(trainer.ledger, trainer.earlier, seeded=outcome.release.seeded)
     course, planned = announced.course, announced.course.releases.rungs
     earlier = _behind(course.releases.schedule.steps, ledger) - len(outcome.history)
     neighbours = require_on_record(outcome, ledger)
-    trainer.require_released(outcome.release.value)
+    trainer.run.require_released(outcome.release.value)
     told = outcome_facts(
         outcome,
         ledger,
@@ -152,10 +151,10 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         confidence=judge.confidence if isinstance(judge, OURS) else None,
         looks=planned_looks(course.descent, course.releases, judge),
         stops=_stops(outcome.pledge, planned),
-        reason=REASONS[PlannedStops],
+        reason=reason_of(outcome.pledge),
         neighbours=neighbours.value,
         because=announced.because,
-        cap=announced.cap,
+        cap=course.cap,
         packages=("torch", "opacus"),
     )
     taken = zip(told.rungs, planned[earlier:], strict=False)
@@ -174,40 +173,12 @@ def module_commitment(announced: "Announced") -> Commitment:
         confidence=judge.confidence if isinstance(judge, OURS) else None,
         check=CheckOnRecord.of(judge),
         neighbours=course.descent.neighbours.value,
-        cap=announced.cap,
+        cap=course.cap,
         pledge=pledge,
-        reason=REASONS[PlannedStops],
+        reason=reason_of(pledge),
         stops=_stops(pledge, course.releases.rungs),
         looks=planned_looks(course.descent, course.releases, judge),
     )
-
-
-def whole_record(trainer: "Trainer", *, seeded: bool) -> MemoryLedger:
-    """The record of a run that was resumed, with what earlier processes paid step by step.
-
-    For the process itself that is one line for each part, which nobody could work out again.
-    """
-    descent, judge = trainer.announced.course.descent, trainer.announced.judge
-    ledger, whole = trainer.ledger, MemoryLedger()
-    steps = descent.facts(trainer.announced.course.releases.rungs[0].budget)
-    if ledger.pledged is not None:
-        whole.pledge(ledger.pledged)
-    for paid in trainer.earlier:
-        neighbours = descent.neighbours.value
-        if paid.steps:
-            facts = {**steps, "steps": paid.steps}
-            entry = Entry(descent.name, paid.part, neighbours, seeded, descent.floating, facts)
-            promise = descent.descent.promise(paid.steps)  # as it was billed, and equal to what is billed now
-        else:
-            assert not isinstance(judge, PublicCheck)  # one that reads nothing is on no bill
-            entry, promise = Entry(judge.name, paid.part, neighbours, seeded, False, judge.facts()), paid.promise
-        _put(whole, entry, promise.as_spent(), paid.times)
-    for entry, spent, count in ledger.lines:
-        if entry.what != CARRIED:
-            _put(whole, entry, spent, count)
-    for hold in ledger.held:
-        whole.hold(hold.entry, hold.promise)
-    return whole
 
 
 def _stops(pledge: Pledge | None, planned: Sequence[Rung]) -> tuple[PlannedStop, ...]:
@@ -217,11 +188,6 @@ def _stops(pledge: Pledge | None, planned: Sequence[Rung]) -> tuple[PlannedStop,
     return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
 
-def _put(ledger: MemoryLedger, entry: Entry, spent: Spent, count: int) -> None:
-    for _ in range(count):
-        ledger.capture(ledger.hold(entry, Promise(spent.curve)), spent)
-
-
 def _behind(planned: tuple[int, ...], ledger: ReadableLedger) -> int:
     """How many releases of the plan have all their steps on record; those that were lost are billed, and count."""
     taken = sum(int(entry.facts.get("steps", 0)) * count for entry, _, count in ledger.lines)
@@ -229,7 +195,7 @@ def _behind(planned: tuple[int, ...], ledger: ReadableLedger) -> int:
 
 
 def _job(trainer: "Trainer", module: object, earlier: int) -> ModuleJob:
-    course, goal = trainer.announced.course, trainer.announced.goal
+    course, goal = trainer.run.announced.course, trainer.run.announced.goal
     descent, settings = course.descent.descent, course.descent.settings
     return ModuleJob(
         module=type(module).__name__,
@@ -244,3 +210,23 @@ def _job(trainer: "Trainer", module: object, earlier: int) -> ModuleJob:
         resolution=1 if goal is None else goal.score.resolution,
         earlier=earlier,
     )
+
+
+def save_module(
+    trainer: "Trainer",
+    found: "Found",
+    folder: Path,
+    *,
+    title: str = "Module",
+    overwrite: bool = False,
+) -> None:
+    """Write the module's weights, the report and the receipt into a new folder, all or nothing.
+
+    ``found`` is what the trainer's ``until`` or a callback came to, or the last stage of ``releases``. ``model.pt``
+    holds the tensors of the module's state by their names, for ``torch.load(..., weights_only=True)``.
+    """
+    from expost.training.torch.checkpoint import save_weights  # noqa: PLC0415  whoever has a trainer has torch
+
+    facts = of_training(trainer, found, title=title)
+    module = found.release.value
+    save_facts(facts, lambda fresh: save_weights(module, fresh / "model.pt"), folder, overwrite=overwrite)

@@ -1,6 +1,6 @@
 """Synthetic tables: from a private table to one that may be published."""
 
-from expost.jobs.kind import JobKind
+from expost.jobs.job import JobKind
 from expost.jobs.synthesis.procedure import rebuild_synthesis
 from expost.jobs.synthesis.report import TableJob
 

@@ -1,27 +1,144 @@
-"""A synthetic table's run put together again from the settings of its receipt, without its data."""
+"""The procedure of a synthetic table: marginals selected, then refined until it passes; and the same from a receipt."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, final
 
+from expost.accounting.plan import Plan
 from expost.errors import Unreadable
-from expost.jobs.synthesis.recipe import THOUSANDTHS
-from expost.mechanisms.brownian import Brownian
-from expost.mechanisms.gaussian import Gaussian
-from expost.receipts.notation import budget_in, items, table, text, whole
+from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
+from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.gaussian import Gaussian, Measurement
+from expost.noise import Floats, Noise
+from expost.numerics import up
+from expost.odometer import Odometer
+from expost.private import Private, Split
+from expost.receipts.costs import BUDGET, budget_in
+from expost.receipts.notation import items, record, text, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
+from expost.release import Past
+from expost.search import Line, Outcome, search
+from expost.tabular.apart import require_apart
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model.graphical import Measured, fit, record_count
+from expost.tabular.model.junction import Junction
+from expost.tabular.score import Candidate
 from expost.tabular.selection import SpanningTree, affordable, queries
+from expost.tabular.table import Table
 
+Progress: TypeAlias = Callable[[str], None]
+"""Hears what is being done."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Synthesis:
+    """A finished job: the outcome of the search, and what was released on the way to it."""
+
+    recipe: TableRecipe
+    plan: Plan
+    outcome: Outcome[Candidate]
+    measured: Mapping[Clique, Floats]
+    std: float
+    held: float
+    """About how many records were held out, estimated from released counts."""
+
+
+class Builder:
+    """Turns the estimates so far into a candidate: fit, draw rows, learn. Sees released values only."""
+
+    def __init__(
+        self, recipe: TableRecipe, marginals: Marginals, ones: Measurement, noise: Noise, tell: Progress
+    ) -> None:
+        self._recipe, self._marginals, self._noise, self._tell = recipe, marginals, noise, tell
+        place = {name: index for index, name in enumerate(recipe.schema.names)}
+        self._cliques = [tuple(place[name] for name in clique) for clique in marginals.cliques]
+        self._junction = Junction.of(tuple(recipe.schema.domain.values()), self._cliques)
+        singles = recipe.selection.alone().apart(ones.values)
+        self._ones = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
+        self.newest: Estimate | None = None
+        self.records = 1.0
+
+    def __call__(self, estimates: tuple[Estimate, ...]) -> Candidate:
+        """The candidate of this rung."""
+        recipe, self.newest = self._recipe, estimates[-1]
+        values = self._marginals.apart(self.newest.values).values()
+        variance = up(1 / self.newest.precision)
+        pairs = [Measured(c, v, variance) for c, v in zip(self._cliques, values, strict=True)]
+        self._tell("fitting the model")
+        model = fit(self._junction, [*self._ones, *pairs])
+        self.records = record_count([*self._ones, *pairs])
+        self._tell("drawing a synthetic table")
+        rows = recipe.rows or max(1, round(self.records / float(1 - recipe.held)))
+        codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
+        table = Table(recipe.schema, codes)
+        self._tell("learning from it")
+        candidate = Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
+        if recipe.held:
+            require_apart(recipe.question().score, candidate)
+        return candidate
+
+
+def synthesise(
+    parts: Split[Table],
+    recipe: TableRecipe,
+    chosen: Plan,
+    *,
+    odometer: Odometer,
+    noise: Noise,
+    on_step: Callable[[Line, float], None] | None = None,
+    on_progress: Progress | None = None,
+) -> Synthesis:
+    """Select marginals, then refine them until a table drawn from them is accurate enough.
+
+    ``on_step`` is told each rung and about how many records are held out.
+    """
+    tell: Progress = on_progress or (lambda text: None)
+    tell("selecting columns to measure together")
+    ones, cliques = _select(parts.train, recipe, odometer, noise)
+    marginals = recipe.selection.marginals(cliques)
+    builder = Builder(recipe, marginals, ones, noise, tell)
+    odds = float(recipe.held / (1 - recipe.held))
+    outcome = search(
+        parts,
+        Brownian(Gaussian(marginals.statistic)),
+        recipe.rungs,
+        builder,
+        recipe.judge(),
+        noise=noise,
+        odometer=odometer,
+        on_step=None if on_step is None else lambda line: on_step(line, builder.records * odds),
+    )
+    assert builder.newest is not None  # the search has released something
+    measured = marginals.apart(builder.newest.values)
+    return Synthesis(recipe, chosen, outcome, measured, builder.newest.std, builder.records * odds)
+
+
+def _select(
+    train: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
+) -> tuple[Measurement, tuple[Clique, ...]]:
+    """Each column alone, then the tree; both billed to the training part."""
+    alone = recipe.selection.alone()
+    ones = odometer.spend(Gaussian(alone.statistic), train, recipe.selection.half, Past(), noise).value
+    measured = {clique[0]: values for clique, values in alone.apart(ones.values).items()}
+    tree = odometer.spend(recipe.selection.tree(measured), train, recipe.selection.half, Past(), noise).value
+    return ones, queries(recipe.schema.domain, recipe.target, tree)
+
+
+OWN = ("rows", "schema", "selection", "measured")
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 """Steps to 1 of a record's score, by what is measured."""
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
     """Each column alone and a tree of pairs, then the pairs ever finer; all from the schema and the target."""
-    schema = table(told.found["schema"])
+    schema = record(told.found["schema"], ("sha256", "columns", "sizes"))
+    text(schema["sha256"])
+    whole(told.found["rows"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))
-    half, neighbours = budget_in(told.found["selection"]), told.neighbours
+    half, neighbours = budget_in(record(told.found["selection"], BUDGET)), told.neighbours
     if len(domain) < len(names):
         raise Unreadable("the receipt names a column twice; it was changed.")
     edges = affordable(domain, told.asked.target)
@@ -29,7 +146,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     tree = SpanningTree({}, edges, neighbours)
     pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure])
+    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure], OWN)
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:

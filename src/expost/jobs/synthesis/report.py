@@ -9,11 +9,11 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
-from expost.jobs.synthesis.climbing import Synthesis
 from expost.jobs.synthesis.comparison import Comparison, alone, comparison_section, joint
+from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
-from expost.receipts.commitment import Commitment
-from expost.receipts.notation import budget_out
+from expost.receipts.costs import budget_out
+from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.charts import safe

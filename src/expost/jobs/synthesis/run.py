@@ -8,11 +8,9 @@ from typing import Any, final
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import SchemaMismatch
-from expost.jobs.budget import capped
-from expost.jobs.result import Result
-from expost.jobs.synthesis.climbing import Progress, synthesise
-from expost.jobs.synthesis.prices import StatedLadder, table_recipe
-from expost.jobs.synthesis.public import OnPublicTable
+from expost.jobs.job import Result, capped
+from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
+from expost.jobs.synthesis.procedure import Progress, synthesise
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, Score, TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import table_commitment, table_facts
 from expost.judge import BALANCED, Judge
@@ -21,7 +19,7 @@ from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.private import Private, Split, split
-from expost.receipts.commitment import Commitment
+from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
 from expost.report.facts import Reading
 from expost.search import Line

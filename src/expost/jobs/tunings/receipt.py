@@ -1,25 +1,34 @@
-"""The receipt of a tuning, whose statement is that of private selection, and its audit."""
+"""The receipt of a tuning, whose statement is that of private selection, its folder and its audit."""
 
 import math
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.private_selection import SelectionBill, Statement, TruncatedNegativeBinomial
 from expost.errors import Unreadable
-from expost.jobs.tunings.report import MADE, TuningFacts
+from expost.folders.claim import deliver
+from expost.jobs.tunings.report import MADE, TuningFacts, of_tuning, tuning_page
 from expost.receipts.audit import Audit
-from expost.receipts.commitment import digest, digest_faults
-from expost.receipts.notation import finite, fraction, number, table, tables, text, truth
+from expost.receipts.notation import finite, fraction, items, number, record, table, text, truth
+from expost.receipts.receipt import digest, digest_faults, receipt_text
 from expost.report.facts import ROUNDING
 from expost.report.words import NOT_PRIVATE, RELATIONS
 from expost.text import Json
-from expost.training.tuned import Contest
+from expost.training.head.score import Classifier
+from expost.training.tuned import Contest, Tuned
 
 FORMAT = "expost receipt of private selection 2"
 NOTION = "approximate ex-post, by private selection; no Rényi bound is claimed"
 MOST_CONFIGURATIONS = 10**4
 FIXED = ("made", "neighbours", "asked", "selection")
 """The parts of a receipt that are known before data is read."""
+
+PARTS = (
+    "warning", "format", "title", "statement", "seeded", "floating", *FIXED, "pledged", "ended", "score", "released",
+    "versions",
+)  # fmt: skip
+"""All of them; without a seed there is no warning."""
 
 PRICES = (
     "the ε and the δ of one run of each configuration are taken at their word: they are what whoever wrote it claims."
@@ -81,7 +90,10 @@ def recompute(found: Mapping[str, Json], pledged: str | None = None) -> Audit:
 
     Uses: private selection; private selection, approximate.
     """
-    contest, ended, _ = _contest(found), table(found["ended"]), truth(found["floating"])
+    record({**found, "warning": None}, PARTS)
+    contest, ended, _ = _contest(found), record(found["ended"], ("reached", "configuration")), truth(found["floating"])
+    for name in (found["title"], found["released"], *table(found["versions"]).values()):
+        text(name)
     best = None if ended["configuration"] is None else text(ended["configuration"])
     if best is not None and best not in contest.names:
         return Audit(math.inf, ("the configuration that is shown is not one of those that were run.",), (PRICES,))
@@ -91,19 +103,19 @@ def recompute(found: Mapping[str, Json], pledged: str | None = None) -> Audit:
 
 
 def _contest(found: Mapping[str, Json]) -> Contest:
-    fields = table(found["selection"])
-    listed_out = tables(fields["configurations"])
+    fields = record(found["selection"], ("eta", "gamma", "held", "configurations"))
+    listed_out = [record(each, ("name", "epsilon", "delta")) for each in items(fields["configurations"])]
     names = tuple(text(each["name"]) for each in listed_out)
     if not len(set(names)) == len(names) <= MOST_CONFIGURATIONS:
         raise Unreadable("two configurations of the receipt have the same name, or there are too many of them.")
     prices = tuple(Statement(AdpEpsilon(number(each["epsilon"])), number(each["delta"])) for each in listed_out)
     law = TruncatedNegativeBinomial(number(fields["eta"]), number(fields["gamma"]))
-    at_least = number(table(found["asked"])["score"])
+    at_least = number(record(found["asked"], ("score",))["score"])
     return Contest(names, SelectionBill(law, prices), at_least, fraction(fields["held"]), text(found["neighbours"]))
 
 
 def _differences(found: Mapping[str, Json], spent: Statement) -> Iterator[str]:
-    statement = table(found["statement"])
+    statement = record(found["statement"], ("epsilon", "delta", "notion", "neighbours"))
     epsilon, delta = number(statement["epsilon"]), number(statement["delta"])
     if not math.isclose(epsilon, spent.epsilon, rel_tol=ROUNDING):
         yield f"the receipt states ε = {epsilon:.6g}; its configurations lead to ε = {spent.epsilon:.6g}."
@@ -122,7 +134,22 @@ def _ending(found: Mapping[str, Json], contest: Contest, best: str | None) -> It
         yield "the run that is shown did not come to the score that was asked for."
     if best is None and found["score"] is not None:
         yield "the receipt shows the score of a run that is not shown."
-    if truth(found["seeded"]) is not (found.get("warning") == NOT_PRIVATE):
+    if found.get("warning", NOT_PRIVATE) != NOT_PRIVATE or truth(found["seeded"]) is not ("warning" in found):
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
     if not 0 < contest.held < 1:
         yield "the share that was held out does not lie between 0 and 1."
+
+
+def save_tuned(tuned: Tuned[object], folder: Path, *, title: str = "Tuning", overwrite: bool = False) -> None:
+    """Write the report and the receipt of a tuning into a new folder, and the head if it made one.
+
+    Any other value is the caller's to keep.
+    """
+    facts, value = of_tuning(tuned, title=title), tuned.value
+
+    def put(fresh: Path) -> None:
+        if isinstance(value, Classifier):
+            value.save(fresh / "model.npz")
+
+    receipt, report = receipt_text(tuning_receipt(facts)), tuning_page(facts)
+    deliver(folder, put, receipt=receipt, report=report, overwrite=overwrite)

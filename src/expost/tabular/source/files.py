@@ -1,20 +1,94 @@
-"""Rows out of files, queries and relations.
+"""Rows out of files, queries and relations, by DuckDB on a short leash: no extensions, and no reach beyond the files.
 
 DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
 """
 
-from collections.abc import Iterator, Sequence
+import atexit
+import os
+import platform
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import final
 
 import duckdb
-from duckdb import DuckDBPyRelation
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from expost.errors import InvalidValue, Unreadable
 from expost.tabular.source.delimited import Delimited
-from expost.tabular.source.engine import confined, connection, literal
+
+MARK = "expost-spill"
+WILDCARDS = re.compile(r"[*?\[]")
+
+
+def connection() -> DuckDBPyConnection:
+    """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
+
+    DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
+    told otherwise; here they go into a folder that only the owner of the process can enter.
+    """
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "python_enable_replacements": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "temp_directory": str(_spill(os.getpid())),
+        },
+    )
+
+
+def confined(paths: Iterable[Path]) -> DuckDBPyConnection:
+    """The same, where SQL can read these files and reach nothing else, and cannot change that."""
+    home = connection()
+    names = ", ".join("'" + str(path.absolute()).replace("'", "''") + "'" for path in paths)
+    home.execute(f"SET allowed_paths = [{names}]")
+    home.execute("SET enable_external_access = false")
+    home.execute("SET lock_configuration = true")
+    return home
+
+
+def literal(path: Path) -> str:
+    """A path in which DuckDB finds no pattern: ``[2024]/a.parquet`` would otherwise read ``2/a.parquet``."""
+    return WILDCARDS.sub(lambda found: f"[{found[0]}]", str(path))
+
+
+@cache
+def _spill(process: int) -> Path:
+    """A folder of this process, gone when it ends; those that killed processes left behind go too."""
+    here = f"{MARK}-{re.sub(r'[^A-Za-z0-9]', '', platform.node())}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{here}*"):
+        if _abandoned(left, here):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{here}{process}-"))
+    atexit.register(_remove, folder, process)
+    return folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # a fork that ends must not take the folder from its parent
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _abandoned(folder: Path, here: str) -> bool:
+    """Whether the folder was ours, made on this machine by a process that no longer runs."""
+    number = folder.name.removeprefix(here).partition("-")[0]
+    try:
+        if os.name != "posix" or not number.isdigit() or folder.lstat().st_uid != os.getuid():
+            return False
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
 
 CHUNK = 2**16
 """Rows handed over at a time."""
@@ -22,7 +96,9 @@ CHUNK = 2**16
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 QUERY = "duckdb:"
-ZONED = "WITH TIME ZONE"
+ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
+MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
+"""Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
 
 
 @final
@@ -30,16 +106,16 @@ ZONED = "WITH TIME ZONE"
 class Rows:
     """A relation of DuckDB."""
 
-    neighbours: DuckDBPyRelation
+    relation: DuckDBPyRelation
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.neighbours.columns)
+        return tuple(self.relation.columns)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time, all from one run."""
-        kinds = dict(zip(self.names, map(str, self.neighbours.types), strict=True))
-        rows = self.neighbours.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
+        kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
+        rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
 
@@ -78,9 +154,9 @@ def from_file(path: Path) -> Rows | Delimited:
 def _plain(name: str, kind: str) -> duckdb.Expression:
     """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone."""
     column = duckdb.ColumnExpression(name)
-    if kind == f"TIMESTAMP {ZONED}":
+    if kind in MOMENTS:
         return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED in kind else column
+    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) else column
 
 
 def _quoted(sql: str) -> Iterator[str]:

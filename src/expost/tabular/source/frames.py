@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +15,13 @@ from duckdb import DuckDBPyRelation
 
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
-from expost.tabular.source.engine import connection
-from expost.tabular.source.files import CHUNK
+from expost.tabular.source.files import CHUNK, connection
 from expost.tabular.table import Kind
+
+EPOCH = datetime(1970, 1, 1)
+MICROSECONDS = 86400 * 10**6
+PER_DAY = {"s": 86400, "ms": 86400 * 10**3, "us": MICROSECONDS, "ns": 86400 * 10**9}
+"""In the units that times are held in."""
 
 
 class Format(Enum):
@@ -59,7 +63,7 @@ class Frame:
         """The values of these columns, a chunk of rows at a time."""
         for start in range(0, len(self.frame), CHUNK):
             part = self.frame[start : start + CHUNK]
-            yield [part.get_column(name).to_list() for name in names]
+            yield [_values(part.get_column(name)) for name in names]
 
 
 def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
@@ -94,6 +98,36 @@ def write_table(path: Path | str, table: object, format: Format | None = None) -
             raise NotInstalled("writing a pandas frame as Parquet needs pyarrow; install it, or write CSV.") from None
 
 
+def _values(column: nw.Series[Any]) -> list[object]:
+    """The values as Python has them.
+
+    At a day or a time that Python's calendar lacks polars and Arrow fail. Both hold them as numbers since 1970, in UTC.
+    """
+    kind, own = column.dtype, column.implementation in (nw.Implementation.POLARS, nw.Implementation.PYARROW)
+    if own and isinstance(kind, nw.Date):
+        return [_day(number) for number in column.cast(nw.Int32).to_list()]
+    if own and isinstance(kind, nw.Datetime):
+        return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
+    return column.to_list()
+
+
+def _day(number: int | None) -> date | str | None:
+    """The day that comes this number of days after 1970 began; a text where no calendar has it."""
+    found = _moment(number, 1)
+    return found.date() if isinstance(found, datetime) else found
+
+
+def _moment(number: int | None, per_day: int) -> datetime | str | None:
+    """The time that comes this number of parts of a day after 1970 began; a text where no calendar has it."""
+    if number is None:
+        return None
+    days, rest = divmod(number, per_day)
+    try:
+        return EPOCH + timedelta(days=days, microseconds=rest * MICROSECONDS // per_day)
+    except OverflowError:
+        return f"{number}/{per_day} days"
+
+
 def _format(path: Path) -> Format:
     for chosen in Format:
         if path.suffix.lower() == f".{chosen.value}":
@@ -104,8 +138,8 @@ def _format(path: Path) -> Format:
 def _relation(columns: Mapping[str, Values]) -> DuckDBPyRelation:
     home = connection()
     home.register("columns", dict(columns))
-    neighbours: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
-    return neighbours
+    relation: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
+    return relation
 
 
 def _pandas(lists: Mapping[str, list[object]]) -> Any:

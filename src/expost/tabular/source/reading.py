@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, final
+from typing import Any, Protocol, TypeVar, final
 
+import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
@@ -24,6 +25,10 @@ T = TypeVar("T")
 
 SPELLED_ALIKE = frozenset({str, int, float, bool, date})
 """Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
+
+
+LONGEST = 2**13
+"""Bits of a whole number that is spelled out: Python refuses to spell those of many thousand digits."""
 
 
 class Opened(Protocol):
@@ -45,7 +50,7 @@ class Withheld:
     """Why something could not be read, without anything of what was."""
 
     sentence: str
-    kind: type[ExpostError | KeyboardInterrupt] = Unreadable
+    kind: type[ExpostError | KeyboardInterrupt | SystemExit] = Unreadable
 
 
 def read_table(source: object, schema: Schema) -> Table:
@@ -100,10 +105,12 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
         return Withheld(str(refusal), type(refusal))
     except KeyboardInterrupt:
         return Withheld("interrupted while the table was read.", KeyboardInterrupt)
-    except Exception as error:  # noqa: BLE001  whatever it is, it was raised with rows at hand and may quote them
+    except SystemExit:
+        return Withheld("stopped while the table was read.", SystemExit)
+    except BaseException as error:  # noqa: BLE001  whatever it is, it may quote rows; a panic of polars is not an Exception
         # DuckDB tells of the interrupt key in an error of its own
-        kind = KeyboardInterrupt if str(error) == "Query interrupted" else Unreadable
-        return Withheld(_complaint(source), kind)
+        interrupted = isinstance(error, duckdb.Error) and str(error) == "Query interrupted"
+        return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
 
 
 def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
@@ -130,14 +137,22 @@ def canonical_text(value: object) -> str | None:
         return "true" if value else "false"
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:
         return None
-    if isinstance(value, float | np.floating | Decimal):
-        if not math.isfinite(value):
-            return None if math.isnan(value) else repr(float(value))
-        whole = value == int(value)
-        return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
+    if isinstance(value, int | float | np.floating | Decimal):
+        return _number_text(value)
     if isinstance(value, date):
         return _in_utc(value).isoformat()
     return str(value).strip()
+
+
+def _number_text(value: int | np.floating[Any] | float | Decimal) -> str | None:
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= LONGEST else "inf" if value > 0 else "-inf"
+    if isinstance(value, Decimal) and value.is_nan():  # one that signals cannot be made a float
+        return None
+    if not math.isfinite(value):
+        return None if math.isnan(value) else repr(float(value))
+    whole = value == int(value)
+    return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
 
 
 def _in_utc(day: date) -> date:

@@ -26,7 +26,7 @@ from expost.training.head.gradient import LARGEST_WEIGHT, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Momentum
-from expost.training.steps import steps_due
+from expost.training.schedule import steps_due
 
 STEPS = 4
 """Gradient steps per release: fewer leave the head at its class means, more divide the budget too finely."""

@@ -77,6 +77,8 @@ def read_npz(
 ) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
     """Features and labels as an ``.npz`` file holds them."""
     try:
+        if not path.is_file():  # a pipe might never end
+            raise FileNotFoundError(path)
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in names if name in stored}
     except UNREADABLE:

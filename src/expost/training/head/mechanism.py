@@ -24,7 +24,7 @@ from expost.training.head.arrays import Array, Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam, Optimizer
-from expost.training.steps import steps_due
+from expost.training.schedule import steps_due
 
 Told: TypeAlias = Callable[[int, int], None]
 Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]

@@ -1,11 +1,9 @@
 """A callback for somebody else's training loop: the loop keeps time, the callback trains and says when to stop."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from expost.errors import InvalidValue
-from expost.judge import BALANCED, Judge
-from expost.numerics import Real
-from expost.training.torch.trainer import ACCURACY, APART, CONFIDENCE, Trainer
+from expost.training.torch.trainer import Trainer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -13,8 +11,7 @@ if TYPE_CHECKING:
 
     from expost.search import Outcome
     from expost.training.head.score import Target
-    from expost.training.torch.records import Given
-    from expost.training.torch.scores import Score
+    from expost.training.torch.course import RunSettings
 
 
 class Host(Protocol):
@@ -38,34 +35,8 @@ class Callback:
     ``class Stop(expost.training.Callback, lightning.Callback)``.
     """
 
-    def __init__(
-        self,
-        trainer: Trainer,
-        target: "Target",
-        *,
-        on: "Given | None" = None,
-        score: "Score" = ACCURACY,
-        releases: int,
-        every: str,
-        delta: float,
-        check: Judge = BALANCED,
-        confidence: Real | None = CONFIDENCE,
-        because: str = APART,
-        max_epsilon: float | None = None,
-    ) -> None:
-        self._trainer = trainer
-        self._run = trainer.begin(
-            target,
-            on=on,
-            score=score,
-            releases=releases,
-            every=every,
-            delta=delta,
-            check=check,
-            confidence=confidence,
-            because=because,
-            max_epsilon=max_epsilon,
-        )
+    def __init__(self, trainer: Trainer, target: "Target", **settings: Unpack["RunSettings"]) -> None:
+        self._run = trainer.begin(target, **settings)
         self._search = self._run.search(self._run.judge)
         self._outcome: Outcome[nn.Module] | None = None
         self._failure: BaseException | None = None
@@ -113,7 +84,6 @@ class Callback:
                 self._run.climbed(line)
         if self._search.over:
             self._outcome = self._run.told(self._search.outcome)
-            self._trainer.end()
 
     def _require_idle(self, host: Host) -> None:
         for each in getattr(host, "optimizers", None) or ():

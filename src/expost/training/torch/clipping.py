@@ -92,6 +92,8 @@ class Ghost:
         self._module.zero_grad()
         norms = _norms([each for each in _taken(self._parameters, "_norm_sample") if each is not None])
         finite = torch.isfinite(norms)
+        if not finite.any():  # many a module fails on no records, and that would tell of these
+            return [torch.zeros_like(each) for each in self._parameters]
         if not finite.all():  # again without them: a weight of 0 would not do, 0 · inf is NaN
             return self.sums(transform(inputs, lambda each: each[finite]), labels[finite])
         self._hooks.disable_hooks()

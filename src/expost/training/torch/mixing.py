@@ -12,8 +12,7 @@ from torch import nn
 from expost.errors import InvalidValue
 from expost.training.torch.clipping import Loss
 from expost.training.torch.inputs import tensors
-from expost.training.torch.muted import muted
-from expost.training.torch.trial import FAILURES, RECORDS, Batch, Outputs, answers, same_chance
+from expost.training.torch.trial import FAILURES, RECORDS, Batch, Outputs, answers, muted, same_chance
 
 BATCHES = ((3, 0, 4, 2, 1), (4, 2, 3), (0, 1))
 """Which records are tried together: several, a few and two, in several orders."""

@@ -14,9 +14,8 @@ from expost.training.torch.clipping import SLACK, Clipper, Loss, attached, train
 from expost.training.torch.inputs import outputs_of
 from expost.training.torch.memory import require_forgetful
 from expost.training.torch.mixing import BATCHES, DOUBLE, SINGLE, Tolerance, mixed, require_unmixed
-from expost.training.torch.muted import muted
 from expost.training.torch.scores import Score
-from expost.training.torch.trial import FAILURES, RECORDS, Batch, flat, plain_gradient, same_chance
+from expost.training.torch.trial import FAILURES, RECORDS, Batch, flat, muted, plain_gradient, same_chance
 
 ALONE = ((0,), (1,), (2,))
 UNCLIPPED = 2.0**60

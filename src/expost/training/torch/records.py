@@ -1,8 +1,9 @@
 """Records for a torch module: a dataset or a pair of tensors, read a batch at a time."""
 
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import PurePath
 from typing import Any, TypeAlias, final
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, default_collate
 
 from expost.errors import InvalidValue, NotDisjoint
+from expost.judge import Judge, OnPublic
 from expost.noise import Integers
 from expost.storage import is_array, shares_memory
 from expost.training.overlap import rows_apart, same_content
@@ -50,6 +52,14 @@ class Examples:
             case Sized() if hasattr(given, "__getitem__"):
                 return cls(given, len(given))
         raise InvalidValue("these are not records; give a map-style Dataset or a tuple of features and labels.")
+
+    @classmethod
+    def held_out(cls, on: Given | None, check: Judge) -> "Examples":
+        """The records to check on: private ones, or those of a public check, and never both."""
+        given = check.records if isinstance(check, OnPublic) else on
+        if given is None or (isinstance(check, OnPublic) and on is not None):
+            raise InvalidValue("give held-out records as on=..., or public ones as check=OnPublic(...), and not both.")
+        return cls.of(given)
 
     @classmethod
     def _of_columns(cls, columns: Batch) -> "Examples":
@@ -110,13 +120,36 @@ class Examples:
         return Batch(*separate(collated)).transform(torch.zeros_like)
 
     def batches(self, places: Integers, at_once: int) -> Iterator[Batch]:
-        """The records at these places, in groups of this size."""
+        """The records at these places, in groups of this size; each is read as the type that is public."""
+        like = None if self.columns is not None or not len(places) else self.shaped()
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
             if self.columns is not None:
                 yield self.columns.at(some.tolist())
-            else:
-                yield Batch(*separate(default_collate([self.source[place] for place in some.tolist()])))
+            elif like is not None:
+                yield collated([self.source[place] for place in some.tolist()], like)
+
+
+def collated(records: list[Any], like: Batch) -> Batch:
+    """The records as a batch, each made a tensor by itself: all together would have a type that one of them chooses."""
+    apart = [Batch(*separate(default_collate([each]))) for each in records]
+
+    def joined(field: Callable[[Batch], Tensor]) -> Tensor:
+        return torch.cat([field(each).to(field(like).dtype) for each in apart])
+
+    labels = joined(lambda each: each.labels)
+    match like.inputs:
+        case dict() as named:
+            return Batch({name: joined(partial(_field, name=name)) for name in named}, labels)
+        case tuple() as several:
+            return Batch(tuple(joined(partial(_field, name=place)) for place in range(len(several))), labels)
+    return Batch(joined(partial(_field, name=None)), labels)
+
+
+def _field(batch: Batch, name: Any) -> Tensor:
+    inputs: Any = batch.inputs
+    found: Tensor = inputs if name is None else inputs[name]
+    return found
 
 
 @final

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar, final
+from typing import ClassVar, Generic, TypeVar, final
 
-from expost.accounting.claim import Spent
+from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.descent import Descent
 from expost.ladder import Rung
 from expost.ledger import Fact
+from expost.noise import Noise
 from expost.private import Neighbours
 from expost.protocols import Answers, Check, Price
+from expost.release import Past
+from expost.training.schedule import CARRIED
+from expost.training.torch.weights import Weights
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -94,6 +98,30 @@ class Continued(Generic[D, U]):
 
     def facts(self) -> Mapping[str, Fact]:
         return self.check.facts()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What earlier processes of the run spent on a part: reads nothing, and goes on the bill before all else."""
+
+    carried: Promise
+    weights: Weights
+    name: ClassVar[str] = CARRIED
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+    floating: ClassVar[bool] = True
+
+    def promise(self, budget: Budget) -> Promise:
+        """The whole of it."""
+        return self.carried
+
+    def sample(self, data: object, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
+        """The weights that were released then."""
+        return self.weights
+
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """None but the bill."""
+        return {}
 
 
 @final

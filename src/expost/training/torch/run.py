@@ -1,6 +1,6 @@
 """A training run under its odometer: the rungs still to be climbed, and what earlier processes of the run have paid."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import final
 from weakref import WeakKeyDictionary
@@ -8,24 +8,24 @@ from weakref import WeakKeyDictionary
 from torch import nn
 
 from expost.accounting.claim import NOTHING
-from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import PlannedStops
-from expost.checks.public import PublicCheck
-from expost.errors import BudgetExceeded, LedgerConflict
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.question import PublicCheck
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
 from expost.filters import PledgedFilter
 from expost.ladder import Rung
-from expost.ledger import Fact
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Split
 from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.release import Past, Release
-from expost.search import Ended, Line, Outcome, Search, planned_stops
-from expost.training.torch.checkpoint import Carried, Checkpoint
-from expost.training.torch.course import Course, ModuleCheck, Stage
+from expost.search import Ended, Line, Outcome, Search, finish, planned_stops
+from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.course import Announced, Course, ModuleCheck, Stage
+from expost.training.torch.progress import Progress
 from expost.training.torch.records import Examples
-from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
+from expost.training.torch.resumption import Carried, Continued, Remaining, Standing, remaining
 from expost.training.torch.weights import ModuleDescent, Weights, same_state
 
 
@@ -36,11 +36,11 @@ class TrainingRun:
 
     ``carried`` is what earlier processes released and paid for, if they did. Of these a release may be ``pending``: it
     has all its steps, or all that its bill leaves it, and nobody has judged it. ``show`` puts on record that a release
-    is about to be shown, with the answer about it, and ``answered`` is that answer where earlier processes had it.
-    ``made`` are the modules that were released, with their weights.
+    is about to be shown, with the answer about it, and ``answered`` is that answer where earlier processes had it;
+    ``end`` puts on record that the run is over. ``made`` are the modules that were released, with their weights.
     """
 
-    descent: ModuleDescent
+    announced: Announced
     parts: Split[Examples]
     judge: ModuleCheck
     odometer: Odometer
@@ -50,8 +50,13 @@ class TrainingRun:
     carried: Release[Weights] | None
     answered: Verdict | None
     show: Callable[[Verdict | None], None]
-    plan: Mapping[str, Fact]
+    end: Callable[[], None]
     made: WeakKeyDictionary[nn.Module, Weights] = field(default_factory=WeakKeyDictionary)
+
+    @property
+    def descent(self) -> ModuleDescent:
+        """The steps it is made of."""
+        return self.announced.course.descent
 
     @property
     def rungs(self) -> tuple[Rung, ...]:
@@ -104,14 +109,25 @@ class TrainingRun:
         self.show(line.verdict)
 
     def told(self, outcome: Outcome[nn.Module]) -> Outcome[nn.Module]:
-        """The outcome; with the last rung that earlier processes have climbed where they left nothing to climb."""
+        """The outcome of a run that is over; with the last rung that was climbed if earlier processes climbed it."""
+        self.end()
         if outcome.history or (line := self._last()) is None:
             return outcome
         passed = line.verdict is not None and line.verdict.passed
         return Outcome(outcome.release, Ended.HALTED if passed else outcome.ended, (line,), outcome.ledger)
 
-    def stages(self, finished: Callable[[], None]) -> Iterator[Stage]:
-        """Release by release, until the cap refuses or ``finished``; the last one again if nothing remains."""
+    def finish(self, on_step: Callable[[Line], None] | None) -> Outcome[nn.Module]:
+        """Climb the rungs that remain; ``on_step`` is told of each when it is on record."""
+
+        def climbed(line: Line) -> None:
+            self.climbed(line)
+            if on_step is not None:
+                on_step(line)
+
+        return self.told(finish(self.search(self.judge), climbed))
+
+    def stages(self) -> Iterator[Stage]:
+        """Release by release, until the cap refuses or all are made; the last one again if nothing remains."""
         if not self.rungs and self.remaining.pending is None and (trained := self._trained()) is not None:
             self.show(self.answered)
             yield Stage(trained, () if (line := self._last()) is None else (line,))
@@ -126,7 +142,7 @@ class TrainingRun:
                 yield Stage(running.outcome.release, running.outcome.history)
             elif running.over:  # refused
                 return
-        finished()
+        self.end()
 
     def _built(self, releases: tuple[Weights, ...]) -> nn.Module:
         module = self.descent.built(releases)
@@ -148,52 +164,60 @@ class TrainingRun:
 
 
 def begin(
-    course: Course,
+    announced: Announced,
     parts: Split[Examples],
-    judge: ModuleCheck,
     *,
     ledger: ReadableLedger | Checkpoint,
-    max_epsilon: float | None,
     noise: Noise,
     ready: Callable[[], None],
-    goal: Mapping[str, Fact],
 ) -> TrainingRun:
     """Plan every stop, pledge, and bring along what earlier processes of the run have spent.
 
-    ``ready`` is called, and may refuse, before anything is on record. ``goal`` is what the plan is to reach.
+    ``ready`` is called, and may refuse, before anything is on record.
     """
+    course, judge, cap = announced.course, announced.judge, announced.course.cap
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
     first = pledge.table[0].epsilon
-    if max_epsilon is not None and max_epsilon < first:
-        raise BudgetExceeded(
-            f"the first release is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it."
-        )
+    if cap is not None and cap < first:
+        raise BudgetExceeded(f"the first release is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")
     saved = ledger if isinstance(ledger, Checkpoint) else None
-    standing = Standing() if saved is None else saved.standing
+    if saved is not None:
+        _require_fresh(judge)
+    standing = Standing() if saved is None else saved.progress.standing
     left = remaining(course.releases.rungs, course.descent.descent, standing)
-    answered = None if saved is None else saved.verdict
+    answered = None if saved is None else saved.progress.verdict
     if answered is not None and answered.passed:  # and the process was gone before it said so
         left = Remaining(None, (), left.reached)
     ready()
-    plan = course.facts(judge, goal)
     if saved is not None:
         saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
-        saved.begin(plan, course.releases.schedule.steps, ahead=bool(left.rungs))
-    cap = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
-    odometer = Odometer(pledge=pledge, cap=cap, ledger=ledger, rehearsal=noise.seeded)
-    return TrainingRun(
-        descent=course.descent,
+        saved.begin(announced.plan, course.releases.schedule.steps, ahead=bool(left.rungs))
+    within = None if cap is None else PledgedFilter(pledge, cap)
+    odometer = Odometer(pledge=pledge, cap=within, ledger=ledger, rehearsal=noise.seeded)
+    run = TrainingRun(
+        announced=announced,
         parts=parts,
         judge=continued(judge, standing.looks),
         odometer=odometer,
         pledge=pledge,
         noise=noise,
         remaining=left,
-        carried=None if saved is None else _carried(course, parts, saved, odometer, noise),
+        carried=None if saved is None else _carried(course, parts, saved.progress, odometer, noise),
         answered=answered,
         show=_nothing if saved is None else saved.show,
-        plan=plan,
+        end=_nothing if saved is None else saved.end,
     )
+    course.descent.load(course.descent.start)
+    return run
+
+
+def _require_fresh(judge: ModuleCheck) -> None:
+    """Refuse a check whose secret is lost with its process: the next one would draw another, which nobody pays for."""
+    if not isinstance(judge, PublicCheck | BalancedCheck | GaussianCheck):
+        raise InvalidValue(
+            f"the {judge.name} has a secret that no checkpoint keeps; use a balanced or a Gaussian check, or leave the "
+            "checkpoint out."
+        )
 
 
 def continued(judge: ModuleCheck, looks: int) -> ModuleCheck:
@@ -202,7 +226,7 @@ def continued(judge: ModuleCheck, looks: int) -> ModuleCheck:
 
 
 def _carried(
-    course: Course, parts: Split[Examples], saved: Checkpoint, odometer: Odometer, noise: Noise
+    course: Course, parts: Split[Examples], saved: Progress, odometer: Odometer, noise: Noise
 ) -> Release[Weights] | None:
     """What earlier processes spent, put on the odometer before all else, with the weights it has paid for."""
     release: Release[Weights] | None = None
@@ -213,5 +237,5 @@ def _carried(
     return release
 
 
-def _nothing(verdict: Verdict | None) -> None:
+def _nothing(verdict: Verdict | None = None) -> None:
     """What a run without a checkpoint puts on disk."""

@@ -1,40 +1,30 @@
 """Private training of any torch module: say how accurate it must be, and pay for the steps that reached it."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import final
+from typing import Unpack, final
 
-from expost.errors import InvalidValue, LedgerConflict, NotInstalled
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.optim import Optimizer
 
-try:
-    import opacus  # noqa: F401  whether it is there
-    import torch
-    from torch import nn
-    from torch.nn.functional import cross_entropy
-    from torch.optim import Optimizer
-except ModuleNotFoundError as missing:
-    raise NotInstalled(
-        f"training a torch module needs {missing.name}; install expost[training].", name=missing.name
-    ) from None
-
-from expost.accounting.curve import AdpEpsilon
-from expost.accounting.descent import Descent
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
+from expost.errors import LedgerConflict
 from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import Fact, MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real, positive
 from expost.private import Private, Split
 from expost.recorded import ReadableLedger
-from expost.search import Line, Outcome, finish
+from expost.search import Line, Outcome
 from expost.training.head.score import Target
 from expost.training.torch.checkpoint import Checkpoint
 from expost.training.torch.clipping import Clipper, Loss, PerRecord, require_trainable
-from expost.training.torch.course import Announced, Course, Goal, ModuleCheck, Stage
-from expost.training.torch.paid import Paid
+from expost.training.torch.course import Announced, Course, Goal, ModuleCheck, ProcessSettings, RunSettings, Stage
+from expost.training.torch.progress import Paid
 from expost.training.torch.records import Examples, Given
 from expost.training.torch.resumption import Prospect
 from expost.training.torch.run import TrainingRun, begin
@@ -67,6 +57,9 @@ class Trainer:
     that every later release is stated as the stop that was planned for it. A ``ledger`` such as a Journal says the
     same of the bill alone, with a checkpoint or without one. ``on_announced`` is told, before a record is read, all
     that is fixed by then, of which ``expost.jobs.module_commitment`` makes the digest that the receipt has.
+
+    ``ledger`` has what this process has spent, step by step, and ``earlier`` what processes before it have paid, in
+    order. ``prospect`` is what can still be stated of a run that was resumed; None for one that begins here.
     """
 
     def __init__(
@@ -91,33 +84,24 @@ class Trainer:
     ) -> None:
         refuse_random_state(random_state)
         require_trainable(model, optimizer, device)
-        if max_physical_batch_size < 1:
-            raise InvalidValue(
-                f"max_physical_batch_size is {max_physical_batch_size}; give the device at least one record at a time."
-            )
         given = Examples.of(data)
         del data  # a traceback that shows variables would show its rows
         given.require_once()
-        public = len(given) if records is None else records
-        if not 1 <= batch <= public:
-            raise InvalidValue(
-                f"batch is {batch} of {public} records; expect at least one and at most all of them per step."
-            )
         self._given = given
         self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
         self._checkpoint: Checkpoint | None = None
-        self._ledger: ReadableLedger = MemoryLedger() if ledger is None else ledger
-        self._announced: Announced | None = None
         self._begun: TrainingRun | None = None
         self._on_announced = on_announced
-        self._prospect: Prospect | None = None
+        self.ledger: ReadableLedger = MemoryLedger() if ledger is None else ledger
+        self.earlier: tuple[Paid, ...] = ()
+        self.prospect: Prospect | None = None
         self._descent = ModuleDescent(
             module=model,
             optimizer=optimizer,
-            descent=Descent(Fraction(batch, public), positive(noise_multiplier, "noise_multiplier")),
+            noise_multiplier=positive(noise_multiplier, "noise_multiplier"),
             clip=positive(max_grad_norm, "max_grad_norm"),
             batch=batch,
-            records=public,
+            records=len(given) if records is None else records,
             loss=loss,
             clipper=gradients,
             at_once=max_physical_batch_size,
@@ -125,58 +109,28 @@ class Trainer:
             keep=self._keep,
         )
         if given.uniform:
-            self._descent.require_separable(given.shaped())
+            self._descent.require_separable(given)
         if checkpoint is not None:
             settings = {**self._descent.settings, "seeded": self._noise.seeded}
             self._checkpoint = Checkpoint.new(Path(checkpoint), settings, self._descent.start)
-            self._checkpoint.ledger = self._ledger
+            self._checkpoint.ledger = self.ledger
 
     def until(
-        self,
-        target: Target,
-        *,
-        on: Given | None = None,
-        score: Score = ACCURACY,
-        releases: int,
-        every: str,
-        delta: float = DELTA,
-        check: Judge = BALANCED,
-        confidence: Real | None = CONFIDENCE,
-        because: str = APART,
-        max_epsilon: float | None = None,
-        on_step: Callable[[Line], None] | None = None,
+        self, target: Target, *, on_step: Callable[[Line], None] | None = None, **settings: Unpack[RunSettings]
     ) -> Outcome[nn.Module]:
-        """Train until the held-out records ``on`` say that the target is reached; the outcome is the trained module.
+        """Train until the held-out records say that the target is reached; the outcome is the trained module.
 
-        What is to be reached is the mean ``score`` of these records, of which expost.training has several. They are
-        private, and nobody may be both in them and in the training records: ``because`` is the caller's word for
+        The settings and their defaults are those of ``begin``. ``on_step`` is told of each release that is on record.
+
+        What is to be reached is the mean ``score`` of the records ``on``, of which expost.training has several. They
+        are private, and nobody may be both in them and in the training records: ``because`` is the caller's word for
         it. Public records are given as ``check=OnPublic(...)`` instead, and are free. A release passes when its
         noisy margin is so far above 0 that, with this ``confidence``, none of the run passes that is below the
         target on these records; None is the paper's check, which promises nothing and is not asked about the last
         release. The looks of all processes of a run count, and a question that was being answered when one was
-        killed is over.
+        killed is over. A sparse vector check, whose threshold dies with its process, is refused with a checkpoint.
         """
-        run = self.begin(
-            target,
-            on=on,
-            score=score,
-            releases=releases,
-            every=every,
-            delta=delta,
-            check=check,
-            confidence=confidence,
-            because=because,
-            max_epsilon=max_epsilon,
-        )
-
-        def climbed(line: Line) -> None:
-            run.climbed(line)
-            if on_step is not None:
-                on_step(line)
-
-        outcome = run.told(finish(run.search(run.judge), climbed))
-        self.end()
-        return outcome
+        return self.begin(target, **settings).finish(on_step)
 
     def releases(
         self, *, every: str, releases: int, delta: float = DELTA, max_epsilon: float | None = None
@@ -185,10 +139,8 @@ class Trainer:
 
         What the caller decides by must be the releases and public data. The cap ends the loop before it is passed.
         """
-        course = Course.of(self._descent, every=every, releases=releases, delta=delta)
-        judge: ModuleCheck = PublicCheck(lambda module: False)
-        run = self._run(course, Split.whole(self._data), judge, None, max_epsilon=max_epsilon, ready=self._probe)
-        return run.stages(self.end)
+        course = Course.of(self._descent, every=every, releases=releases, delta=delta, max_epsilon=max_epsilon)
+        return self._run(course, PublicCheck(lambda module: False), Split.whole(self._data)).stages()
 
     def begin(
         self,
@@ -205,61 +157,30 @@ class Trainer:
         max_epsilon: float | None = None,
     ) -> TrainingRun:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
-        course = Course.of(self._descent, every=every, releases=releases, delta=delta, confidence=confidence)
-        held = _held(on, check)
+        course = Course.of(
+            self._descent, every=every, releases=releases, delta=delta, max_epsilon=max_epsilon, confidence=confidence
+        )
+        held, goal, parts = Examples.held_out(on, check), Goal(target, score), Split.whole(self._data)
         del on
         self._given.require_apart(held)
-        goal = Goal(target, score)
-
-        def probe() -> None:
-            self._probe()
-            if len(held):
-                self._descent.require_scored(score, target.threshold, held.shaped())
-
-        parts, judge = Split.whole(self._data), course.public(target, score, held)
-        if not check.public:
+        if check.public:
+            check = OnPublic(held)
+        else:
             held.require_once()
             parts = Split.from_parts(self._data, Private(held), because=because)
-            judge = course.private(target, score, check)
-        return self._run(course, parts, judge, goal, max_epsilon=max_epsilon, ready=probe)
-
-    def end(self) -> None:
-        """Put on record that the run is over."""
-        if self._checkpoint is not None:
-            self._checkpoint.end()
+        return self._run(course, course.check(goal, check), parts, goal, held)
 
     @property
-    def ledger(self) -> ReadableLedger:
-        """What this process has spent, step by step."""
-        return self._ledger
-
-    @property
-    def earlier(self) -> tuple[Paid, ...]:
-        """What earlier processes of the run have paid, in order; nothing for a run that begins here."""
-        return () if self._checkpoint is None else self._checkpoint.earlier
-
-    @property
-    def announced(self) -> Announced:
-        """What was said of the run before data was read."""
-        if self._announced is None:
+    def run(self) -> TrainingRun:
+        """The run that was begun, with what was announced of it and what it released."""
+        if self._begun is None:
             raise LedgerConflict("this trainer has not begun a run; train first, then report on it.")
-        return self._announced
+        return self._begun
 
     @property
     def plan(self) -> Mapping[str, Fact]:
         """What the run was planned as: releases, δ, check, score and threshold; empty before one begins."""
-        return {} if self._announced is None else self._announced.plan
-
-    def require_released(self, module: nn.Module) -> None:
-        """Refuse a module that is not one that this trainer released, or not as it was released."""
-        if self._begun is None:
-            raise LedgerConflict("this trainer has not begun a run; train first, then save the result.")
-        self._begun.require_released(module)
-
-    @property
-    def prospect(self) -> Prospect | None:
-        """What can still be stated of a run that was resumed; None for one that begins here."""
-        return self._prospect
+        return {} if self._begun is None else self._begun.announced.plan
 
     @classmethod
     def resume(
@@ -268,14 +189,7 @@ class Trainer:
         model: nn.Module,
         optimizer: Optimizer,
         data: Given,
-        *,
-        loss: Loss = CROSS_ENTROPY,
-        gradients: type[Clipper] = PerRecord,
-        device: str | torch.device | None = None,
-        max_physical_batch_size: int = 256,
-        ledger: ReadableLedger | None = None,
-        on_announced: Callable[[Announced], None] | None = None,
-        noise: Noise | None = None,
+        **settings: Unpack[ProcessSettings],
     ) -> "Trainer":
         """Go on where a checkpoint ends, with its weights and its bill; the records must be the same ones.
 
@@ -285,76 +199,44 @@ class Trainer:
         earlier processes of the run have spent.
         """
         checkpoint = Checkpoint.load(Path(path))
-        settings = checkpoint.settings
+        progress = checkpoint.progress
         trainer = cls(
             model,
             optimizer,
             data,
-            batch=int(settings["batch"]),
-            max_grad_norm=Fraction(settings["clip"]),
-            noise_multiplier=Fraction(settings["noise_multiplier"]),
-            records=int(settings["records"]),
-            loss=loss,
-            gradients=gradients,
-            device=device,
-            max_physical_batch_size=max_physical_batch_size,
-            ledger=ledger,
-            on_announced=on_announced,
-            noise=noise,
+            batch=int(progress.settings["batch"]),
+            max_grad_norm=Fraction(progress.settings["clip"]),
+            noise_multiplier=Fraction(progress.settings["noise_multiplier"]),
+            records=int(progress.settings["records"]),
+            checkpoint=None,
+            **settings,
         )
-        if settings["seeded"] != trainer._noise.seeded:
+        if progress.settings["seeded"] != trainer._noise.seeded:
             raise LedgerConflict(f"{path} and this run differ in whether noise is seeded; resume with the same kind.")
-        trainer._go_on(checkpoint)
+        trainer._descent = trainer._descent.resumed(progress.weights, progress.settings["optimizer"])
+        trainer._checkpoint, checkpoint.ledger = checkpoint, trainer.ledger
+        trainer.earlier, trainer.prospect = progress.bills, progress.prospect
+        if progress.over:  # else the weights come with their bill, when a run begins
+            trainer._descent.load(progress.weights)
         return trainer
-
-    def _go_on(self, checkpoint: Checkpoint) -> None:
-        weights, descent = checkpoint.weights, self._descent
-        descent.require_fitting(weights, checkpoint.settings["optimizer"])
-        descent.optimizer.load_state_dict({**weights.optimizer, "state": {}})
-        self._checkpoint, self._descent = checkpoint, replace(descent, start=weights)
-        checkpoint.ledger = self._ledger
-        self._prospect = checkpoint.prospect
-        if checkpoint.over:  # else the weights come with their bill, when a run begins
-            descent.load(weights)
-
-    def _run(
-        self,
-        course: Course,
-        parts: Split[Examples],
-        judge: ModuleCheck,
-        goal: Goal | None,
-        *,
-        max_epsilon: float | None,
-        ready: Callable[[], None],
-    ) -> TrainingRun:
-        if self._announced is not None:
-            raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
-        ledger, noise = self._checkpoint or self._ledger, self._noise
-        aim = {} if goal is None else goal.facts
-        run = begin(course, parts, judge, ledger=ledger, max_epsilon=max_epsilon, noise=noise, ready=ready, goal=aim)
-        cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
-        self._begun = run
-        self._announced = Announced(
-            course=course, judge=judge, goal=goal, because=parts.because, cap=cap, plan=run.plan
-        )
-        self._descent.load(self._descent.start)
-        if self._on_announced is not None:
-            self._on_announced(self._announced)
-        return run
-
-    def _probe(self) -> None:
-        """For records whose shape is not known before one is read: when all else is settled, and nothing billed."""
-        if len(self._given) and not self._given.uniform:
-            self._descent.require_separable(self._given.shaped())
 
     def _keep(self, weights: Weights) -> None:
         if self._checkpoint is not None:
             self._checkpoint.keep(weights)
 
-
-def _held(on: Given | None, check: Judge) -> Examples:
-    """The records to check on: private ones, or those of a public check, and never both."""
-    given = check.records if isinstance(check, OnPublic) else on
-    if given is None or (isinstance(check, OnPublic) and on is not None):
-        raise InvalidValue("give held-out records as on=..., or public ones as check=OnPublic(...), and not both.")
-    return Examples.of(given)
+    def _run(
+        self,
+        course: Course,
+        judge: ModuleCheck,
+        parts: Split[Examples],
+        goal: Goal | None = None,
+        held: Examples | None = None,
+    ) -> TrainingRun:
+        if self._begun is not None:
+            raise LedgerConflict("this trainer has begun a run; make another for another run, and add up their bills.")
+        announced = Announced(course, judge, goal, parts.because)
+        ledger, ready = self._checkpoint or self.ledger, partial(course.require_suited, self._given, held, goal)
+        self._begun = begin(announced, parts, ledger=ledger, noise=self._noise, ready=ready)
+        if self._on_announced is not None:
+            self._on_announced(announced)
+        return self._begun

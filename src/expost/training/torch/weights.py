@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
 from typing import Any, ClassVar, final
@@ -20,14 +20,13 @@ from expost.noise import Floats, Noise
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.release import Past
-from expost.training.steps import ModuleSteps
+from expost.training.schedule import ModuleSteps
 from expost.training.torch.clipping import Clipper, Loss, attached, trainable
 from expost.training.torch.inputs import outputs_of
 from expost.training.torch.memory import same_tensor
 from expost.training.torch.probe import require_scored, require_separable
 from expost.training.torch.records import Examples
 from expost.training.torch.scores import Score, on_grid
-from expost.training.torch.trial import Batch
 
 
 @final
@@ -68,7 +67,7 @@ class ModuleDescent:
 
     module: nn.Module
     optimizer: Optimizer
-    descent: Descent
+    noise_multiplier: Fraction
     clip: Fraction
     batch: int
     records: int
@@ -77,12 +76,21 @@ class ModuleDescent:
     at_once: int
     start: Weights
     keep: Callable[[Weights], None]
+    descent: Descent = field(init=False)
     pristine: nn.Module = field(init=False)
     name: ClassVar[str] = ModuleSteps.name
     neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if self.at_once < 1:
+            raise InvalidValue(
+                f"max_physical_batch_size is {self.at_once}; give the device at least one record at a time."
+            )
+        if not 1 <= self.batch <= self.records:
+            asked = f"batch is {self.batch} of {self.records} records"
+            raise InvalidValue(f"{asked}; expect at least one and at most all of them per step.")
+        object.__setattr__(self, "descent", Descent(Fraction(self.batch, self.records), self.noise_multiplier))
         object.__setattr__(self, "pristine", copy.deepcopy(self.module))
 
     @property
@@ -92,7 +100,7 @@ class ModuleDescent:
             "optimizer": type(self.optimizer).__name__,
             "batch": self.batch,
             "clip": str(self.clip),
-            "noise_multiplier": str(self.descent.noise_multiplier),
+            "noise_multiplier": str(self.noise_multiplier),
             "records": self.records,
         }
 
@@ -126,12 +134,12 @@ class ModuleDescent:
         self.keep(reached)
         return reached
 
-    def require_separable(self, shaped: Batch) -> None:
+    def require_separable(self, records: Examples) -> None:
         """Refuse a module that does not treat each record apart, going by the shape of the records alone."""
-        require_separable(self.clipper, self.pristine, self.loss, shaped)
+        require_separable(self.clipper, self.pristine, self.loss, records.shaped())
 
-    def require_fitting(self, weights: Weights, optimizer: Fact) -> None:
-        """Refuse weights of another module, or that another kind of optimiser made."""
+    def resumed(self, weights: Weights, optimizer: Fact) -> "ModuleDescent":
+        """Steps from these weights on, refused if another module or another kind of optimiser made them."""
         shapes = {name: each.shape for name, each in weights.parameters.items()}
         if shapes != {name: each.shape for name, each in self.start.parameters.items()}:
             raise InvalidValue("the weights of the checkpoint do not fit this module; give one of the same shape.")
@@ -139,6 +147,8 @@ class ModuleDescent:
         same_tensor = groups == [len(each["params"]) for each in self.optimizer.param_groups]
         if not same_tensor or optimizer != self.settings["optimizer"]:
             raise InvalidValue("the checkpoint was made with another optimiser; give one of the same kind.")
+        self.optimizer.load_state_dict({**weights.optimizer, "state": {}})
+        return replace(self, start=weights)
 
     def require_untouched(self, weights: Weights) -> None:
         """Refuse to go on with a module that is not as the last step left it: somebody else trains it, on no bill."""
@@ -160,9 +170,9 @@ class ModuleDescent:
         releases[-1].put(module)
         return module.eval()
 
-    def require_scored(self, score: Score, threshold: Fraction, shaped: Batch) -> None:
+    def require_scored(self, score: Score, threshold: Fraction, held: Examples) -> None:
         """Refuse a score that does not suit what the module puts out, going by the shape of the records alone."""
-        require_scored(self.pristine, score, threshold, shaped)
+        require_scored(self.pristine, score, threshold, held.shaped())
 
     def scored(self, module: nn.Module, held: Examples, score: Score, threshold: Fraction) -> Floats:
         """The score of each record."""
@@ -184,7 +194,7 @@ class ModuleDescent:
             some = batch.transform(lambda each: each.to(device))
             more = clipper.sums(some.inputs, some.labels)
             totals = [total + each for total, each in zip(totals, more, strict=True)]
-        std = up(self.descent.noise_multiplier * self.clip)
+        std = up(self.noise_multiplier * self.clip)
         for each, total in zip(parameters, totals, strict=True):
             drawn = torch.as_tensor(noise.gaussian(std, tuple(each.shape)))
             each.grad = (total + drawn.to(total)) / self.batch

@@ -1,6 +1,6 @@
 """A third job, the commonest code of a list: everything of it is in this folder."""
 
-from expost.jobs.kind import JobKind
+from expost.jobs.job import JobKind
 from tests.unit.jobs.commonest.report import CommonestJob
 from tests.unit.jobs.commonest.run import rebuild_commonest
 

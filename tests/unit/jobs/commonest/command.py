@@ -6,12 +6,12 @@ from typing import Any
 import click
 
 from expost.folders.journal import Journal
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.noise import Noise
 from expost.report.digits import price
 from expost.terminal.ending import plainly, release
-from expost.terminal.live import VERDICTS, Screen
 from expost.terminal.options import RELEASING, checking, claimed, judge_typed, options
+from expost.terminal.screen import VERDICTS, Screen
 from tests.unit.jobs.commonest.run import LADDER, commonest
 
 

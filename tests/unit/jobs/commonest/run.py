@@ -11,8 +11,7 @@ import numpy as np
 from expost.accounting.pledge import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, accuracy_threshold
-from expost.jobs.budget import capped
-from expost.jobs.result import Result
+from expost.jobs.job import Result, capped
 from expost.judge import BALANCED, Judge, planned_looks_of
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -21,9 +20,9 @@ from expost.mechanisms import Brownian, Gaussian
 from expost.noise import Integers, Noise
 from expost.numerics import Real
 from expost.private import Neighbours, Private, split
-from expost.receipts.commitment import Commitment
 from expost.receipts.notation import whole
 from expost.receipts.procedures import Procedure
+from expost.receipts.receipt import Commitment
 from expost.receipts.testimony import Testimony
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.facts import PlannedStop, Reading
@@ -41,7 +40,7 @@ def mechanism(codes: int) -> Brownian[Integers]:
 
 def rebuild_commonest(told: Testimony) -> Procedure:
     """The run again, without its records."""
-    return Procedure((), mechanism(whole(told.found["codes"])), 1)
+    return Procedure((), mechanism(whole(told.found["codes"])), 1, ("codes",))
 
 
 def commonest(

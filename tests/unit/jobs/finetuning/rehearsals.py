@@ -7,7 +7,7 @@ import pytest
 
 from expost.errors import ExpostError
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.training.head.score import Classifier

@@ -17,7 +17,7 @@ from expost.jobs.finetuning.centred import ALPHA, SHARE, CentredRecipe
 from expost.jobs.finetuning.prices import HeadSettings, head_recipe, method_of
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.jobs.finetuning.run import finetune
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.judge import Budgeted, SparseVector
 from expost.noise import SeededNoise
 from expost.training.head.gradient import FloatSums

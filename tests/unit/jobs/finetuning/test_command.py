@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from expost.cli import main
 from expost.jobs import audit as check
-from expost.jobs.result import Result as JobResult
+from expost.jobs.job import Result as JobResult
 from expost.report.digits import price
 from expost.training import Classifier
 from tests.unit.commands import kept, refused, run, said

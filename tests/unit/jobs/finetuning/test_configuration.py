@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from expost.accounting.claim import best_statement
+from expost.accounting.curve import largest_rho
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.recipe import HeadRecipe
@@ -19,6 +20,7 @@ from expost.training.head.optimizer import Adam
 from expost.training.head.score import accuracy, unit
 from expost.training.schedule import Schedule
 from expost.training.tune import tune
+from tests.bills.recording import RecordingNoise
 
 DELTA = 1e-7
 RECIPE = HeadRecipe(
@@ -43,6 +45,17 @@ def test_a_run_costs_what_its_training_costs_because_scoring_reads_the_other_par
     trained = one.recipe.descent.promise(one.recipe.schedule.first)
 
     assert one.epsilon == best_statement(trained, DELTA)[0]
+
+
+def test_a_score_is_as_noisy_as_the_price_of_the_run_leaves_it() -> None:
+    one, noise = configuration(0.05), RecordingNoise(SeededNoise(1))
+    steps, question = one.recipe.schedule.first, one.recipe.question()
+
+    one.run(digits(), digits(), noise)
+
+    (score,) = (draw for draw in noise.asked if draw.kind == "discrete_gaussian" and draw.shape == ())
+    rho = largest_rho(one.recipe.descent.promise(steps).curve)
+    assert score.parameter == Fraction(question.sensitivity**2) / (2 * rho)
 
 
 def test_less_noise_costs_more() -> None:

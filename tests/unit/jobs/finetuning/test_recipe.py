@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits
 
 from expost.accounting.claim import NOTHING
 from expost.accounting.descent import Descent
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.recipe import HeadRecipe, fine_tune, plan_training
 from expost.jobs.finetuning.wanted import Shape
@@ -180,7 +180,7 @@ BAD: dict[str, Callable[[], object]] = {
     "rate 0": lambda: plan_training(replace(RECIPE, rate=Fraction(0))),
     "rate above 1": lambda: plan_training(replace(RECIPE, rate=Fraction(3, 2))),
     "noise below 0": lambda: plan_training(replace(RECIPE, start=Fraction(-1))),
-    "start out of reach": lambda: plan_training(replace(RECIPE, start=Epsilon(1e-9))),
+    "start out of reach": lambda: plan_training(replace(RECIPE, start=Epsilon(1e-9), delta=1e-15)),
     "no release": lambda: replace(RECIPE, schedule=Schedule(20, 20, 0)),
     "accuracy 1.2": lambda: replace(RECIPE, target=accuracy(1.2)),
 }

@@ -183,7 +183,7 @@ def test_a_cap_below_the_first_release_is_refused() -> None:
     refusal = refused(max_epsilon=0.5)
 
     assert isinstance(refusal, BudgetExceeded)
-    assert "the first release is stated as ε = 0.973, above the cap 0.5" in str(refusal)
+    assert "the first release is stated as ε = 0.8699, above the cap 0.5" in str(refusal)
 
 
 def test_floating_point_noise_is_marked() -> None:
@@ -224,7 +224,7 @@ ABSURD: dict[str, dict[str, Any]] = {
     "a rate of zero": {"rate": 0},
     "a rate above one": {"rate": 1.5},
     "a rate that is no number": {"rate": math.nan},
-    "a price out of reach": {"start": expost.Epsilon(1e-9)},
+    "a price out of reach": {"start": expost.Epsilon(1e-9), "delta": 1e-15},
     "δ of zero": {"delta": 0.0},
     "δ that is no number": {"delta": math.nan},
     "a clip of zero": {"max_grad_norm": 0},

@@ -123,7 +123,7 @@ def test_a_stage_that_training_has_left_behind_is_refused() -> None:
 def test_a_trainer_that_has_not_begun_has_nothing_to_report() -> None:
     made = trainer()
     with pytest.raises(LedgerConflict, match="has not begun a run"):
-        _ = made.announced
+        _ = made.run
 
 
 def resumed(folder: Path) -> Facts:

@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import SeededNoise

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from expost.jobs.synthesis.climbing import Synthesis, synthesise
+from expost.jobs.synthesis.procedure import Synthesis, synthesise
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.checks.public import PublicCheck
+from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.judge import Balanced, Budgeted, Judge
 from tests.unit.examples import Made

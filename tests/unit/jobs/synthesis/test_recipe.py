@@ -14,7 +14,7 @@ from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
 from expost.filters import PledgedFilter
-from expost.jobs.synthesis.climbing import synthesise
+from expost.jobs.synthesis.procedure import synthesise
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise

@@ -20,7 +20,7 @@ from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch, Unreadable
 from expost.jobs import audit as check
-from expost.jobs.result import Result
+from expost.jobs.job import Result
 from expost.jobs.synthesis.recipe import LADDER as USUAL
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector

@@ -15,8 +15,8 @@ from expost.judge import Balanced, Budgeted, OnPublic
 from expost.noise import SeededNoise
 from expost.search import Ended, Outcome
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import read_archive
 from expost.training.torch.callback import Callback
+from expost.training.torch.checkpoint import read_archive
 from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import against, flat, held, network, sgd, train, trainer
 from tests.unit.training.torch.hosts import Host

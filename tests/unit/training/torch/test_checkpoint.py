@@ -27,9 +27,8 @@ from expost.noise import SeededNoise, SystemNoise
 from expost.private import Neighbours
 from expost.search import Ended
 from expost.training.head.score import accuracy
-from expost.training.torch.archive import write_archive
 from expost.training.torch.callback import Callback
-from expost.training.torch.checkpoint import Checkpoint
+from expost.training.torch.checkpoint import Checkpoint, write_archive
 from expost.training.torch.resumption import Continued, Remaining, Standing, remaining
 from expost.training.torch.trainer import Trainer
 from expost.training.torch.weights import Weights
@@ -532,7 +531,7 @@ def test_every_kind_of_curve_comes_back_from_the_file_as_it_was(path: Path, curv
     kept = Checkpoint.new(path, SETTINGS, Weights.of(module, sgd(module), 0))
     kept.hold(Entry("a step", "data", "add or remove one record", True, True), Promise(curve))
 
-    back = Checkpoint.load(path).carried("data").curve
+    back = Checkpoint.load(path).progress.carried("data").curve
 
     assert [back.at(alpha) for alpha in (2, 3, 4)] == [curve.at(alpha) for alpha in (2, 3, 4)]
     assert back.gaussian == curve.gaussian

@@ -1,0 +1,123 @@
+"""What every job has: a kind, by which commands and audit find it, an odometer under a cap, and a result to keep."""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar, final
+
+from expost.accounting.curve import AdpEpsilon
+from expost.accounting.pledge import Pledge
+from expost.errors import BudgetExceeded, InvalidValue
+from expost.filters import PledgedFilter
+from expost.folders.claim import Claim, deliver
+from expost.noise import Noise
+from expost.odometer import Odometer
+from expost.receipts.audit import Recompute
+from expost.receipts.procedures import Rebuild
+from expost.receipts.receipt import receipt, receipt_text
+from expost.recorded import ReadableLedger
+from expost.release import Release
+from expost.report.facts import Facts, Reading
+from expost.report.page import fragment, render
+from expost.search import Ended
+
+if TYPE_CHECKING:
+    import click
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JobKind:
+    """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
+
+    ``formats`` are receipts that are not of the common format. ``command`` names the module whose ``COMMANDS`` the
+    command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
+    """
+
+    procedures: Mapping[str, Rebuild] = field(default_factory=dict)
+    formats: Mapping[str, Recompute] = field(default_factory=dict)
+    command: str | None = None
+
+    def add_to(self, main: "click.Group", plan: "click.Group") -> None:
+        """Put the commands of the job on the command line."""
+        if self.command is None:
+            return
+        module = importlib.import_module(self.command)
+        for each in module.COMMANDS:
+            main.add_command(each)
+        for each in module.PLANS:
+            plan.add_command(each)
+
+
+def capped(
+    pledge: Pledge, first: AdpEpsilon, *, max_epsilon: float | None, ledger: ReadableLedger, noise: Noise, rung: str
+) -> Odometer:
+    """An odometer that keeps the stated ε within the cap; a cap that leaves no room to begin is refused."""
+    if max_epsilon is not None and max_epsilon < first:
+        raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it.")
+    limit = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
+    return Odometer(pledge=pledge, cap=limit, ledger=ledger, rehearsal=noise.seeded)
+
+
+T = TypeVar("T")
+
+
+def save_facts(facts: Facts, put: Callable[[Path], None], folder: Path | Claim, *, overwrite: bool) -> None:
+    """Write the receipt, the report and what ``put`` writes into a new folder, all or nothing."""
+    deliver(folder, put, receipt=receipt_text(receipt(facts)), report=render(facts), overwrite=overwrite)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Generic[T]):
+    """A finished job: what was released, what it cost and how it ended.
+
+    ``collect`` gathers what a report tells, from releases only, when somebody asks for it; ``writers`` put the release
+    into a folder, by the name of the format, the usual one first.
+    """
+
+    release: Release[T]
+    ended: Ended
+    collect: Callable[[], Facts]
+    writers: Mapping[str, Callable[[Path], None]]
+
+    @property
+    def epsilon(self) -> AdpEpsilon:
+        """The ε of the pledged (ε, δ) statement, for the whole procedure."""
+        return self.release.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ of the statement."""
+        return self.facts.delta
+
+    @property
+    def passed(self) -> bool:
+        """Whether a candidate passed the check."""
+        return self.ended is Ended.HALTED
+
+    @property
+    def history(self) -> tuple[Reading, ...]:
+        """One line per rung: ε added, (ε, δ) so far, noisy answer, verdict."""
+        return self.facts.rungs
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What a report tells."""
+        return self.collect()
+
+    def save(self, folder: str | Path | Claim, *, format: str | None = None, overwrite: bool = False) -> None:  # noqa: A002
+        """Write the receipt, the report and the release into a new folder, all or nothing."""
+        chosen = next(iter(self.writers)) if format is None else format
+        if chosen not in self.writers:
+            raise InvalidValue(f"format is {chosen}; this release is written as {' or '.join(self.writers)}.")
+        where = Path(folder) if isinstance(folder, str) else folder
+        save_facts(self.facts, self.writers[chosen], where, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        return f"Result({self.release.brief}, {self.ended.name.lower()})"
+
+    def _repr_html_(self) -> str:
+        return fragment(self.facts)

@@ -1,1 +1,0 @@
-"""Searches of the caller's own: their report, their receipt and their folder."""

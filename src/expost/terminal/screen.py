@@ -1,0 +1,168 @@
+"""What a command shows: a live table while it works, one line per rung, and the looks at held-out records of a plan."""
+
+import textwrap
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from expost.checks.confidence import Confidence
+from expost.protocols import Look
+from expost.receipts.receipt import Commitment, receipt, receipt_text
+from expost.report.digits import plain, tied
+from expost.report.facts import Facts
+from expost.report.words import conclusion
+from expost.terminal.steady import spelled
+from expost.text import printable
+
+WIDEST = 100
+"""Characters in a line that is still easily read."""
+
+VERDICTS = {True: "passed", False: "not yet", None: "not asked"}
+
+
+@final
+class Screen:
+    """The columns of a job, the first of which counts its lines, and the last of which is in words."""
+
+    def __init__(self, columns: tuple[str, ...], *, doing: str, quiet: bool) -> None:
+        self._columns, self._quiet, self.width = columns, quiet, 1.0
+        self._console = Console(highlight=False)
+        self._rows: list[tuple[str, ...]] = []
+        self._below: RenderableType = self._spinner(doing)
+        self._live = Live(console=self._console, refresh_per_second=8, transient=True)
+
+    @property
+    def _moving(self) -> bool:
+        return self._console.is_terminal and not self._quiet
+
+    def __enter__(self) -> Self:
+        if self._moving:
+            self._live.start()
+            self._show()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._moving:
+            self._live.stop()
+            self._console.print(self._table())
+
+    def pledge(self, fixed: Commitment) -> None:
+        """What is fixed before data is read, by its digest; with the receipt on the output, beside it."""
+        self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
+        console = Console(highlight=False, stderr=True) if self._quiet else self._console
+        console.print(f"pledged: sha256 {fixed.digest}", markup=False, soft_wrap=True)
+
+    def tell(self, text: str) -> None:
+        """What is being done now."""
+        self._below = self._spinner(text)
+        self._show()
+
+    def advance(self, taken: int, steps: int) -> None:
+        """How far the line that is being worked on has got."""
+        grid = Table.grid(padding=(0, 2))
+        name = f"{self._columns[0]} {len(self._rows) + 1}"
+        bar = ProgressBar(steps, taken, width=30, complete_style="cyan", finished_style="cyan")
+        grid.add_row(Text(name), bar, Text(f"{taken:,} of {steps:,} steps"))
+        self._below = grid
+        self._show()
+
+    @property
+    def lines(self) -> int:
+        """How many are done."""
+        return len(self._rows)
+
+    def add(self, *cells: str, keep: Callable[[Mapping[str, str]], None]) -> None:
+        """A line is done: kept first, then shown."""
+        row = (str(len(self._rows) + 1), *cells)
+        keep(dict(zip(self._columns, row, strict=True)))
+        self._rows.append(row)
+        if not self._moving and not self._quiet:
+            told = (f"{name}: {cell}" for name, cell in zip(self._columns, row, strict=True))
+            self._console.print("  ".join(told), markup=False, soft_wrap=True)
+        self._show()
+
+    def end(self, facts: Facts, out: Path) -> None:
+        """The closing paragraph, or the receipt."""
+        if self._quiet:
+            self._console.print(receipt_text(receipt(facts)), markup=False, soft_wrap=True, end="")
+            return
+        self._console.print()
+        paragraph(self._console, conclusion(facts))
+        written_to = printable(f"Written to {out}{'/' if not str(out).endswith('/') else ''}")
+        self._console.print(f"\n{written_to}", markup=False)
+
+    def _show(self) -> None:
+        if self._moving:
+            self._live.update(Group(self._table(), self._below))
+
+    def _spinner(self, doing: str) -> Spinner:
+        """A moving sign, in letters that the terminal has."""
+        return Spinner("line" if self._console.options.ascii_only else "dots", Text(f" {doing} …"))
+
+    def _table(self) -> Table:
+        table = Table(box=None, header_style="bold", pad_edge=False)
+        for name in self._columns:
+            side: Literal["left", "right"] = "left" if name == self._columns[-1] else "right"
+            table.add_column(spelled(name, self._console.encoding), justify=side, min_width=8)
+        for row in self._rows:
+            table.add_row(*(spelled(cell, self._console.encoding) for cell in row))
+        return table
+
+
+def paragraph(console: Console, text: str) -> None:
+    """The text in lines that end nowhere between a number and its sign."""
+    lines = textwrap.fill(tied(text), min(console.width, WIDEST))
+    console.print(lines.replace("\N{NO-BREAK SPACE}", " "), markup=False, soft_wrap=True)
+
+
+def look_heads(held: float | None) -> tuple[str, ...]:
+    """The heads of the columns below; accuracies need a public number of records."""
+    return ("noise of\nthe check", "passes\nfrom", *(("that is an\naccuracy of",) if held is not None else ()))
+
+
+def look_cells(look: Look | None, target: Fraction, held: float | None, *, public: bool) -> tuple[str, ...]:
+    """One rung: the standard error of the answer, the least margin that passes, and the same as an accuracy."""
+    if look is None:
+        return "none" if public else "not asked", "—", *(("—",) if held is not None else ())
+    needed = () if held is None else (f"{float(target) + look.guard / held:.4f}",)
+    return f"{look.std:.1f}", f"{look.guard:+.1f}", *needed
+
+
+def look_words(
+    target: Fraction, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str
+) -> str:
+    """What the columns mean, and what a pass will promise."""
+    said = f"Accuracy to reach: {plain(float(target))}."
+    if not share:
+        return f"{said} The check is on public records, without noise."
+    said = f"{said} Noise is a standard deviation; it and the margin are in records."
+    if confidence is None:
+        promised = (
+            "This is the paper's check: a candidate passes when its noisy margin is at least 0, which does not promise "
+            "that it is accurate enough."
+        )
+    else:
+        looks = "one look" if confidence.looks == 1 else f"{confidence.looks} looks"
+        promised = (
+            f"A candidate passes when its noisy margin over the target is at least what the plan says; with "
+            f"{plain(float(confidence.level))} confidence, over {looks}, none passes that is below the target on the "
+            "held-out records."
+        )
+    if records is None:
+        about = f"A share of {plain(float(share))} is held out; say --records to see margins as accuracies."
+    else:
+        about = f"A share of {plain(float(share))} of about {records:,} records is held out."
+        if confidence is not None:
+            about += f" A {rung} whose guard would be too wide is not asked about."
+    return f"{said} {promised} {about}"
