@@ -24,12 +24,12 @@ def test_a_miniature_has_the_figures_of_its_cell(monkeypatch: pytest.MonkeyPatch
     assert found["heads_sizes.ahead_of_adam_tuned.200.64.4"] == ours - tuned
 
 
-def test_both_methods_are_stated_as_no_more_than_the_price_and_the_first_adam_is_the_default() -> None:
+def test_all_are_stated_as_the_price_and_the_first_adam_is_the_default() -> None:
     check = OnPublic(clouds(10, 64, SeededNoise(1)))
 
-    ours, adam, *_ = heads_sizes._jobs(1, SETTINGS, check)
+    ours, once, adam, *_ = heads_sizes.jobs(1, SETTINGS, check)
 
-    assert [plan_training(job).epsilons[0] for job in (ours, adam)] == pytest.approx([1, 1], rel=1e-6)
+    assert [plan_training(job).epsilons[-1] for job in (ours, once, adam)] == pytest.approx([1, 1, 1], rel=1e-6)
     default = head_recipe(accuracy=0.5, method="adam")
     assert isinstance(default, HeadRecipe)
     assert isinstance(adam, HeadRecipe)
