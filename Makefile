@@ -11,7 +11,7 @@ help:
 	@echo "make test    set up, then run every test; ARGS='tests/unit -k ladder' for some"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=odometer.py for one module"
-	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them"
+	@echo "make bench   side-by-side benchmarks; NAME=noise for one of them, NAME=heads FEATURES=FILE for heads"
 	@echo "make paper   the paper's figures and tables, recomputed into docs/paper.md"
 	@echo "make paper-quick   a miniature of the same, in a temporary folder"
 	@echo "make clean   remove the virtual environment and caches"

@@ -3,7 +3,8 @@
 A benchmark is a module of this package with ``run(progress) -> dict[str, float]``: it says through ``progress``
 what it is measuring and returns its figures by name. They are printed last, one per line, and written to
 ``results/NAME.json`` beside the machine, the versions and the commit they were measured with. A benchmark of a GPU says
-``NEEDS_GPU = True``: on a machine without one it measures a miniature, which is printed and not recorded.
+``NEEDS_GPU = True``: on a machine without one it measures a miniature, which is printed and not recorded. So does one
+of features that are not ours to give, ``NEEDS_FEATURES = True``, unless the environment names a file as ``FEATURES``.
 """
 
 import importlib
@@ -20,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from types import ModuleType
 from typing import TypeAlias
 
 from rich.console import Console
@@ -29,7 +31,9 @@ Progress: TypeAlias = Callable[[str], None]
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 PACKAGES = ("expost", "numpy", "scipy", "opendp", "scikit-learn", "mbi", "jax", "torch", "opacus")
-CODE = ("src", "benchmarks", ":!benchmarks/results", "constraints.txt")
+FEATURES = "FEATURES"
+"""The environment variable that names a file of features."""
+CODE = ("src", "benchmarks", ":!benchmarks/results", "paper", ":!paper/results", "constraints.txt")
 """What figures depend on; results that were just recorded are not part of it."""
 
 
@@ -59,13 +63,22 @@ def measure(name: str) -> dict[str, float]:
     benchmark, before = importlib.import_module(f"benchmarks.{name}"), circumstances()
     with Console(stderr=True).status(name) as status:
         figures: dict[str, float] = benchmark.run(lambda text: status.update(f"{name}: {text}"))
-    if getattr(benchmark, "NEEDS_GPU", False) and gpu() is None:
-        print(f"{name} needs a GPU: this is a miniature, which is not recorded.", file=sys.stderr)
+    if lacking := _lacking(benchmark):
+        print(f"{name} needs {lacking}: this is only a part of it, which is not recorded.", file=sys.stderr)
         return figures
     record = {"benchmark": name, **before, "figures": figures}
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
     return figures
+
+
+def _lacking(benchmark: ModuleType) -> str | None:
+    """What there would have to be to measure all of it."""
+    if getattr(benchmark, "NEEDS_GPU", False) and gpu() is None:
+        return "a GPU"
+    if getattr(benchmark, "NEEDS_FEATURES", False) and not os.environ.get(FEATURES):
+        return f"{FEATURES}=FILE"
+    return None
 
 
 def circumstances() -> dict[str, object]:

@@ -48,7 +48,7 @@ def main(
     if unknown := [name for name in chosen if name not in ORDER]:
         raise click.UsageError(f"{unknown[0]} is not an item; choose from {', '.join(ORDER)}.")
     place, told = _place(quick, out), Console(stderr=True)
-    given = {} if features is None or named is None else {"finetuning": on_file(features, named)}
+    given = {} if features is None or named is None else on_file(features, named)
     for name in chosen or ORDER:
         item = given.get(name) or load(name)
         if not redraw:

@@ -7,6 +7,7 @@ from paper.engine.record import ROOT, Place, read
 from paper.show.adult import COINS, PAPER_SPLIT
 from paper.show.markdown import percent, prose
 from paper.summaries.confidence import confident
+from paper.summaries.summary import Share
 from paper.tables.search import BALANCED, GAUSSIAN, SPARSE
 
 README = ROOT / "README.md"
@@ -15,7 +16,7 @@ START, END = "<!-- from paper/results: begin -->", "<!-- from paper/results: end
 
 def headline(place: Place) -> str:
     """What the results come to; items that are not there are left out."""
-    parts = (_conversions(place), _adult(place), _baselines(place))
+    parts = (_conversions(place), _adult(place), _baselines(place), _full_batch(place))
     return "\n".join(f"- {prose(each).replace(chr(10), f'{chr(10)}  ')}" for each in parts if each)
 
 
@@ -69,3 +70,19 @@ def _baselines(place: Place) -> str:
     return f"""**What it saves**: for the same accuracy {doubling["mean"]:.2f} ({doubling["low"]:.2f} to
     {doubling["high"]:.2f}) of the ε of doubling, and {oracle["mean"]:.2f} times that of an oracle who knows the right
     rung."""
+
+
+def _full_batch(place: Place) -> str:
+    found = _result("full_batch", place)
+    if found is None:
+        return ""
+    ours, adam = found["cases"][:2]
+    last, adams_last = (_count(each["passed"]) for each in found["cases"][-2:])
+    return f"""**Heads for less**: on {found["records"]} records ({found["data"]}) an accuracy of {ours["threshold"]:g}
+    costs ε = {ours["epsilon"]["mean"]:.1f} where Adam pays {adam["epsilon"]["mean"]:.1f}, and
+    {found["cases"][-1]["threshold"]:g} is reached in {last} searches where Adam reaches it in {adams_last}
+    (δ = {found["delta"]:g})."""
+
+
+def _count(found: Share) -> str:
+    return f"{found['count']} of {found['of']}"

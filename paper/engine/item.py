@@ -16,6 +16,7 @@ ORDER = (
     "adult",
     "validation_size",
     "finetuning",
+    "full_batch",
     "baselines",
 )
 """The items in the order of the page; each is a module of ``paper.items``."""

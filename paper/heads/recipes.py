@@ -6,6 +6,8 @@ from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, TypedDict, final
 
+from sklearn.linear_model import LogisticRegression
+
 from expost import SeededNoise
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.jobs.finetuning.recipe import HeadRecipe
@@ -88,6 +90,19 @@ def multiplier(chosen: Settings) -> Fraction:
     rate = Fraction(chosen.rate)
     steps = Schedule.of_epochs(chosen.first, 1, 1, rate=rate).first
     return noise_multiplier(chosen.start, lambda noise: Descent(rate, noise).promise(steps).approx(chosen.delta))
+
+
+def thresholds_of(chosen: Settings, images: Pool, seed: int) -> tuple[float, list[str]]:
+    """The mean accuracy of probes without privacy, and the thresholds: shares of it."""
+    probe = fmean(_probe(images, chosen.each, seed + place) for place in range(chosen.probes))
+    return probe, [f"{each * probe:.2f}" for each in chosen.shares]
+
+
+def _probe(images: Pool, each: int, seed: int) -> float:
+    """The test accuracy of logistic regression without privacy, on the records of one repeat."""
+    train, _ = images.draw(each, SeededNoise(seed))
+    fitted = LogisticRegression(C=100.0, max_iter=2000).fit(train.features, train.labels)
+    return float(fitted.score(images.test.features, images.test.labels))
 
 
 def tuned_on_digits(chosen: Settings, seed: int) -> Tuned:

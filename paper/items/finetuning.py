@@ -3,15 +3,23 @@
 from statistics import fmean
 from typing import TypedDict
 
-from sklearn.linear_model import LogisticRegression
-
 from expost import FixedOrder, SeededNoise
 from expost.accounting.claim import best_statement
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.training import Classifier
 from paper.engine.job import Job
-from paper.heads.images import DIGITS, Pool, Source, pool
-from paper.heads.recipes import CONFIDENT, KINDS, PUBLIC, Settings, Tuned, multiplier, recipe, tuned_on_digits
+from paper.heads.images import DIGITS, Source, pool
+from paper.heads.recipes import (
+    CONFIDENT,
+    KINDS,
+    PUBLIC,
+    Settings,
+    Tuned,
+    multiplier,
+    recipe,
+    thresholds_of,
+    tuned_on_digits,
+)
 from paper.heads.replay import Ending, accuracy, ending, trained
 from paper.show.finetuning import FIGURES, TITLE, Case, Plan, Result, draw, text
 from paper.summaries.confidence import LEVEL
@@ -60,8 +68,7 @@ def run_on(job: Job[Settings], source: Source, named: str) -> Result:
     """The item on features that are named by what images they are of and which network made them."""
     chosen, images = job.settings, pool(source)
     tuned = tuned_on_digits(chosen, job.seed)
-    probe = fmean(_probe(images, chosen.each, job.seed + place) for place in range(chosen.probes))
-    thresholds = [f"{each * probe:.2f}" for each in chosen.shares]
+    probe, thresholds = thresholds_of(chosen, images, job.seed)
     found = job.repeats(repeat, chosen.repeats, list(source), tuned, thresholds)
     return Result(
         data=named,
@@ -88,13 +95,6 @@ def run_on(job: Job[Settings], source: Source, named: str) -> Result:
             for each in thresholds
         ],
     )
-
-
-def _probe(images: Pool, each: int, seed: int) -> float:
-    """The test accuracy of logistic regression without privacy, on the records of one repeat."""
-    train, _ = images.draw(each, SeededNoise(seed))
-    fitted = LogisticRegression(C=100.0, max_iter=2000).fit(train.features, train.labels)
-    return float(fitted.score(images.test.features, images.test.labels))
 
 
 def _plan(job: HeadRecipe, kind: str) -> Plan:

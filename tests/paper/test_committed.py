@@ -47,7 +47,7 @@ def test_the_page_is_the_one_its_results_make() -> None:
 
 def test_the_headline_figures_of_the_readme_are_those_of_the_results() -> None:
     assert README.read_text(encoding="utf-8") == put(HOME)
-    assert headline(HOME).count("\n- ") == 2
+    assert headline(HOME).count("\n- ") == 3
 
 
 def test_a_headline_typed_by_hand_would_be_noticed(tmp_path: Path) -> None:

@@ -40,6 +40,17 @@ def test_a_miniature_of_what_needs_a_gpu_is_not_recorded(results: Path, monkeypa
     assert list(results.iterdir()) == []
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_what_needs_features_is_recorded_only_with_a_file_of_them(
+    named: bool, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["benchmarks.trial"], "NEEDS_FEATURES", True, raising=False)
+    monkeypatch.setenv(harness.FEATURES, "some.npz" if named else "")
+
+    assert harness.measure("trial") == {"trial.speed": 2.0}
+    assert bool(list(results.iterdir())) is named
+
+
 def test_the_gpu_is_on_record(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["benchmarks.trial"], "NEEDS_GPU", True, raising=False)
     monkeypatch.setattr(harness, "gpu", lambda: "a GPU")
