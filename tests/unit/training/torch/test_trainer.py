@@ -588,6 +588,7 @@ def test_training_with_system_noise_is_private_and_never_twice_the_same() -> Non
     assert not torch.equal(flat(first.module), flat(second.module))
 
 
+@pytest.mark.filterwarnings("ignore:only the last linear layer is trained:UserWarning")
 def test_frozen_layers_stay_as_they_are_and_the_rest_is_trained() -> None:
     module = network()
     module[0].requires_grad_(False)
