@@ -67,8 +67,11 @@ OF_PACKAGES = {
     "training/": (
         "tests/bills/test_training.py",
         "tests/theorems/test_sampled_integer_noise.py",
+        "tests/unit/training/head/test_centre.py",
+        "tests/unit/training/head/test_full_batch.py",
         "tests/unit/training/head/test_gradient.py",
         "tests/unit/training/head/test_mechanism.py",
+        "tests/unit/training/head/test_moments.py",
         "tests/unit/receipts/test_lines.py",
     ),
 }
@@ -130,7 +133,10 @@ MODULES = (
     "sampling/table.py",
     "tabular/marginals.py",
     "tabular/selection.py",
+    "training/head/centre.py",
+    "training/head/full_batch.py",
     "training/head/gradient.py",
     "training/head/mechanism.py",
+    "training/head/moments.py",
 )
 """The trusted base, the accounting of training, and what draws noise above them."""
