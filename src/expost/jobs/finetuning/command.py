@@ -35,7 +35,7 @@ PRICING: list[Option] = [
         "--method",
         type=click.Choice(METHODS),
         default="auto",
-        help="How heads are trained; auto is full-batch, unless a setting of Adam is given.",
+        help="How heads are made; auto is full-batch, unless a setting of Adam is given.",
     ),
     click.option(
         "--start",

@@ -56,7 +56,8 @@ def _solve(matrix: Floats, penalty: float, right: Floats) -> Floats:
     shifted = matrix.copy()
     shifted.flat[:: len(matrix) + 1] += penalty
     try:
-        return np.asarray(cho_solve(cho_factor(shifted, overwrite_a=True), right))
+        # The transpose is the same matrix, and lies in memory as LAPACK has it: nothing is copied.
+        return np.asarray(cho_solve(cho_factor(shifted.T, overwrite_a=True), right))
     except LinAlgError:
         values, vectors = eigh(matrix)
         return np.asarray((vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ right))

@@ -136,14 +136,18 @@ class SecondMoments:
         """What an estimate of both says, in the units of the features."""
         upper, factors = self._triangle()
         unit = _spacing(self.first.width) ** 2
-        values = np.empty((self.first.width, self.first.width))
+        values = np.zeros(upper.shape)
         values[upper] = estimate.values[self.first.cells :] * (unit / factors)
-        values.T[upper] = values[upper]
-        return self.first.read(estimate, BESIDE), Squares(values, estimate.std * unit / DIAGONAL)
+        whole = values + values.T
+        whole.flat[:: len(whole) + 1] /= 2
+        return self.first.read(estimate, BESIDE), Squares(whole, estimate.std * unit / DIAGONAL)
 
-    def _triangle(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Integers]:
-        rows, columns = np.triu_indices(self.first.width)
-        return (rows, columns), np.where(rows == columns, DIAGONAL, ACROSS)
+    def _triangle(self) -> tuple[NDArray[np.bool_], Integers]:
+        """Where the triangle is, and what its entries are multiplied by, row by row."""
+        width, places = self.first.width, np.arange(self.first.width)
+        factors = np.full(self.cells, ACROSS)
+        factors[places * width - places * (places - 1) // 2] = DIAGONAL
+        return np.tri(width, dtype=np.bool_).T, factors
 
 
 def _spacing(width: int) -> float:

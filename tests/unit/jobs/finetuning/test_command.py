@@ -3,6 +3,7 @@
 import json
 import re
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import NoReturn
 
@@ -327,6 +328,23 @@ def test_a_plan_shows_the_noise_multiplier_that_the_run_then_has(here: Path) -> 
     shown = re.search(r"noise of ([\d.]+) times the clipping norm", planned)
     assert shown is not None
     assert float(shown[1]) == pytest.approx(float(Fraction(kept(here)["training"]["noise multiplier"])), rel=1e-3)
+
+
+@pytest.mark.parametrize("method", ["means", "ridge"])
+def test_a_plan_of_moments_shows_the_noise_that_the_run_then_has(here: Path, method: str) -> None:
+    words = ("--method", method, "--start", "1", "--releases", "2")
+    planned = said(run("plan", "finetune", *words))
+
+    result = run("finetune", "records.npz", "--accuracy", "0.99", "--out", "out", "--seed", "1", *words)
+
+    assert result.exit_code == 3, result.output
+    facts = [line["facts"] for line in kept(here)["bill"] if line["what"] == "Brownian"]
+    precise = accumulate(Fraction(each["l2_squared"]) / Fraction(each["variance"]) for each in facts)
+    shown = re.search(r"The moments of a release have noise of ([\d.]+), falling to ([\d.]+), times", planned)
+    assert shown is not None
+    assert [float(each) for each in shown.groups()] == pytest.approx(
+        [float(each) ** -0.5 for each in precise], rel=1e-3
+    )
 
 
 def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
