@@ -27,9 +27,11 @@ CORE = (
 """What tests sealed data, releases, mechanisms, checks and the loop."""
 CLAIMS = (
     *CORE,
+    "tests/unit/accounting/test_kinds.py",
     "tests/unit/accounting/test_plan.py",
     "tests/unit/accounting/test_pledge.py",
     "tests/unit/accounting/test_statement.py",
+    "tests/theorems/test_composed_loss.py",
     "tests/theorems/test_pledges.py",
 )
 """The same, and what tests pledges and plans."""
@@ -67,6 +69,7 @@ OF_PACKAGES = {
     "training/": (
         "tests/bills/test_training.py",
         "tests/theorems/test_sampled_integer_noise.py",
+        "tests/theorems/test_second_moments.py",
         "tests/unit/training/head/test_centre.py",
         "tests/unit/training/head/test_full_batch.py",
         "tests/unit/training/head/test_gradient.py",

@@ -267,3 +267,9 @@ def test_two_sources_are_as_little_private_as_either(train: bool, held: bool) ->
 
     assert parts.held is not None
     assert (parts.train.seeded, parts.held.seeded) == (train or held, train or held)
+
+
+def test_a_whole_is_on_no_side() -> None:
+    whole = Private([1, 2, 3])
+
+    assert whole.part.side == ""

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
+from expost.accounting.descent import Descent
 from expost.accounting.plan import tightest_pledge
 from expost.accounting.stops import PlannedStops
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
@@ -31,6 +32,7 @@ from expost.protocols import Check, Inquiry, Price, Verdict
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic
+from expost.training.schedule import Releases, Schedule, Steps
 from tests.unit.examples import (
     ADD,
     NONE,
@@ -663,3 +665,12 @@ def test_with_strides_the_first_question_may_come_at_any_rung() -> None:
     plain, strided = (planned_stops(Says(0), each, Dear()) for each in (ladder, Strides(ladder)))
     assert [float(stop.at(2)) for stop in plain] == [9.0, 3.0, 2.0]
     assert [float(stop.at(2)) for stop in strided] == [9.0, 9.0, 2.0]
+
+
+def test_where_nothing_is_held_out_stops_are_known_for_every_record_alike() -> None:
+    descent = Descent(Fraction(1, 10), Fraction(4))
+    releases = Releases(Schedule(2, 3, 2), descent, Fraction(8))
+
+    stops = planned_stops(Steps(descent), releases, PublicCheck(lambda candidate: True))
+
+    assert [stop.curve.kinds for stop in stops] == [descent.promise(steps).curve.kinds for steps in (2, 5)]

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from expost.accounting.claim import NOTHING, Promise
+from expost.accounting.claim import NOTHING, Promise, dearest
 from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.accounting.kinds import NO_STEPS, Kinds, Known, Sides, both, divided, either, repeated, stays_within
@@ -112,3 +112,28 @@ def test_sides_that_are_spent_cost_the_larger_of_the_two() -> None:
 
     assert all(parted.at(alpha) == beside.at(alpha) for alpha in (1.1, 2, 8, 64))
     assert parted.as_spent().with_held(NOTHING.as_spent()).curve.kinds is None
+
+
+def test_a_step_of_a_kind_that_was_not_planned_is_not_within_a_plan() -> None:
+    assert not of(fast=1).within(of(slow=5))
+    assert not of(slow=1).within(NO_STEPS)
+
+
+def test_kinds_for_every_record_and_kinds_by_side_are_joined_side_by_side() -> None:
+    by_side = Sides(of(slow=2), of(rho=1))
+
+    assert either(of(fast=1), by_side) == either(by_side, of(fast=1)) == Sides(of(slow=2, fast=1), of(fast=1, rho=1))
+
+
+def test_a_line_with_a_profile_is_plain_gaussian_noise_and_one_without_is_of_no_known_kind() -> None:
+    assert LOOK.curve.kinds == Kinds((), Fraction(1, 40))
+    assert LAPLACE.curve.kinds is None
+
+
+def test_the_two_sides_of_a_division_are_known_apart() -> None:
+    steps, look = STEPS.promise(3).as_spent(), LOOK.as_spent()
+    sides = Sides(of(slow=3), Kinds((), Fraction(1, 40)))
+
+    assert dearest({"train": steps, "held": look}).curve.kinds == sides
+    assert dearest({"train": steps}).curve.kinds == Sides(of(slow=3), NO_STEPS)
+    assert not isinstance(dearest({"train": steps, "other": look}).curve.kinds, Sides)

@@ -15,7 +15,7 @@ from expost.private import Private
 from expost.release import Past
 from expost.training.head.centre import Centre
 from expost.training.head.full_batch import BIAS, FINENESS, KEPT, STEPS, FullBatch, multiplier
-from expost.training.head.gradient import FloatSums, IntegerSums, Summation
+from expost.training.head.gradient import LARGEST_WEIGHT, FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Trained
 from expost.training.head.score import Classifier, unit
@@ -41,6 +41,12 @@ def test_the_noise_is_the_least_on_its_grid_that_keeps_the_budget(rho: Fraction,
     assert noise == finer or Fraction(steps) / (2 * (noise - finer) ** 2) > rho
 
 
+@pytest.mark.parametrize("root", [1, 2, 1000, FINENESS, 3 * FINENESS])
+def test_a_price_just_beyond_a_square_calls_for_the_next_step_of_the_grid(root: int) -> None:
+    assert multiplier(Fraction(FINENESS**2, 2 * root**2), 1) == Fraction(root, FINENESS)
+    assert multiplier(Fraction(FINENESS**2, 2 * (root**2 + 1)), 1) == Fraction(root + 1, FINENESS)
+
+
 @given(st.fractions(Fraction(1, 10**6), 100))
 def test_a_budget_buys_steps_that_cost_as_much_with_the_gaussian_profile(rho: Fraction) -> None:
     curve = head(centre=None).promise(budget(rho)).curve
@@ -48,6 +54,16 @@ def test_a_budget_buys_steps_that_cost_as_much_with_the_gaussian_profile(rho: Fr
     assert isinstance(curve, Linear)
     assert curve.gaussian == curve.rho
     assert rho * (1 - Fraction(1, 10**6)) <= curve.rho <= rho
+
+
+@pytest.mark.parametrize(
+    ("summation", "noise"), [(IntegerSums(), "exact discrete Gaussian"), (FloatSums(), "floating-point Gaussian")]
+)
+def test_steps_and_noise_go_on_record(summation: Summation, noise: str) -> None:
+    mechanism = head(summation)
+
+    assert mechanism.floating is summation.floating
+    assert mechanism.facts(budget(Fraction(2))) == {"steps": 4, "rate": "1", "noise multiplier": "1", "noise": noise}
 
 
 @pytest.mark.parametrize("steps", [0, -1])
@@ -69,23 +85,43 @@ def test_weights_score_as_they_did_on_centred_features() -> None:
     trained = Trained(rng.normal(size=(CLASSES, WIDTH + 1)), (), 4)
     seen = (rows - CENTRE.mean) / BIAS
 
-    predicted = Classifier(head().weights(trained)).predict_unit(rows)
+    weights = head().weights(trained)
+    predicted = Classifier(weights).predict_unit(rows)
 
     scores = seen @ trained.weights[:, :-1].T + trained.weights[:, -1]
     clear = np.ptp(np.sort(scores, axis=1)[:, -2:], axis=1) > 1e-3  # ties within the grid may go either way
     assert np.array_equal(predicted[clear], np.argmax(scores, axis=1)[clear])
     assert clear.sum() > 150
+    assert np.abs(weights).max() == LARGEST_WEIGHT  # as fine as the grid of predictions can be
 
 
 def test_without_records_and_noise_a_release_keeps_its_share_of_the_one_before() -> None:
     empty = Labelled(np.zeros((0, WIDTH), np.float32), np.zeros(0, np.int64))
     first = rehearsal().spend(head(), Private(empty), budget(Fraction(1)), Past(), SeededNoise(8))
-    silent = ScriptedNoise([0.0] * STEPS * CLASSES * (WIDTH + 1))
+    other = rehearsal().spend(head(), Private(empty), budget(Fraction(1)), Past(), SeededNoise(9))
+    silent, silent_again = (ScriptedNoise([0.0] * STEPS * CLASSES * (WIDTH + 1)) for _ in range(2))
 
     second = head().sample(empty, budget(Fraction(1)), Past[Trained]().then(first), silent)
 
+    third = head().sample(empty, budget(Fraction(1)), Past[Trained]().then(other).then(first), silent_again)
+
     assert second.weights == pytest.approx(KEPT * first.value.weights, rel=1e-6)
+    assert np.array_equal(third.weights, second.weights)  # the last of two releases
     assert (first.value.steps, second.steps) == (STEPS, 2 * STEPS)
+
+
+def test_the_released_number_of_records_divides_the_gradient() -> None:
+    rows = Labelled(unit(np.eye(WIDTH, dtype=np.float32)), np.array([0, 1, 2, 0, 1]))
+    quiet = [1.0] * len(rows) + [0.0] * CLASSES * (WIDTH + 1)
+    few, many = (
+        FullBatch(width=WIDTH, classes=CLASSES, centre=Centre(CENTRE.mean, number), steps=1).sample(
+            rows, budget(Fraction(1)), Past(), ScriptedNoise(quiet)
+        )
+        for number in (10.0, 40.0)
+    )
+
+    assert np.abs(few.weights).max() > 0
+    assert few.weights == pytest.approx(4 * many.weights, rel=1e-5)
 
 
 @pytest.mark.parametrize("summation", [IntegerSums(), FloatSums()])

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 import pytest
 
+from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import InvalidValue
 from expost.mechanisms.brownian import Estimate
 from expost.noise import Floats, Integers
@@ -14,8 +16,8 @@ from expost.training.head import centre as centring
 from expost.training.head import moments as counted
 from expost.training.head.centre import RADIUS, Centre
 from expost.training.head.labelled import Labelled
-from expost.training.head.moments import BESIDE, Moments, SecondMoments
-from tests.unit.examples import ADD, one_sentence
+from expost.training.head.moments import BESIDE, CONSTANT, REACH, Moments, SecondMoments
+from tests.unit.examples import ADD, REPLACE, one_sentence
 from tests.unit.layouts import LAYOUTS, Rows, plain_norms
 
 WIDTH, CLASSES = 33, 3
@@ -149,3 +151,41 @@ def test_what_a_record_moves_does_not_depend_on_the_shape(neighbours: Neighbours
         SecondMoments(small).statistic(None, neighbours).l2_squared
         == SecondMoments(large).statistic(None, neighbours).l2_squared
     )
+
+
+def test_as_many_entries_as_there_may_be_are_taken() -> None:
+    assert Moments(MOST_ENTRIES // 2 - 1, 2).statistic(None, ADD).shape == (MOST_ENTRIES,)
+
+
+def test_a_single_record_may_be_added_up_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = Moments(WIDTH, CLASSES)
+    at_once = summed(kind, drawn(5)).tolist()
+    monkeypatch.setattr(counted, "BLOCK", 1)
+
+    assert summed(kind, drawn(5)).tolist() == at_once
+
+
+@pytest.mark.parametrize(("length", "counts"), [(REACH, True), (REACH + 1, False)])
+def test_a_row_that_is_longer_than_the_grid_allows_counts_as_nothing(
+    length: int, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No row is, as the grid leaves room: the check is there for a machine that rounds otherwise."""
+    monkeypatch.setattr(counted, "_spacing", lambda width: RADIUS / length)
+    row = np.zeros((1, WIDTH), np.float32)
+    row[0, 0] = 5.0
+    origin = Centre(np.zeros(WIDTH), 10.0)
+
+    sums = Moments(WIDTH, CLASSES).statistic(origin, ADD).evaluate(Labelled(row, np.zeros(1, np.int64)))
+
+    assert sums.reshape(CLASSES, WIDTH + 1)[0].tolist() == [length if counts else 0, *[0] * (WIDTH - 1), CONSTANT]
+
+
+@pytest.mark.parametrize(("kind", "changed"), [(KINDS[0], WIDTH + 1), (KINDS[1], WIDTH + 1 + WIDTH * (WIDTH + 1) // 2)])
+@pytest.mark.parametrize(("neighbours", "apart"), [(ADD, 1), (REPLACE, 2)])
+def test_both_sensitivities_double_where_a_record_is_replaced(
+    kind: Kind, changed: int, neighbours: Neighbours, apart: int
+) -> None:
+    statistic, one = kind.statistic(None, neighbours), kind.statistic(None, ADD)
+
+    assert statistic.l2_squared == apart**2 * one.l2_squared
+    assert statistic.l1 == apart * isqrt(changed * int(one.l2_squared))
