@@ -6,7 +6,7 @@ from statistics import fmean
 from benchmarks.harness import Progress
 from expost.accounting.claim import best_statement
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 
 RATE, NOISE = Fraction(1, 10), Fraction("4.406831168")
 STOPS, DELTA = (500, 1500, 2500, 3500, 4500), 0.002

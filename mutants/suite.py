@@ -48,6 +48,7 @@ OF_PACKAGES = {
     "accounting/loss_distribution.py": ("tests/theorems/test_composed_loss.py",),
     "accounting/plan.py": CLAIMS,
     "accounting/pledge.py": CLAIMS,
+    "accounting/stops.py": CLAIMS,
     "accounting/statement.py": CLAIMS,
     "accounting/": ("tests/unit/accounting", "tests/theorems"),
     "sampling/": (
@@ -114,6 +115,7 @@ MODULES = (
     "accounting/loss_distribution.py",
     "accounting/plan.py",
     "accounting/pledge.py",
+    "accounting/stops.py",
     "accounting/private_selection.py",
     "accounting/pure.py",
     "accounting/sparse_vector.py",

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, TypedDict
 
 from expost import Ended, Odometer, Private, Split
 from expost.accounting.claim import order_statement
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.jobs.finetuning.prices import head_recipe
 from expost.jobs.finetuning.recipe import fine_tune, plan_training
 from expost.jobs.finetuning.wanted import Wanted

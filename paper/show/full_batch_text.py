@@ -97,10 +97,10 @@ def _cells(case: Case) -> list[str]:
 
 def _plan(result: Result) -> str:
     stops = ", ".join(f"{epsilon:.2f}" for epsilon in result["stops"])
-    return f"""Full-batch releases are stated as ε = {stops}, the last after {result["steps"][-1]} steps in all. Means are
-    over all repeats, where a search that never passes counts with what its last release costs; shares on test records
-    are of the searches that passed. Intervals are of 95 %. By Rényi orders is what planned stops would state if each
-    were stated by the best order for it."""
+    return f"""Full-batch releases are stated as ε = {stops}, the last after {result["steps"][-1]} steps in all. Means
+    are over all repeats, where a search that never passes counts with what its last release costs; shares on test
+    records are of the searches that passed. Intervals are of 95 %. By Rényi orders is what planned stops would state if
+    each were stated by the best order for it."""
 
 
 def _kept_in_mind(result: Result) -> str:

@@ -7,7 +7,8 @@ from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
 from expost.accounting.plan import tightest_pledge
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture
+from expost.accounting.stops import PlannedStops
 from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.filters import Filter

@@ -20,14 +20,17 @@ from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.bill import bill_total
 from expost.bill import billed as on_bill
+from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.training.head.centre import Centre
 from expost.training.head.full_batch import LEARNING_RATE, REACH, FullBatch
 from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import BLOCK, Head
+from expost.training.head.moments import Moments, SecondMoments
 from expost.training.head.optimizer import Momentum
 from expost.training.torch.clipping import Clipper, Ghost, PerRecord
 from expost.training.torch.trainer import Trainer
@@ -110,6 +113,31 @@ def test_full_batch_steps_ask_for_the_noise_that_is_billed(summation: Summation)
     assert isinstance(curve, Linear) and curve.gaussian is not None
     assert rho * (1 - Fraction(1, 10**12)) <= curve.gaussian <= rho * (1 + Fraction(1, 10**6))
     assert curve.rho <= Fraction(1, 2)
+
+
+MOMENTS = [Moments(WIDTH, CLASSES), SecondMoments(Moments(WIDTH, CLASSES))]
+
+
+@pytest.mark.parametrize("moments", MOMENTS)
+def test_moments_ask_for_the_noise_that_is_billed(moments: Moments | SecondMoments) -> None:
+    """The noise of all releases together is what their ρ is for, beside the most that one record adds."""
+    noise, odometer, past = RecordingNoise(SeededNoise(4)), rehearsal(), Past[Estimate]()
+    data = Labelled.of(np.full((1, WIDTH), 10.0), np.zeros(1, np.int64), classes=CLASSES)
+    statistic = moments.statistic(Centre(np.zeros(WIDTH), float(RECORDS)), Neighbours.ADD_REMOVE)
+    mechanism = Brownian(Gaussian(statistic))
+
+    for epsilon in (Fraction(1, 4), Fraction(3, 4)):
+        past = past.then(odometer.spend(mechanism, Private(data), Budget(epsilon, Fraction(2)), past, noise))
+
+    added = statistic.evaluate(data).astype(object)
+    reach = int((added**2).sum())
+    rho = sum(Fraction(reach) / (2 * Fraction(draw.parameter)) for draw in noise.asked)
+    curve = odometer.spent.curve
+    assert {(draw.kind, draw.shape) for draw in noise.asked} == {("discrete_gaussian", statistic.shape)}
+    assert isinstance(curve, Linear) and curve.gaussian is not None
+    assert curve.rho == Fraction(1, 2)
+    assert 0.99 * curve.rho < rho <= curve.rho <= curve.gaussian <= curve.rho * (1 + Fraction(1, 10**6))
+    assert past.steps[-1].value.precision == sum(1 / Fraction(draw.parameter) for draw in noise.asked)
 
 
 def test_a_record_moves_a_full_batch_step_by_no_more_than_the_reach() -> None:

@@ -5,7 +5,8 @@ from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum, PublicCheck, PublicCount

@@ -11,7 +11,8 @@ import pytest
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import tightest_pledge
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture
+from expost.accounting.stops import PlannedStops
 from expost.baselines import Doubling, ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum, PublicCount

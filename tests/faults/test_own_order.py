@@ -8,7 +8,6 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,21 +25,10 @@ from expost.training.head.arrays import InNumpy
 from expost.training.head.gradient import IntegerSums
 from expost.training.head.score import unit
 from tests.unit.examples import ADD, budget, rehearsal, silence
+from tests.unit.layouts import LAYOUTS, Rows, plain_norms
 
 WIDTH = 64
-Rows = NDArray[Any]
 
-LAYOUTS: dict[str, Callable[[Rows], Rows]] = {
-    "row by row": np.ascontiguousarray,
-    "column by column": np.asfortranarray,
-    "transposed": lambda rows: np.ascontiguousarray(rows.T).T,
-    "every other row": lambda rows: np.repeat(rows, 2, axis=0)[::2],
-    "every third column": lambda rows: np.repeat(rows, 3, axis=1)[:, ::3],
-    "a window": lambda rows: np.pad(rows, 1)[1:-1, 1:-1],
-    "backwards": lambda rows: np.ascontiguousarray(rows[::-1, ::-1])[::-1, ::-1],
-    "column by column, backwards": lambda rows: np.asfortranarray(rows[::-1])[::-1],
-    "the same row again and again": lambda rows: np.broadcast_to(rows[:1], rows.shape),
-}
 TYPES = ["f2", "f4", "f8", ">f4", ">f8", "i1", "i8", ">i4", "u2"]
 
 
@@ -73,11 +61,6 @@ def same_in_any_company(contributions: Callable[[Rows], Rows], rows: Rows) -> bo
     together = contributions(rows)
     alone = [contributions(np.array(rows[place : place + 1], order="C"))[0] for place in range(len(rows))]
     return together.tobytes() == np.array(alone, together.dtype).reshape(together.shape).tobytes()
-
-
-def plain_norms(rows: Rows) -> Floats:
-    """What the twins put in place of ``row_norms``."""
-    return np.asarray(np.linalg.norm(np.asarray(rows, np.float64), axis=1))
 
 
 CASES = list(itertools.product(LAYOUTS, TYPES, [1, 2, 30]))

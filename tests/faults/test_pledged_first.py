@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from expost import Budget, Gaussian, Odometer, Private, Promise, Release, Spent, SystemNoise
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.release import Past
 from tests.unit.examples import Says, budget, counts, line, one_sentence, people
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.noise import SystemNoise
 from expost.training.torch.course import Stage
 from expost.training.torch.trainer import Trainer

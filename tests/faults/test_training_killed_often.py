@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.optim import SGD
 
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.errors import LedgerConflict
 from expost.judge import Balanced, Budgeted
 from expost.noise import SeededNoise

@@ -25,7 +25,7 @@ from expost.accounting.descent import Descent
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.kinds import Kinds, Known, Sides, stays_within
 from expost.accounting.loss_distribution import LossDistribution, connect_the_dots, plain_gaussian, sampled_gaussian
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.verify import FiniteMechanism
 
 Pair = tuple[tuple[float, ...], tuple[float, ...]]

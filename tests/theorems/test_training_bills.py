@@ -18,7 +18,7 @@ from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.convert import cks_offset
 from expost.accounting.curve import ORDERS, Linear, Tabulated
 from expost.accounting.descent import Descent, noise_multiplier
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.errors import MechanismFailed

@@ -8,8 +8,8 @@ import pytest
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
 from expost.accounting.statement import stated
+from expost.accounting.stops import PlannedStops
 from expost.bill import bill_total, billed
 from expost.ledger import MemoryLedger
 from expost.noise import Integers, SystemNoise

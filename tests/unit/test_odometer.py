@@ -14,7 +14,8 @@ from typing import final
 import pytest
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.pledge import FixedOrder, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.baselines import ReducedAboveThreshold
 from expost.checks.gaussian import GaussianCheck
 from expost.checks.question import CentredSum

@@ -13,7 +13,7 @@ import pytest
 
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.plan import tightest_pledge
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.baselines import ReducedAboveThreshold, RenyiReducedAboveThreshold
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum, PublicCheck

@@ -145,8 +145,6 @@ def total(left: Curve, right: Curve) -> Curve:
     if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
         return Tabulated(orders, np.nextafter(ours + theirs, math.inf), both(left.kinds, right.kinds))
-    if isinstance(left, Linear) and isinstance(right, Linear):
-        return _sum(left, right)
     return _envelope(_sum(one, other) for one in left.lines for other in right.lines)
 
 
@@ -196,14 +194,9 @@ def exceeds(curve: Curve, alpha: Fraction, cap: Fraction) -> bool:
 def largest_rho(curve: Curve) -> Fraction:
     """The largest ρ with ρ·α below the curve at every order: what a disjoint part may spend for nothing."""
     if isinstance(curve, Tabulated):
-        return min(
-            (
-                Fraction(value) / Fraction(alpha)
-                for alpha, value in zip(curve.orders, curve.values.tolist(), strict=True)
-                if math.isfinite(value)
-            ),
-            default=Fraction(0),
-        )
+        pairs = zip(curve.orders, curve.values.tolist(), strict=True)
+        slopes = (Fraction(value) / Fraction(alpha) for alpha, value in pairs if math.isfinite(value))
+        return min(slopes, default=Fraction(0))
     return max(line.rho for line in curve.lines)
 
 
@@ -254,5 +247,4 @@ def _values(curve: Curve, orders: tuple[float, ...]) -> Floats:
         return curve.values if curve.orders == orders else curve.values[np.searchsorted(curve.orders, orders)]
     alphas = np.asarray(orders)
     slopes = [(up(line.xi), np.nextafter(up(line.rho) * alphas, math.inf)) for line in curve.lines]
-    highest_line: Floats = np.max([xi + slope for xi, slope in slopes], axis=0)
-    return np.nextafter(highest_line, math.inf)
+    return np.asarray(np.nextafter(np.max([xi + slope for xi, slope in slopes], axis=0), math.inf), np.float64)

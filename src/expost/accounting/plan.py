@@ -8,7 +8,8 @@ from typing import final
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import cover
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 
 TUNINGS = 8
 """How many of the stops a pledge is tuned to in turn: more gain nothing and take quadratic time."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import ClassVar, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import PlannedStops, Pledge
+from expost.accounting.pledge import Pledge
+from expost.accounting.stops import PlannedStops
 from expost.checks.question import CentredSum, PublicCount
 from expost.errors import LedgerConflict
 from expost.jobs.job import save_facts

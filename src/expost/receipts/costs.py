@@ -10,7 +10,8 @@ from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.gaussian import gaussian_mu
 from expost.accounting.kinds import Kinds, Known, Sides
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.bill import Item
 from expost.errors import InvalidValue, Unreadable
 from expost.ledger import Entry

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import stated_by
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.bill import bill_total, billed
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck

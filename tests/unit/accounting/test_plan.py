@@ -9,8 +9,9 @@ from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import ORDERS, Tabulated
 from expost.accounting.descent import Descent
 from expost.accounting.plan import stated_by, tightest_pledge
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture
 from expost.accounting.pure import randomized_response_rdp
+from expost.accounting.stops import PlannedStops
 from expost.errors import InvalidValue
 from tests.unit.examples import line
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Curve, Tabulated, highest
 from expost.accounting.gaussian import gaussian_epsilon
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge, Stop
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops, Stop
 from expost.errors import InvalidValue
 from tests.unit.examples import line, one_sentence
 

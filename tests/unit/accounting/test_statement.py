@@ -8,8 +8,9 @@ import pytest
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Tabulated
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.statement import stated, stated_loss
+from expost.accounting.stops import PlannedStops
 from tests.unit.examples import line
 
 DELTA = 1e-5

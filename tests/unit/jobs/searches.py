@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from expost.accounting.pledge import PlannedStops, Pledge
+from expost.accounting.pledge import Pledge
+from expost.accounting.stops import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum, PublicCheck, PublicCount
 from expost.checks.sparse_vector import SparseVectorCheck

@@ -12,7 +12,7 @@ import torch
 from click.testing import CliRunner
 from torch import nn
 
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.question import PublicCheck
 from expost.cli import main
 from expost.errors import ExpostError, LedgerConflict

@@ -10,7 +10,8 @@ import pytest
 
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import tightest_pledge
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum

@@ -9,7 +9,7 @@ import pytest
 from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Linear
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.errors import Unreadable
 from expost.receipts.costs import MOST_KINDS, curve_in, curve_out, pledge_in, pledge_out
 

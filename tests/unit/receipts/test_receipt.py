@@ -11,7 +11,8 @@ import pytest
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Highest, Tabulated
-from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, PlannedStops, Pledge
+from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
+from expost.accounting.stops import PlannedStops
 from expost.jobs import audit as check
 from expost.receipts.costs import curve_in, curve_out, pledge_in, pledge_out
 from expost.receipts.receipt import receipt

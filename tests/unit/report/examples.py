@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from expost.jobs.finetuning.report import HeadJob
+from expost.jobs.finetuning.described import HeadJob
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.synthesis.procedure import Synthesis, synthesise

@@ -1,14 +1,15 @@
-"""Fine-tuning by few full-batch steps on centred features: the default, and the cheapest way we know."""
+"""Fine-tuning on centred features: a centre first, then releases of one method, full-batch steps by default."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
+from expost.jobs.finetuning.methods import CentredMethod, Computing, GradientSteps
 from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Training, Wanted
-from expost.ladder import Ladder
+from expost.ladder import Ladder, Priced
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise
 from expost.numerics import positive
@@ -16,10 +17,8 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.release import Past
 from expost.training.head.centre import Centre, first_moment
-from expost.training.head.full_batch import STEPS, FullBatch
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Told
-from expost.training.head.score import Classifier
 from expost.training.schedule import Epsilon
 
 ALPHA = Fraction(2)
@@ -33,12 +32,13 @@ FINE = 2**40
 @final
 @dataclass(frozen=True, kw_only=True)
 class CentredRecipe(Wanted):
-    """A centre first, then releases of a few full-batch steps, by each of which ``growth`` times as much is spent.
+    """A centre first, then releases of a method, by each of which ``growth`` times as much is spent.
 
     ``start`` is what the first release may be stated as, the centre included, or its ρ itself.
     """
 
     start: Epsilon | Fraction
+    method: CentredMethod = field(default_factory=GradientSteps)
     count: int = 6
     growth: Fraction = Fraction(17, 10)
 
@@ -78,11 +78,11 @@ class CentredRecipe(Wanted):
     @property
     def taken(self) -> tuple[int, ...]:
         """As many for each release."""
-        return tuple(STEPS * place for place in range(1, self.count + 1))
+        return tuple(self.method.per_release * place for place in range(1, self.count + 1))
 
     @property
     def first(self) -> Budget:
-        """The steps of the first release."""
+        """What the first release costs beside the centre."""
         return _level(self.rho * (1 - SHARE))
 
     @property
@@ -91,9 +91,9 @@ class CentredRecipe(Wanted):
         return _level(self.rho * SHARE)
 
     @property
-    def priced(self) -> FullBatch:
-        """The steps, on no records."""
-        return FullBatch(width=1, classes=2, centre=None, summation=self.summation)
+    def priced(self) -> Priced:
+        """The method's, on no records."""
+        return self._training(Shape(1, 2)).mechanism
 
     @property
     def prior(self) -> Promise:
@@ -112,18 +112,14 @@ class CentredRecipe(Wanted):
 
     def begin(
         self, train: Private[Labelled], shape: Shape, odometer: Odometer, noise: Noise, told: Told | None
-    ) -> Training:
-        """The centre is released, and the steps measure from it."""
+    ) -> Training[Any]:
+        """The centre is released, and the method measures from it."""
+        self._training(shape)  # refuses what is too large before anything is spent
         measured = odometer.spend(centre_mechanism(shape.width), train, self.centre, Past(), noise).value
-        steps = FullBatch(
-            width=shape.width,
-            classes=shape.classes,
-            centre=Centre.of(measured),
-            summation=self.summation,
-            arrays=self.arrays,
-            told=told,
-        )
-        return Training(steps, lambda trained: Classifier(steps.weights(trained)))
+        return self._training(shape, Centre.of(measured), told)
+
+    def _training(self, shape: Shape, centre: Centre | None = None, told: Told | None = None) -> Training[Any]:
+        return self.method.training(shape, centre, Computing(self.summation, self.arrays, told))
 
 
 def centre_mechanism(width: int) -> Gaussian[Labelled]:

@@ -7,6 +7,7 @@ from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.centred import CentredRecipe
+from expost.jobs.finetuning.methods import CENTRED, ClassMeans, Ridge
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.wanted import CONFIDENCE, Wanted
 from expost.judge import BALANCED, Judge, share_held
@@ -18,9 +19,11 @@ from expost.training.head.score import Target
 from expost.training.head.score import accuracy as to_reach
 from expost.training.schedule import Epsilon, Schedule
 
-METHODS = ("auto", "full-batch", "adam")
+METHODS = ("auto", *CENTRED, "adam")
 OF_ADAM = ("epochs", "epochs_between", "rate", "batch", "max_grad_norm", "learning_rate", "drop")
-"""What the many sampled steps of Adam leave to be set, and full-batch steps do not."""
+"""What the many sampled steps of Adam leave to be set, and other methods do not."""
+OF_STEPS = ("summation", "device")
+"""What gradient steps leave to be set: sums of moments are always exact, and quick."""
 
 
 @final
@@ -50,8 +53,11 @@ def method_of(settings: HeadSettings) -> tuple[str, str]:
     named, adams = settings.get("method", "auto"), [name for name in OF_ADAM if name in settings]
     if named not in METHODS:
         raise InvalidValue(f"there is no method {named!r}; the methods are {', '.join(METHODS)}.")
-    if named == "full-batch" and adams:
+    if named in CENTRED and adams:
         raise InvalidValue(f"{adams[0]} is a setting of Adam; leave it out, or choose the method adam.")
+    steps = [name for name in OF_STEPS if name in settings]
+    if named in (ClassMeans.name, Ridge.name) and steps:
+        raise InvalidValue(f"{steps[0]} is a setting of gradient steps, which {named} does without; leave it out.")
     if named != "auto":
         return named, f"The method is {named}, as was asked."
     if adams:
@@ -73,7 +79,7 @@ def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings:
     records, delta = settings.get("records"), settings.get("delta", 1e-5)
     held, arrays = share_held(settings.get("validation", 0.5)), on(settings.get("device"))
     summation = settings.get("summation", IntegerSums())
-    if method == "full-batch":
+    if method in CENTRED:
         return CentredRecipe(
             target=target,
             confidence=sure,
@@ -82,6 +88,7 @@ def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings:
             validation=held,
             check=check,
             start=Epsilon(1.0) if start is None else start,
+            method=CENTRED[method],
             count=settings.get("releases", 6),
             summation=summation,
             arrays=arrays,

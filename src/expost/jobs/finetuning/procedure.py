@@ -1,55 +1,56 @@
 """A head's training put together again from the settings of its receipt, without its data."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from expost.accounting.descent import Descent
 from expost.errors import Unreadable
 from expost.jobs.finetuning.centred import centre_mechanism
-from expost.jobs.finetuning.wanted import resolution
+from expost.jobs.finetuning.methods import CENTRED, Computing, GradientSteps
+from expost.jobs.finetuning.wanted import Shape, resolution
+from expost.protocols import Mechanism
 from expost.receipts.costs import budget_in
-from expost.receipts.notation import fraction, items, record, table, whole
+from expost.receipts.notation import fraction, items, record, table, text, whole
 from expost.receipts.procedures import Procedure, Step, require_steps
 from expost.receipts.testimony import Testimony
 from expost.text import Json
-from expost.training.head.full_batch import FullBatch
-from expost.training.head.gradient import FloatSums, IntegerSums
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.mechanism import Head
 
 COMMON = ("classes", "classes counted from the labels", "features", "steps", "method", "computed with")
-OF_FULL_BATCH = ("centre", "steps per release")
 OF_ADAM = ("rate", "noise multiplier", "clip", "batch", "optimizer", "learning rate", "drop")
 
 
 def rebuild_training(told: Testimony) -> Procedure:
-    """A centre and full-batch steps, or sampled steps at one rate and noise."""
-    full = table(told.found["training"]).get("method") == "full-batch"
-    settings = record(told.found["training"], (*COMMON, *(OF_FULL_BATCH if full else OF_ADAM)))
-    if told.asked.measure != "accuracy" or told.asked.threshold is None:
-        raise Unreadable("the receipt does not say which accuracy was asked for; it was changed.")
-    before, mechanism = _full_batch(told, settings) if full else _sampled(told, settings)
+    """A centre and what measures from it, or sampled steps at one rate and noise."""
+    named = text(table(told.found["training"])["method"])
+    own = OF_ADAM if named == "adam" else ("centre", *(["steps per release"] if named == GradientSteps.name else []))
+    settings = record(told.found["training"], (*COMMON, *own))
+    if told.asked.measure != "accuracy" or told.asked.threshold is None or named not in {"adam", *CENTRED}:
+        raise Unreadable("the receipt does not say which accuracy was asked for, or how a head was trained for it.")
+    shape = Shape(whole(settings["features"]), whole(settings["classes"]))
+    rebuild, summation = _sampled if named == "adam" else _centred, FloatSums() if told.floating else IntegerSums()
+    before, mechanism = rebuild(told, settings, shape, summation)
     return Procedure(before, mechanism, resolution(told.asked.threshold), ("training",), rung="release")
 
 
-def _full_batch(told: Testimony, settings: Mapping[str, Json]) -> tuple[tuple[Step, ...], FullBatch]:
-    width, steps, budget = (
-        whole(settings["features"]),
-        whole(settings["steps per release"]),
-        budget_in(settings["centre"]),
-    )
-    if [whole(each) for each in items(settings["steps"])] != [steps * place for place in range(1, len(told.stops) + 1)]:
+def _centred(
+    told: Testimony, settings: Mapping[str, Json], shape: Shape, summation: Summation
+) -> tuple[tuple[Step, ...], Mechanism[Any, Any]]:
+    method = CENTRED[text(settings["method"])]
+    if "steps per release" in settings:
+        method = GradientSteps(whole(settings["steps per release"]))
+    taken = [method.per_release * place for place in range(1, len(told.stops) + 1)]
+    if [whole(each) for each in items(settings["steps"])] != taken:
         raise Unreadable("the steps of the training are not those of its plan; the receipt was changed.")
-    centre, budget = centre_mechanism(width), budget_in(settings["centre"])
+    centre, budget = centre_mechanism(shape.width), budget_in(settings["centre"])
     first = Step(centre.name, centre.facts(budget), centre.floating, centre.promise(budget))
-    summation = FloatSums() if told.floating else IntegerSums()
-    head = FullBatch(width=width, classes=whole(settings["classes"]), centre=None, steps=steps, summation=summation)
-    return (first,), head
+    return (first,), method.training(shape, None, Computing(summation)).mechanism
 
 
-def _sampled(told: Testimony, settings: Mapping[str, Json]) -> tuple[tuple[Step, ...], Head]:
-    if settings["method"] != "adam":
-        raise Unreadable("the receipt names a method of training that there is not; it was changed.")
+def _sampled(
+    told: Testimony, settings: Mapping[str, Json], shape: Shape, summation: Summation
+) -> tuple[tuple[Step, ...], Mechanism[Any, Any]]:
     descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
     require_steps(told, descent, settings["steps"])
-    width, classes = whole(settings["features"]), whole(settings["classes"])
-    summation = FloatSums() if told.floating else IntegerSums()
-    return (), Head(width=width, classes=classes, descent=descent, summation=summation)
+    return (), Head(width=shape.width, classes=shape.classes, descent=descent, summation=summation)

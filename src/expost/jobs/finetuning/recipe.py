@@ -10,7 +10,7 @@ from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
 from expost.accounting.descent import Descent, noise_multiplier
 from expost.accounting.plan import stated_by
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.jobs.finetuning.wanted import Shape, Training, Wanted
 from expost.noise import Noise
 from expost.numerics import positive
@@ -111,7 +111,7 @@ class HeadRecipe(Wanted):
 
     def begin(
         self, train: Private[Labelled], shape: Shape, odometer: Odometer, noise: Noise, told: Told | None
-    ) -> Training:
+    ) -> Training[Trained]:
         """Nothing comes before the steps."""
         return Training(self.head(shape, told), lambda trained: Classifier(trained.weights))
 
@@ -160,14 +160,11 @@ def fine_tune(
     """Train, look, and stop at the first head that is accurate enough. Features are of length 1 already."""
     training = recipe.begin(parts.train, shape, odometer, noise, told)
 
-    def build(trained: tuple[Trained, ...]) -> Classifier:
-        return training.head(trained[-1])
-
     return search(
         parts,
         training.mechanism,
         recipe.releases,
-        build,
+        lambda released: training.head(released[-1]),
         recipe.judge(),
         noise=noise,
         odometer=odometer,

@@ -1,178 +1,101 @@
-"""Trained heads: what a report says of them, and of no other job."""
+"""The facts of a finished run of fine-tuning, and what it fixes before it reads the records."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar, final
-
-from expost.accounting.claim import Budget
-from expost.receipts.costs import budget_out
-from expost.report import words
-from expost.report.facts import Facts
-from expost.report.page import computed_with, covered_section, method_section
-from expost.text import Json
-from expost.training.head.centre import RADIUS
-from expost.training.head.full_batch import KEPT
-
-OPEN = "Open to anyone: all weights that were released on the way, and whatever else the training released beside them."
-EXTRACTOR = (
-    "Not covered: where the features come from. Whatever turned the records into features must have been trained and "
-    "chosen on public data; if it was trained on these records, that has a bill of its own."
-)
-SETTINGS = (
-    "Not covered: how the settings were chosen. Learning rate, clipping, schedule and accuracy must come from "
-    "elsewhere; each trial on these records has a bill of its own."
-)
-EXACT = (
-    "Sums and noise were integers, and the noise was an exact discrete Gaussian, so the bound holds for the machine's "
-    "arithmetic too."
-)
-FLOATING = (
-    "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may reveal is NOT "
-    "covered."
-)
+from expost.accounting.curve import AdpEpsilon
+from expost.jobs.finetuning.centred import CentredRecipe
+from expost.jobs.finetuning.described import CentredJob, ClassifierJob, HeadJob
+from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
+from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Wanted
+from expost.receipts.receipt import Commitment
+from expost.recorded import CheckOnRecord, ReadableLedger
+from expost.report.facts import Facts, PlannedStop
+from expost.report.outcomes import outcome_facts
+from expost.search import Outcome
+from expost.training.head.arrays import InNumpy
+from expost.training.head.score import Classifier
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassifierJob(ABC):
-    """A linear head, whichever way it was trained; ``counted`` where the number of classes is that of the labels.
+def head_facts(
+    outcome: Outcome[Classifier],
+    recipe: Wanted,
+    shape: Shape,
+    plan: TrainingPlan,
+    ledger: ReadableLedger,
+    *,
+    title: str,
+    because: str,
+    held: float | None,
+    counted: bool,
+    cap: AdpEpsilon | None = None,
+) -> Facts:
+    """The facts of a finished run; ``held`` is about how many records were held out, if that is public."""
+    return outcome_facts(
+        outcome,
+        ledger,
+        job=_job(recipe, shape, counted=counted),
+        title=title,
+        measure="accuracy",
+        asked=recipe.target.threshold,
+        held=held,
+        check=recipe.judge(),
+        confidence=recipe.assurance if recipe.held else None,
+        looks=recipe.looks(),
+        stops=head_stops(recipe, plan),
+        reason=plan.reason,
+        neighbours=NEIGHBOURS.value,
+        because=because,
+        cap=cap,
+        packages=() if isinstance(recipe.arrays, InNumpy) else ("torch",),
+    )
 
-    Implemented by HeadJob and CentredJob.
-    """
 
-    classes: int
-    counted: bool
-    width: int
-    steps: tuple[int, ...]
-    device: str
-    kind: ClassVar[str] = "A trained classifier"
-    target: ClassVar[str] = "the class"
-    rung: ClassVar[str] = "release"
-    covered: ClassVar[str] = "The bound covers the whole procedure: every training step and the decision to stop."
+def head_stops(recipe: Wanted, plan: TrainingPlan) -> tuple[PlannedStop, ...]:
+    """What stopping at each release costs, and what is spent up to it."""
+    rungs = zip(plan.pledge.table, recipe.releases.rungs, strict=True)
+    return tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in rungs)
 
-    @property
-    @abstractmethod
-    def lines(self) -> Mapping[str, str]:
-        """What its lines of the bill are called, by the names of their mechanisms."""
 
-    @abstractmethod
-    def trained(self) -> tuple[str, ...]:
-        """How it was trained, step by step."""
+def head_commitment(recipe: Wanted, plan: TrainingPlan, *, cap: AdpEpsilon | None) -> Commitment:
+    """What a run fixes before it reads the records."""
+    return Commitment(
+        kind=ClassifierJob.kind,
+        target=ClassifierJob.target,
+        measure="accuracy",
+        asked=recipe.target.threshold,
+        confidence=recipe.assurance if recipe.held else None,
+        check=CheckOnRecord.of(recipe.judge()),
+        neighbours=NEIGHBOURS.value,
+        cap=cap,
+        pledge=plan.pledge,
+        reason=plan.reason,
+        stops=head_stops(recipe, plan),
+        looks=recipe.looks(),
+    )
 
-    @abstractmethod
-    def settings(self) -> Mapping[str, Json]:
-        """The settings of the training, for the receipt."""
 
-    def passed(self, facts: Facts) -> str:
-        """The head itself was checked."""
-        asked = words.asked_for(facts)
-        if not facts.divided:
-            return f"The trained head passed the check at {asked} on public records."
-        return f"The trained head passed the check at {asked} on held-out records that it was not trained on."
-
-    def name(self, place: int) -> str:
-        """Its number, and how many steps led to it."""
-        return f"{place}, after {self.steps[place - 1]:,} steps"
-
-    def tile(self, facts: Facts) -> tuple[str, str, str]:
-        """Steps, classes and features."""
-        steps = self.steps[len(facts.rungs) - 1]
-        return "training steps", f"{steps:,}", f"{self.classes} classes, {self.width} features"
-
-    def sections(self, facts: Facts) -> str:
-        """The procedure, and what the bound covers."""
-        counted = " They were counted from the labels." if self.counted else ""
-        public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{counted}"
-        method = method_section(
-            (
-                *words.parts(facts),
-                *self.trained(),
-                FLOATING if facts.floating else EXACT,
-                words.checked(facts),
-                "The head was made from noisy sums alone: it may be published and used at no further cost.",
-            )
+def _job(recipe: Wanted, shape: Shape, *, counted: bool) -> ClassifierJob:
+    if isinstance(recipe, CentredRecipe):
+        return CentredJob(
+            classes=shape.classes,
+            counted=counted,
+            width=shape.width,
+            steps=recipe.taken,
+            device=recipe.arrays.name,
+            method=recipe.method.name,
+            centre=recipe.centre,
+            per_release=recipe.method.per_release,
         )
-        covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
-        return f"{method}{covers}{computed_with(facts.versions, self.device)}"
-
-    def receipt(self) -> Mapping[str, Json]:
-        """The settings of the training."""
-        return {
-            "training": {
-                "classes": self.classes,
-                "classes counted from the labels": self.counted,
-                "features": self.width,
-                "steps": list(self.steps),
-                **self.settings(),
-                "computed with": self.device,
-            }
-        }
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class HeadJob(ClassifierJob):
-    """Many steps of an optimiser, each on a sample of the records."""
-
-    rate: Fraction
-    noise_multiplier: Fraction
-    clip: float
-    batch: float
-    optimizer: str
-    learning_rate: float
-    drop: float
-    lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
-
-    def trained(self) -> tuple[str, ...]:
-        """Sample, clip, add noise, move."""
-        later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
-        return (
-            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
-            "trained on the rows, starting from zero weights.",
-            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
-            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
-            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
-            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
-            "Each release went on from the one before, so no step was paid for twice. The first came after "
-            f"{self.steps[0]:,} steps{later}.",
-        )
-
-    def settings(self) -> Mapping[str, Json]:
-        """Rate, noise, clipping and the optimiser."""
-        return {
-            "method": "adam",
-            "rate": str(self.rate),
-            "noise multiplier": str(self.noise_multiplier),
-            "clip": self.clip,
-            "batch": self.batch,
-            "optimizer": self.optimizer,
-            "learning rate": self.learning_rate,
-            "drop": self.drop,
-        }
-
-
-@final
-@dataclass(frozen=True, kw_only=True)
-class CentredJob(ClassifierJob):
-    """A centre, then a few full-batch steps per release."""
-
-    centre: Budget
-    per_release: int
-    lines: ClassVar[Mapping[str, str]] = {"Gaussian": "mean of the features", "FullBatch": "noisy full-batch steps"}
-
-    def trained(self) -> tuple[str, ...]:
-        """Centre, clip, add noise, move."""
-        return (
-            "Each record came as a row of features, which was scaled to length 1 by itself.",
-            "The mean of the rows and their number were released first, with noise. Every row was then measured from "
-            f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
-            f"Softmax regression was trained on the centred rows by {self.per_release} gradient steps per release, in "
-            "which every record took part: its gradient was clipped, noise was added to the sum, and the weights moved "
-            "by a step whose size was fixed beforehand.",
-            f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
-        )
-
-    def settings(self) -> Mapping[str, Json]:
-        """What the centre cost, and the steps per release."""
-        return {"method": "full-batch", "centre": budget_out(self.centre), "steps per release": self.per_release}
+    assert isinstance(recipe, HeadRecipe)  # there are no others
+    return HeadJob(
+        classes=shape.classes,
+        counted=counted,
+        width=shape.width,
+        steps=recipe.taken,
+        device=recipe.arrays.name,
+        rate=recipe.descent.rate,
+        noise_multiplier=recipe.descent.noise_multiplier,
+        clip=recipe.clip,
+        batch=recipe.batch,
+        optimizer=type(recipe.optimizer).__name__,
+        learning_rate=recipe.optimizer.learning_rate,
+        drop=recipe.drop,
+    )

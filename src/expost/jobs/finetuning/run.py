@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue, NotDisjoint
-from expost.jobs.finetuning.facts import head_commitment, head_facts
 from expost.jobs.finetuning.prices import HeadSettings, head_recipe
 from expost.jobs.finetuning.recipe import fine_tune, plan_training
 from expost.jobs.finetuning.records import SAME, Hidden, shown
+from expost.jobs.finetuning.report import head_commitment, head_facts
 from expost.jobs.finetuning.wanted import Shape
 from expost.jobs.job import Result, capped
 from expost.judge import BALANCED, Judge, OnPublic
@@ -56,12 +56,13 @@ def finetune(
     passes in the whole run that is below the accuracy on the held-out records. None is the paper's check, which
     promises nothing.
 
-    ``method`` is "full-batch" (a few gradient steps on centred features, with nothing to tune), "adam" (many steps,
-    each on a sample of the records) or "auto": full-batch, unless a setting of Adam is given. ``releases`` is how many
-    heads are released at most, ``start`` what the first may be stated as, or as a Fraction its ρ (full-batch) or the
-    noise multiplier (adam). ``records`` is about how many records there are, if that is public: margins are then shown
-    as accuracies, and looks that would be too noisy are left out. ``summation=FloatSums()`` trades exact integer noise
-    for speed, ``device`` names a torch device.
+    ``method`` is "full-batch" (a few gradient steps on centred features, with nothing to tune), "means" (the nearest
+    class mean), "ridge" (ridge regression from second moments, for many records beside few features), "adam" (many
+    steps, each on a sample of the records) or "auto": full-batch, unless a setting of Adam is given. ``releases`` is
+    how many heads are released at most, ``start`` what the first may be stated as, or as a Fraction its ρ, which for
+    Adam is the noise multiplier. ``records`` is about how many records there are, if that is public: margins are then
+    shown as accuracies, and looks that would be too noisy are left out. For gradient steps ``summation=FloatSums()``
+    trades exact integer noise for speed, and ``device`` names a torch device.
 
     Of Adam: each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the
     first release and ``epochs_between`` before each later one. A record's gradient is clipped to ``max_grad_norm``.

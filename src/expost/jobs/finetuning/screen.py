@@ -1,8 +1,13 @@
 """What fine-tuning shows in the terminal: a release a line, and the plan of the releases."""
 
+from collections.abc import Sequence
+from fractions import Fraction
+
 from rich.console import Console
 from rich.table import Table
 
+from expost.jobs.finetuning.centred import ALPHA, CentredRecipe
+from expost.jobs.finetuning.methods import GradientSteps
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
@@ -10,7 +15,7 @@ from expost.report.digits import margin, price, small
 from expost.report.facts import Reading
 from expost.terminal.screen import VERDICTS, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
-from expost.training.head.full_batch import STEPS, multiplier
+from expost.training.head.full_batch import multiplier
 from expost.training.schedule import epoch
 
 
@@ -50,7 +55,7 @@ def training_plan(recipe: Wanted, why: str) -> None:
 
 
 def _noise(recipe: Wanted) -> str:
-    """How noisy the steps are."""
+    """How noisy the steps are, or the moments."""
     if isinstance(recipe, HeadRecipe):
         steps = epoch(recipe.rate)
         return (
@@ -58,6 +63,14 @@ def _noise(recipe: Wanted) -> str:
             f"Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times the clipping norm to the sum of "
             "gradients."
         )
-    noise = [multiplier(rung.budget.rho, STEPS) for rung in recipe.releases.rungs]
-    said = f"{up(noise[0]):.4g}" + (f", falling to {up(noise[-1]):.4g}," if len(noise) > 1 else "")
-    return f"Each step adds noise of {said} times the clipping norm to the sum of gradients."
+    assert isinstance(recipe, CentredRecipe)  # there are no others
+    if isinstance(recipe.method, GradientSteps):
+        noise = [multiplier(rung.budget.rho, recipe.method.per_release) for rung in recipe.releases.rungs]
+        return f"Each step adds noise of {_falling(noise)} times the clipping norm to the sum of gradients."
+    noise = [multiplier(level / ALPHA, 1) for level in recipe.releases.levels]
+    return f"The moments of a release have noise of {_falling(noise)} times what one record adds to them at most."
+
+
+def _falling(noise: Sequence[Fraction]) -> str:
+    """The first, and the last where there are others."""
+    return f"{up(noise[0]):.4g}" + (f", falling to {up(noise[-1]):.4g}," if len(noise) > 1 else "")

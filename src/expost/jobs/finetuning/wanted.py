@@ -5,10 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, TypeAlias, final
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, final
 
 from expost.accounting.claim import NOTHING, Budget, Promise
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
@@ -24,9 +24,10 @@ from expost.search import planned_stops
 from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
-from expost.training.head.mechanism import Told, Trained
+from expost.training.head.mechanism import Told
 from expost.training.head.score import Classifier, Target, classified
 
+T = TypeVar("T")
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 CONFIDENCE = Fraction(95, 100)
 NEIGHBOURS = Neighbours.ADD_REMOVE
@@ -55,17 +56,17 @@ class Shape:
             raise InvalidValue("there is only one class; a classifier needs at least two.")
 
 
-class Climb(Planned, Selector[Trained], Protocol):
+class Climb(Planned, Selector[object], Protocol):
     """Rungs that are fixed beforehand, and the rule that takes them in turn. Implemented by Releases and Ladder."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Training:
+class Training(Generic[T]):
     """What a search runs: the mechanism of its rungs, and the head that a release of it makes."""
 
-    mechanism: Mechanism[Labelled, Trained]
-    head: Callable[[Trained], Classifier]
+    mechanism: Mechanism[Labelled, T]
+    head: Callable[[T], Classifier]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,8 +133,8 @@ class Wanted(ABC):
     @abstractmethod
     def begin(
         self, train: Private[Labelled], shape: Shape, odometer: Odometer, noise: Noise, told: Told | None
-    ) -> Training:
-        """Whatever comes before the first rung, and then what the rungs run."""
+    ) -> Training[Any]:
+        """Whatever comes before the first rung, and then what the rungs run; each way releases a value of its own."""
 
     def question(self) -> Question:
         """What is asked of the held-out records."""

@@ -6,7 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, final
 
-from expost.accounting.pledge import PlannedStops, Pledge
+from expost.accounting.pledge import Pledge
+from expost.accounting.stops import PlannedStops
 from expost.jobs.job import save_facts
 from expost.ladder import Rung
 from expost.looks import planned_looks

@@ -12,7 +12,7 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import largest_rho
 from expost.accounting.plan import Plan
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue

@@ -16,12 +16,15 @@ from expost.norms import row_norms
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum
+from expost.training.head.gradient import LARGEST_WEIGHT
 from expost.training.head.labelled import Labelled
 
 COUNT = 0.5
 """What a record adds to the sum that tells how many there are, beside features of length 1."""
 LENGTH, SPACING = Fraction(9, 8), Fraction(1, 2**14)
 """A bound on the length of both together, and the grid they are rounded to."""
+LEAST_WEIGHT = 1e-9
+"""Heads whose weights are all below it are left small."""
 RADIUS = 0.6
 """How far from the centre a record may lie; beyond, it is moved there. Between 0.5 and 0.7 little changes."""
 
@@ -57,3 +60,8 @@ class Centre:
         rows = data.features.astype(np.float64) - self.mean
         rows *= (RADIUS / unit / np.maximum(row_norms(rows), RADIUS))[:, None]
         return Labelled(rows.astype(np.float32), data.labels)
+
+    def undone(self, slopes: Floats, bias: Floats) -> Floats:
+        """The rows of a head on centred features for features as they were, the bias last, at a scale of its own."""
+        found = np.column_stack([slopes, bias - slopes @ self.mean])
+        return np.asarray(found * (LARGEST_WEIGHT / max(float(np.abs(found).max()), LEAST_WEIGHT)), np.float64)

@@ -10,8 +10,6 @@ from fractions import Fraction
 from math import ceil, hypot, isqrt
 from typing import ClassVar, final
 
-import numpy as np
-
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.errors import InvalidValue
@@ -22,7 +20,7 @@ from expost.release import Past
 from expost.rules import Due, Recorded
 from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.centre import RADIUS, Centre
-from expost.training.head.gradient import LARGEST_WEIGHT, IntegerSums, Summation
+from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Told, Trained
 from expost.training.head.optimizer import Momentum
@@ -102,9 +100,7 @@ class FullBatch:
     def weights(self, trained: Trained) -> Floats:
         """A row for each class on features as they were before centring, the bias last, at a scale of its own."""
         assert self.centre is not None
-        slopes, bias = trained.weights[:, :-1] / BIAS, trained.weights[:, -1]
-        found = np.column_stack([slopes, bias - slopes @ self.centre.mean])
-        return np.asarray(found * (LARGEST_WEIGHT / max(float(np.abs(found).max()), 1.0)), np.float64)
+        return self.centre.undone(trained.weights[:, :-1] / BIAS, trained.weights[:, -1])
 
     def _descent(self, budget: Budget) -> Descent:
         return Descent(Fraction(1), multiplier(budget.rho, self.steps))

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from expost.accounting.claim import Promise, Spent
-from expost.accounting.pledge import PlannedStops, Pledge
+from expost.accounting.pledge import Pledge
+from expost.accounting.stops import PlannedStops
 from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.protocols import Verdict

@@ -1,5 +1,6 @@
 """Sums of clipped gradients: each record's is cut to a Euclidean norm, so that one record moves the sum by no more."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, final
@@ -22,6 +23,10 @@ Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
 SLACK = 1e-6
 """Added to a norm before it divides the clip, as Opacus does: a clipped norm stays below the clip after rounding."""
+HEAD_ALONE = (
+    "only the last linear layer is trained, on features that frozen layers make; expost.finetune(features, labels, "
+    "accuracy=...) trains that layer for less privacy, with nothing to tune: give it the inputs of the layer."
+)
 
 
 class Clipper(Protocol):
@@ -151,6 +156,16 @@ def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torc
             "the optimiser does not hold the module's trainable parameters, all of them and no others; make it from "
             "those, and freeze the rest with requires_grad_(False)."
         )
+    if _is_head(model):
+        warnings.warn(HEAD_ALONE, stacklevel=3)
+
+
+def _is_head(model: nn.Module) -> bool:
+    """Whether all that is trained is one linear layer at the end, on whatever frozen layers make of the records."""
+    own = {each: [*each.parameters(recurse=False)] for each in model.modules()}
+    layers = [each for each, weights in own.items() if weights]
+    trained = [each for each in layers if any(weight.requires_grad for weight in own[each])]
+    return len(layers) > 1 and trained == layers[-1:] and isinstance(trained[0], nn.Linear)
 
 
 def _require_separable(module: nn.Module) -> None:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from torch import nn
 
 from expost.accounting.claim import NOTHING
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import PublicCheck
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.question import CentredSum, accuracy_threshold
 from expost.jobs.job import Result, capped

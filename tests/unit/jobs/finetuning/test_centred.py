@@ -1,4 +1,4 @@
-"""Full-batch fine-tuning: the price of its first release, rungs that grow, which method settings call for, audits."""
+"""Fine-tuning on centred features: the price of the first release, rungs that grow, what is called for, audits."""
 
 import json
 from collections.abc import Callable
@@ -8,17 +8,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.errors import InvalidValue
 from expost.jobs import audit
 from expost.jobs.finetuning.centred import ALPHA, SHARE, CentredRecipe
+from expost.jobs.finetuning.methods import CENTRED, CentredMethod
 from expost.jobs.finetuning.prices import HeadSettings, head_recipe, method_of
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.judge import Budgeted, SparseVector
+from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.training.head.gradient import FloatSums
 from expost.training.head.score import Classifier, accuracy
@@ -29,10 +32,16 @@ from tests.unit.report.examples import blobs
 RECIPE = CentredRecipe(target=accuracy(0.8), start=Epsilon(1.0), records=1000)
 
 
+METHODS = pytest.mark.parametrize("method", CENTRED.values(), ids=CENTRED.keys())
+
+
+@METHODS
 @pytest.mark.parametrize("check", [RECIPE.check, Budgeted(), SparseVector()])
 @pytest.mark.parametrize("start", [0.05, 1.0, 8.0])
-def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(start: float, check: Budgeted) -> None:
-    recipe = replace(RECIPE, start=Epsilon(start), check=check)
+def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(
+    start: float, check: Budgeted, method: CentredMethod
+) -> None:
+    recipe = replace(RECIPE, start=Epsilon(start), check=check, method=method)
 
     stated = plan_training(recipe).epsilons[0]
     more = plan_training(replace(recipe, start=recipe.rho * (1 + Fraction(1, 10**5)))).epsilons[0]
@@ -41,8 +50,9 @@ def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(sta
     assert stated < more <= start * 1.001
 
 
-def test_each_release_is_stated_by_the_gaussian_profile_of_all_that_was_spent_by_then() -> None:
-    stated = plan_training(RECIPE).epsilons
+@METHODS
+def test_each_release_is_stated_by_the_gaussian_profile_of_all_that_was_spent_by_then(method: CentredMethod) -> None:
+    stated = plan_training(replace(RECIPE, method=method)).epsilons
 
     exact = [gaussian_epsilon(rho, RECIPE.delta / RECIPE.count) for rho in RECIPE.levels]
 
@@ -65,6 +75,9 @@ REFUSED: dict[str, Callable[[], object]] = {
     "nothing to spend": lambda: plan_training(replace(RECIPE, start=Fraction(0))),
     "no such method": lambda: head_recipe(accuracy=0.8, method="newton"),
     "a setting of another method": lambda: head_recipe(accuracy=0.8, method="full-batch", epochs=3),
+    "a setting of Adam for means": lambda: head_recipe(accuracy=0.8, method="means", rate=0.1),
+    "floating-point moments": lambda: head_recipe(accuracy=0.8, method="ridge", summation=FloatSums()),
+    "moments on a device": lambda: head_recipe(accuracy=0.8, method="means", device="cpu"),
     "a bare price": lambda: head_recipe(accuracy=0.8, start=1.5),  # type: ignore[arg-type] # what users try
 }
 
@@ -82,6 +95,8 @@ CALLED_FOR: list[tuple[HeadSettings, str, str]] = [
     ({"method": "auto", "rate": 0.2}, "adam", "because rate was set"),
     ({"method": "adam"}, "adam", "as was asked"),
     ({"method": "full-batch", "releases": 3}, "full-batch", "as was asked"),
+    ({"method": "means", "releases": 3}, "means", "as was asked"),
+    ({"method": "ridge"}, "ridge", "as was asked"),
 ]
 
 
@@ -93,36 +108,84 @@ def test_settings_call_for_a_method_and_say_why(settings: HeadSettings, method: 
 
     assert found == method
     assert why in said.replace("leave nothing", "nothing")
-    assert isinstance(recipe, CentredRecipe if method == "full-batch" else HeadRecipe)
+    if isinstance(recipe, CentredRecipe):
+        assert recipe.method.name == method
+    else:
+        assert isinstance(recipe, HeadRecipe) and method == "adam"
 
 
 def made(**settings: Any) -> Result[Classifier]:
     return finetune(*blobs(), accuracy=0.8, noise=SeededNoise(1), records=600, **settings)
 
 
-@pytest.mark.parametrize("settings", [{}, {"summation": FloatSums()}, {"check": Budgeted()}, {"confidence": None}])
+SAID = {
+    "full-batch": "gradient steps per release, in which every record took part",
+    "means": "the class whose mean is nearest",
+    "ridge": "the ridge regression that they give",
+}
+BUILT: list[dict[str, Any]] = [
+    {},
+    {"summation": FloatSums()},
+    {"check": Budgeted()},
+    {"confidence": None},
+    {"method": "means"},
+    {"method": "means", "check": SparseVector()},
+    {"method": "ridge"},
+    {"method": "ridge", "confidence": None},
+]
+
+
+@pytest.mark.parametrize("settings", BUILT)
 def test_a_release_passes_its_audit_and_says_how_it_was_made(tmp_path: Path, settings: dict[str, Any]) -> None:
     done = made(**settings)
 
     done.save(tmp_path / "out")
 
-    assert "gradient steps per release, in which every record took part" in (tmp_path / "out/report.html").read_text()
+    assert SAID[settings.get("method", "full-batch")] in (tmp_path / "out/report.html").read_text()
     assert audit(json.loads((tmp_path / "out/receipt.json").read_text())).matches
 
 
-FORGED: dict[str, Callable[[Any], object]] = {
-    "a cheaper centre": lambda training: training["centre"].update(epsilon="1/1000000"),
-    "fewer steps": lambda training: training.update({"steps per release": 3}),
-    "another method": lambda training: training.update(method="adam"),
-    "other features": lambda training: training.update(features=5),
+def test_the_report_of_moments_counts_measurements(tmp_path: Path) -> None:
+    made(method="means").save(tmp_path / "out")
+
+    page = (tmp_path / "out/report.html").read_text()
+    assert "1, after 1 measurement<" in page
+    assert "training measurements" in page
+    assert "noisy class sums" in page
+
+
+FORGED: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "a cheaper centre": ("full-batch", lambda training: training["centre"].update(epsilon="1/1000000")),
+    "fewer steps": ("full-batch", lambda training: training.update({"steps per release": 3})),
+    "another method": ("full-batch", lambda training: training.update(method="adam")),
+    "moments for steps": ("full-batch", lambda training: training.update(method="means")),
+    "other features": ("full-batch", lambda training: training.update(features=5)),
+    "a cheaper centre of means": ("means", lambda training: training["centre"].update(epsilon="1/1000000")),
+    "ridge for means": ("means", lambda training: training.update(method="ridge")),
+    "steps for means": ("means", lambda training: training.update({"method": "full-batch", "steps per release": 1})),
+    "other classes of means": ("means", lambda training: training.update(classes=4)),
+    "means for ridge": ("ridge", lambda training: training.update(method="means")),
+    "other features of ridge": ("ridge", lambda training: training.update(features=5)),
+    "no such method": ("ridge", lambda training: training.update(method=["ridge"])),
 }
 
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_changed_setting_fails_the_audit(tmp_path: Path, name: str) -> None:
-    made().save(tmp_path / "out")
+    method, forge = FORGED[name]
+    made(method=method).save(tmp_path / "out")
     receipt = json.loads((tmp_path / "out/receipt.json").read_text())
 
-    FORGED[name](receipt["training"])
+    forge(receipt["training"])
 
     assert not audit(receipt).matches
+
+
+def test_what_is_too_large_for_second_moments_is_refused_before_anything_is_spent() -> None:
+    ledger, rows = MemoryLedger(), np.ones((4, 5000), np.float32)
+
+    with pytest.raises(InvalidValue) as refused:
+        finetune(rows, np.array([0, 1, 0, 1]), accuracy=0.8, method="ridge", noise=SeededNoise(1), ledger=ledger)
+
+    assert one_sentence(refused.value)
+    assert list(ledger.lines) == []

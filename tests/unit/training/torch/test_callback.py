@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.bill import bill_total, billed
 from expost.errors import MechanismFailed
 from expost.judge import Balanced, Budgeted, OnPublic

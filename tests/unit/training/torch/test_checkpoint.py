@@ -16,7 +16,7 @@ from torch.optim import SGD, Adam
 from expost.accounting.claim import NOTHING, Promise
 from expost.accounting.curve import Highest, Linear, Tabulated
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck
 from expost.checks.question import CentredSum

@@ -19,7 +19,7 @@ from torch.optim import LBFGS, SGD, Adam, Optimizer
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from expost.accounting.descent import Descent
-from expost.accounting.pledge import PlannedStops
+from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotDisjoint
 from expost.judge import Balanced, Budgeted, OnPublic
 from expost.noise import SeededNoise
@@ -588,6 +588,7 @@ def test_training_with_system_noise_is_private_and_never_twice_the_same() -> Non
     assert not torch.equal(flat(first.module), flat(second.module))
 
 
+@pytest.mark.filterwarnings("ignore:only the last linear layer is trained:UserWarning")
 def test_frozen_layers_stay_as_they_are_and_the_rest_is_trained() -> None:
     module = network()
     module[0].requires_grad_(False)
@@ -617,3 +618,36 @@ def test_without_torch_or_opacus_one_sentence_says_what_to_install(absent: str) 
 
     last = run.stderr.strip().splitlines()[-1]
     assert last == f"expost.errors.NotInstalled: training a torch module needs {absent}; install expost[training]."
+
+
+def frozen_but_for(trained: int, *layers: nn.Module) -> nn.Module:
+    """Layers in a row of which one is trained."""
+    for place, layer in enumerate(layers):
+        layer.requires_grad_(place == trained)
+    return nn.Sequential(*layers)
+
+
+def trainer_of(model: nn.Module) -> Trainer:
+    weights = [each for each in model.parameters() if each.requires_grad]
+    data = TensorDataset(torch.randn(8, 4), torch.zeros(8, dtype=torch.int64))
+    return Trainer(
+        model, SGD(weights, lr=0.1), data, batch=4, max_grad_norm=1, noise_multiplier=2, noise=SeededNoise(1)
+    )
+
+
+def test_a_linear_layer_on_frozen_ones_is_said_to_be_cheaper_alone() -> None:
+    with pytest.warns(UserWarning, match=r"expost\.finetune\(features, labels"):
+        trainer_of(frozen_but_for(2, nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 3)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        nn.Sequential(nn.Linear(4, 3)),
+        frozen_but_for(0, nn.Linear(4, 5), nn.Linear(5, 3)),
+        frozen_but_for(1, nn.Linear(4, 5), nn.LayerNorm(5)),
+        nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 3)),
+    ],
+)
+def test_of_no_other_module_is_that_said(model: nn.Module) -> None:
+    trainer_of(model)  # a warning would fail

@@ -1,0 +1,178 @@
+"""Moments of centred records: the sum of each class and its number of records, and second moments beside them.
+
+All are sums over records, so one Gaussian release makes them private, and every further release refines the last.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt, sqrt
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.accounting.descent import MOST_ENTRIES
+from expost.errors import InvalidValue
+from expost.mechanisms.brownian import Estimate
+from expost.noise import Floats, Integers
+from expost.private import Neighbours
+from expost.statistic import Statistic
+from expost.training.head.centre import RADIUS, Centre
+from expost.training.head.labelled import Labelled
+
+REACH, CONSTANT = 2**12, 2**11
+"""The largest norm of a record's features on the integer grid, and what it adds to the number of its class."""
+DIAGONAL, ACROSS = 29, 41
+"""What squares and products of two features are multiplied by: 41² ≤ 2·29², so that products count nearly √2 times."""
+BESIDE = 32 * REACH
+"""What class sums are multiplied by beside second moments, whose share of the squared length is then two fifths."""
+BLOCK = 2**22
+"""Numbers computed at a time."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """The noisy sum of the centred features of each class, its noisy number of records, and the noise of the sums."""
+
+    features: Floats
+    records: Floats
+    std: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Squares:
+    """The noisy second moments of all centred features; ``std`` is that of the diagonal, and √2 times the rest."""
+
+    values: Floats
+    std: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The sums over records of a ⊗ 1_y, a the record with a constant beside it and y its class.
+
+    Every record is seen from the ``centre`` and rounded to an integer vector g, ‖g‖ ≤ REACH checked in integers, by
+    itself and in an order of its own; it adds (g, CONSTANT) to its class. So one record moves the statistic by at most
+    √(REACH² + CONSTANT²). Without a centre the statistic has a sensitivity only.
+
+    Uses: sums on an integer grid.
+    """
+
+    width: int
+    classes: int
+
+    @property
+    def cells(self) -> int:
+        """Entries of the class sums."""
+        return self.classes * (self.width + 1)
+
+    def statistic(self, centre: Centre | None, neighbours: Neighbours) -> Statistic[Labelled]:
+        """The sums, refused where there are too many."""
+
+        def compute(data: Labelled) -> Integers:
+            assert centre is not None  # a sensitivity alone is never computed
+            found = np.zeros((self.classes, self.width + 1), np.int64)
+            for rows, labels in _on_grid(data, centre, self.classes):
+                found += _class_sums(rows, labels, self.classes)
+            return found.ravel()
+
+        moved, changed = REACH**2 + CONSTANT**2, self.width + 1
+        return _statistic(compute, self.cells, neighbours, moved=moved, changed=changed, name="class sums")
+
+    def read(self, estimate: Estimate, weight: int = 1) -> Sums:
+        """What an estimate of the sums says, in the units of the features."""
+        found = estimate.values[: self.cells].reshape(self.classes, self.width + 1) / weight
+        spacing = _spacing(self.width)
+        return Sums(found[:, :-1] * spacing, found[:, -1] / CONSTANT, estimate.std / weight * spacing)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SecondMoments:
+    """Class sums times BESIDE, and the upper triangle of the sum of g ⊗ g, its diagonal times 29, the rest times 41.
+
+    One record moves it by at most √(BESIDE²(REACH² + CONSTANT²) + 29² REACH⁴).
+
+    Proof. With u_i = g_i² the triangle of one record has the squared length 29² Σ u_i² + 41² Σ_{i<j} u_i u_j. As
+    41² ≤ 2·29² that is at most 29² (Σ u_i² + 2 Σ_{i<j} u_i u_j) = 29² (Σ u_i)² ≤ 29² REACH⁴, with equality for a record
+    along one axis. The class sums are orthogonal to it, and 32² (REACH² + CONSTANT²) REACH² is theirs. ∎ All entries
+    are integers, so nothing is rounded; √2 in place of 41/29 would make products less noisy by 0.03 %.
+
+    Implements: second moments on an integer grid.
+    Uses: sums on an integer grid.
+    """
+
+    first: Moments
+
+    @property
+    def cells(self) -> int:
+        """Entries of the triangle."""
+        return self.first.width * (self.first.width + 1) // 2
+
+    def statistic(self, centre: Centre | None, neighbours: Neighbours) -> Statistic[Labelled]:
+        """Both in one vector, refused where there are too many."""
+        first = self.first
+
+        def compute(data: Labelled) -> Integers:
+            assert centre is not None
+            sums = np.zeros((first.classes, first.width + 1), np.int64)
+            squares = np.zeros((first.width, first.width), np.int64)
+            for rows, labels in _on_grid(data, centre, first.classes):
+                sums += _class_sums(rows, labels, first.classes)
+                squares += (rows.T @ rows).astype(np.int64)
+            upper, factors = self._triangle()
+            return np.concatenate([sums.ravel() * BESIDE, squares[upper] * factors])
+
+        moved = BESIDE**2 * (REACH**2 + CONSTANT**2) + DIAGONAL**2 * REACH**4
+        cells, changed = first.cells + self.cells, first.width + 1 + self.cells
+        name = "class sums and second moments"
+        return _statistic(compute, cells, neighbours, moved=moved, changed=changed, name=name)
+
+    def read(self, estimate: Estimate) -> tuple[Sums, Squares]:
+        """What an estimate of both says, in the units of the features."""
+        upper, factors = self._triangle()
+        unit = _spacing(self.first.width) ** 2
+        values = np.empty((self.first.width, self.first.width))
+        values[upper] = estimate.values[self.first.cells :] * (unit / factors)
+        values.T[upper] = values[upper]
+        return self.first.read(estimate, BESIDE), Squares(values, estimate.std * unit / DIAGONAL)
+
+    def _triangle(self) -> tuple[tuple[NDArray[np.intp], NDArray[np.intp]], Integers]:
+        rows, columns = np.triu_indices(self.first.width)
+        return (rows, columns), np.where(rows == columns, DIAGONAL, ACROSS)
+
+
+def _spacing(width: int) -> float:
+    """One step of the grid: rounding moves a row by half the root of its width at most, for which it leaves room."""
+    return RADIUS / (REACH - 1 - sqrt(width) / 2)
+
+
+def _on_grid(data: Labelled, centre: Centre, classes: int) -> Iterator[tuple[Floats, Integers]]:
+    """Records on the grid, some at a time; a row that would be longer than it may be counts as 0."""
+    step, unit = max(1, BLOCK // max(data.width, classes)), _spacing(data.width)
+    for start in range(0, len(data), step):
+        part = Labelled(data.features[start : start + step], data.labels[start : start + step])
+        rows = np.round(centre.apart(part, unit=unit).features.astype(np.float64))
+        within = np.einsum("ij,ij->i", rows, rows) <= REACH**2  # whole numbers, in whatever order
+        yield np.where(within[:, None], rows, 0.0), part.labels
+
+
+def _class_sums(rows: Floats, labels: Integers, classes: int) -> Integers:
+    """The class sums of some records: products of integers below 2**53, which double precision adds exactly."""
+    truth = (labels[:, None] == np.arange(classes)).astype(np.float64)
+    return np.column_stack([truth.T @ rows, truth.sum(axis=0) * CONSTANT]).astype(np.int64)
+
+
+def _statistic(
+    compute: Callable[[Labelled], Integers], cells: int, neighbours: Neighbours, *, moved: int, changed: int, name: str
+) -> Statistic[Labelled]:
+    """Sums to each of which a record adds a vector of squared length ``moved`` at most, in ``changed`` entries."""
+    if cells > MOST_ENTRIES:
+        raise InvalidValue(f"{name} would have {cells:,} entries; use fewer features, or another method.")
+    apart = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+    l1 = apart * isqrt(changed * moved)  # Cauchy-Schwarz, and l1 is an integer
+    return Statistic(compute, (cells,), Fraction(apart**2 * moved), Fraction(l1), neighbours, name)
