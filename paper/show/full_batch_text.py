@@ -106,5 +106,5 @@ def _plan(result: Result) -> str:
 def _kept_in_mind(result: Result) -> str:
     return f"""The constants of the full-batch method, such as the number of steps and the radius that centred features
     are clipped to, were settled on features of CIFAR-10, as Adam's learning rate was on digits. This is for few
-    records, {result["records"]} here. With many more Adam's many steps go further:
+    records, {result["records"]} here. With many more, Adam's many steps go further:
     [the guide](ml-engineer.md#which-method) says where, measured. Data: {result["data"]}."""

@@ -1,9 +1,13 @@
-"""The benchmark of heads by size in miniature."""
+"""The benchmark of heads by size in miniature, and the table that the guide shows of it."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import heads_sizes
-from benchmarks.heads_sizes import SETTINGS, cell, clouds
+from benchmarks.harness import RESULTS
+from benchmarks.heads_sizes import SETTINGS, as_table, cell, clouds
 
 from expost import SeededNoise
 from expost.jobs.finetuning.prices import head_recipe
@@ -44,3 +48,9 @@ def test_classes_lie_around_a_common_mean_as_features_of_images_do() -> None:
 
     assert np.linalg.norm(mean) == pytest.approx(0.7, abs=0.05)
     assert 0.1 < min(apart) < max(apart) < 0.5
+
+
+def test_the_guide_shows_what_was_recorded() -> None:
+    guide = (Path(__file__).parents[2] / "docs/ml-engineer.md").read_text(encoding="utf-8")
+
+    assert as_table(json.loads((RESULTS / "heads_sizes.json").read_text(encoding="utf-8"))["figures"]) in guide
