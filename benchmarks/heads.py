@@ -13,13 +13,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 from paper.heads.images import Source, pool
 from paper.heads.recipes import Settings, Tuned, tuned_on_digits
 from paper.heads.sides import ADAM, FULL_BATCH, Reached, Sides, sides
 from threadpoolctl import threadpool_limits
 
-from benchmarks.harness import FEATURES, Progress
+from benchmarks.harness import FEATURES, Progress, seconds
 from expost import SeededNoise
+from expost.training.head.closed_form import class_means, ridge
+from expost.training.head.moments import Squares, Sums
 
 NEEDS_FEATURES = True
 SETTINGS = Settings(repeats=30)
@@ -27,11 +30,23 @@ ON_FILE, ON_DIGITS = ("0.64", "0.68", "0.73"), ("0.80", "0.85", "0.90")
 LIMIT = 5
 """The ε by which the last of the accuracies should be passed."""
 SEED, WORKERS = 1, 2
+WIDTH, CLASSES = 1280, 10
+"""The head whose fit is timed."""
 
 
 def run(progress: Progress) -> dict[str, float]:
     """Shares passed, mean ε, and ratios of full-batch over Adam."""
-    return measure(progress, SETTINGS, workers=WORKERS)
+    return measure(progress, SETTINGS, workers=WORKERS) | fits(WIDTH, CLASSES)
+
+
+def fits(width: int, classes: int) -> dict[str, float]:
+    """Milliseconds that a head takes in closed form, once its moments are released: by class means, and by ridge."""
+    noise = SeededNoise(SEED)
+    sums = Sums(noise.gaussian(1.0, (classes, width)), np.full(classes, 50.0), 1.0)
+    rows = noise.gaussian(1.0, (2 * width, width))
+    squares = Squares(rows.T @ rows, 1.0)
+    means, by_ridge = seconds(lambda: class_means(sums), lambda: ridge(sums, squares), repeats=5)
+    return {"heads.fit_ms": 1000 * means, "heads.fit_ms.ridge": 1000 * by_ridge}
 
 
 def measure(progress: Progress, chosen: Settings, *, workers: int) -> dict[str, float]:

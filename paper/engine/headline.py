@@ -7,7 +7,6 @@ from paper.engine.record import ROOT, Place, read
 from paper.show.adult import COINS, PAPER_SPLIT
 from paper.show.markdown import percent, prose
 from paper.summaries.confidence import confident
-from paper.summaries.summary import Share
 from paper.tables.search import BALANCED, GAUSSIAN, SPARSE
 
 README = ROOT / "README.md"
@@ -77,12 +76,6 @@ def _full_batch(place: Place) -> str:
     if found is None:
         return ""
     ours, adam = found["cases"][:2]
-    last, adams_last = (_count(each["passed"]) for each in found["cases"][-2:])
     return f"""**Heads for less**: on {found["records"]} records ({found["data"]}) an accuracy of {ours["threshold"]:g}
-    costs ε = {ours["epsilon"]["mean"]:.1f} where Adam pays {adam["epsilon"]["mean"]:.1f}, and
-    {found["cases"][-1]["threshold"]:g} is reached in {last} searches where Adam reaches it in {adams_last}
+    costs a mean ε of {ours["epsilon"]["mean"]:.2f} where Adam pays {adam["epsilon"]["mean"]:.2f}
     (δ = {found["delta"]:g})."""
-
-
-def _count(found: Share) -> str:
-    return f"{found['count']} of {found['of']}"

@@ -97,13 +97,14 @@ def _cells(case: Case) -> list[str]:
 
 def _plan(result: Result) -> str:
     stops = ", ".join(f"{epsilon:.2f}" for epsilon in result["stops"])
-    return f"""Full-batch releases are stated as ε = {stops}, the last after {result["steps"][-1]} steps in all; those
-    of Adam are in the section before. Means are over all repeats, where a search that never passes counts with what its
-    last release costs; shares on test records are of the searches that passed. Intervals are of 95 %."""
+    return f"""Full-batch releases are stated as ε = {stops}, the last after {result["steps"][-1]} steps in all. Means
+    are over all repeats, where a search that never passes counts with what its last release costs; shares on test
+    records are of the searches that passed. Intervals are of 95 %. By Rényi orders is what planned stops would state if
+    each were stated by the best order for it."""
 
 
 def _kept_in_mind(result: Result) -> str:
     return f"""The constants of the full-batch method, such as the number of steps and the radius that centred features
     are clipped to, were settled on features of CIFAR-10, as Adam's learning rate was on digits. This is for few
-    records, {result["records"]} here. With many more Adam's many steps go further:
+    records, {result["records"]} here. With many more, Adam's many steps go further:
     [the guide](ml-engineer.md#which-method) says where, measured. Data: {result["data"]}."""

@@ -81,3 +81,10 @@ def test_adam_is_stated_by_the_order_of_the_stop_where_its_search_ended() -> Non
     assert [(each["passed"], each["releases"]) for each in found.values()] == [(True, 1), (False, 2)]
     assert found["0.10"]["by_orders"] < found["0.99"]["by_orders"]
     assert all(each["epsilon"] <= each["by_orders"] for each in found.values())
+
+
+def test_fits_in_closed_form_are_timed() -> None:
+    found = heads.fits(8, 3)
+
+    assert set(found) == {"heads.fit_ms", "heads.fit_ms.ridge"}
+    assert all(value > 0 for value in found.values())

@@ -63,8 +63,8 @@ def method_of(settings: HeadSettings) -> tuple[str, str]:
     if adams:
         return "adam", f"The method is adam, because {adams[0]} was set, which full-batch steps do not have."
     return "full-batch", (
-        "The method is full-batch: a few gradient steps on centred features, which reached every accuracy that was "
-        "measured for less privacy than Adam, and leave nothing to be tuned."
+        "The method is full-batch: a few gradient steps on centred features, with nothing to be tuned. It suits up to "
+        "some thousand records; with many more, ridge or adam may reach more."
     )
 
 
