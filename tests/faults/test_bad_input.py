@@ -355,7 +355,7 @@ UNTRAINABLE: dict[str, dict[str, Any]] = {
     "public records that are not there": {"validation": "none.npz"},
     "bare price": {"start": 2.0},
     "noise of zero": {"start": Fraction(0)},
-    "price out of reach": {"start": Epsilon(1e-9)},
+    "price out of reach": {"start": Epsilon(1e-9), "delta": 1e-300},
     "no release": {"releases": 0},
     "no epoch": {"epochs": 0},
     "rate above one": {"rate": 2},

@@ -35,7 +35,8 @@ PRICING: list[Option] = [
         "--method",
         type=click.Choice(METHODS),
         default="auto",
-        help="How heads are made; auto is full-batch, unless a setting of Adam is given.",
+        help="How heads are made; auto is full-batch, ridge for 20,000 --records or more, and adam where a setting of "
+        "Adam is given.",
     ),
     click.option(
         "--start",

@@ -7,7 +7,7 @@ from expost.checks.confidence import confidence_level
 from expost.checks.question import as_typed
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.centred import CentredRecipe
-from expost.jobs.finetuning.methods import CENTRED, ClassMeans, Ridge
+from expost.jobs.finetuning.methods import CENTRED, ClassMeans, GradientSteps, Ridge
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.wanted import CONFIDENCE, Wanted
 from expost.judge import BALANCED, Judge, share_held
@@ -24,6 +24,9 @@ OF_ADAM = ("epochs", "epochs_between", "rate", "batch", "max_grad_norm", "learni
 """What the many sampled steps of Adam leave to be set, and other methods do not."""
 OF_STEPS = ("summation", "device")
 """What gradient steps leave to be set: sums of moments are always exact, and quick."""
+
+MANY = 20_000
+"""Public records from which ridge is the default: benchmarks/heads_sizes.py has what was measured."""
 
 
 @final
@@ -62,7 +65,12 @@ def method_of(settings: HeadSettings) -> tuple[str, str]:
         return named, f"The method is {named}, as was asked."
     if adams:
         return "adam", f"The method is adam, because {adams[0]} was set, which full-batch steps do not have."
-    return "full-batch", (
+    if (settings.get("records") or 0) >= MANY and not steps:
+        return Ridge.name, (
+            f"The method is ridge: with {MANY:,} records or more it reaches more than full-batch steps, and it leaves "
+            "nothing to be tuned either."
+        )
+    return GradientSteps.name, (
         "The method is full-batch: a few gradient steps on centred features, with nothing to be tuned. It suits up to "
         "some thousand records; with many more, ridge or adam may reach more."
     )

@@ -58,9 +58,9 @@ def finetune(
 
     ``method`` is "full-batch" (a few gradient steps on centred features, with nothing to tune), "means" (the nearest
     class mean), "ridge" (ridge regression from second moments, for many records beside few features), "adam" (many
-    steps, each on a sample of the records) or "auto": full-batch, unless a setting of Adam is given. ``releases`` is
-    how many heads are released at most, ``start`` what the first may be stated as, or as a Fraction its ρ, which for
-    Adam is the noise multiplier. ``records`` is about how many records there are, if that is public: margins are then
+    steps, each on a sample of the records) or "auto": full-batch, ridge for 20,000 ``records`` or more, and adam where
+    a setting of Adam is given. ``releases`` is how many heads are released at most, ``start`` what the first may be
+    stated as, or as a Fraction its ρ, which for Adam is the noise multiplier. ``records`` is about how many records there are, if that is public: margins are then
     shown as accuracies, and looks that would be too noisy are left out. For gradient steps ``summation=FloatSums()``
     trades exact integer noise for speed, and ``device`` names a torch device.
 

@@ -92,6 +92,10 @@ def test_settings_that_make_no_sense_are_refused_in_a_sentence(name: str) -> Non
 
 CALLED_FOR: list[tuple[HeadSettings, str, str]] = [
     ({}, "full-batch", "nothing to be tuned"),
+    ({"records": 19_999}, "full-batch", "nothing to be tuned"),
+    ({"records": 20_000}, "ridge", "20,000 records or more"),
+    ({"records": 20_000, "summation": FloatSums()}, "full-batch", "nothing to be tuned"),
+    ({"records": 20_000, "epochs": 3}, "adam", "because epochs was set"),
     ({"method": "auto", "rate": 0.2}, "adam", "because rate was set"),
     ({"method": "adam"}, "adam", "as was asked"),
     ({"method": "full-batch", "releases": 3}, "full-batch", "as was asked"),
