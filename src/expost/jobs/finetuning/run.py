@@ -60,9 +60,10 @@ def finetune(
     class mean), "ridge" (ridge regression from second moments, for many records beside few features), "adam" (many
     steps, each on a sample of the records) or "auto": full-batch, ridge for 20,000 ``records`` or more, and adam where
     a setting of Adam is given. ``releases`` is how many heads are released at most, ``start`` what the first may be
-    stated as, or as a Fraction its ρ, which for Adam is the noise multiplier. ``records`` is about how many records there are, if that is public: margins are then
-    shown as accuracies, and looks that would be too noisy are left out. For gradient steps ``summation=FloatSums()``
-    trades exact integer noise for speed, and ``device`` names a torch device.
+    stated as, or as a Fraction its ρ, which for Adam is the noise multiplier. ``records`` is about how many records
+    there are, if that is public: margins are then shown as accuracies, and looks that would be too noisy are left out.
+    For gradient steps ``summation=FloatSums()`` trades exact integer noise for speed, and ``device`` names a torch
+    device.
 
     Of Adam: each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the
     first release and ``epochs_between`` before each later one. A record's gradient is clipped to ``max_grad_norm``.
