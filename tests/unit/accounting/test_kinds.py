@@ -1,5 +1,6 @@
 """Kinds of steps: what curves know of the steps they are made of, and which runs a plan of them covers."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -8,6 +9,7 @@ from expost.accounting.claim import NOTHING, Promise, dearest
 from expost.accounting.curve import Linear, Tabulated
 from expost.accounting.descent import Descent
 from expost.accounting.kinds import NO_STEPS, Kinds, Known, Sides, both, divided, either, repeated, stays_within
+from expost.accounting.stops import PlannedStops
 
 SLOW = (Fraction(1, 10), Fraction(4))
 FAST = (Fraction(1, 5), Fraction(3))
@@ -137,3 +139,13 @@ def test_the_two_sides_of_a_division_are_known_apart() -> None:
     assert dearest({"train": steps, "held": look}).curve.kinds == sides
     assert dearest({"train": steps}).curve.kinds == Sides(of(slow=3), NO_STEPS)
     assert not isinstance(dearest({"train": steps, "other": look}).curve.kinds, Sides)
+
+
+def test_a_run_is_stated_by_the_cheapest_stop_whose_kinds_it_stays_within() -> None:
+    pledge = PlannedStops((STEPS.promise(50), STEPS.promise(100)), 1e-5)
+    first, second = pledge.table
+
+    assert first.kinds == of(slow=50)
+    assert pledge.epsilon(STEPS.promise(40)) == first.epsilon < second.epsilon
+    assert pledge.epsilon(STEPS.promise(60)) == second.epsilon
+    assert pledge.epsilon(STEPS.promise(101)) == pledge.epsilon(Descent(*FAST).promise(1)) == math.inf
