@@ -187,11 +187,11 @@ def guessing(loss: float, chance: float, about: Subject) -> str:
 
 def trade_off(mu: float, about: Subject) -> str:
     """The bound in the terms of the field, where all noise was Gaussian."""
-    alarms, tie = ALARMS[1], "\N{NO-BREAK SPACE}"
+    alarms = ALARMS[1]
     return (
         f"In the field's terms, what was released satisfies μ-Gaussian differential privacy with μ = {price(mu)}, ex "
         f"post. Somebody who tries to tell {about.told_apart}, from runs that end at this μ or a smaller one, does no "
-        f"better than with one draw that is either N(μ,{tie}1) or N(0,{tie}1): with {plain(alarms)} false alarms, they "
+        f"better than with one draw that is either N(μ, 1) or N(0, 1): with {plain(alarms)} false alarms, they "
         f"find at most {most(gaussian_power(alarms, mu))}."
     )
 

@@ -158,6 +158,16 @@ def test_the_report_of_moments_counts_measurements(tmp_path: Path) -> None:
     assert "noisy class sums" in page
 
 
+def test_a_run_that_takes_every_release_passes_its_audit(tmp_path: Path) -> None:
+    features, labels = blobs()
+    done = finetune(features, labels, accuracy=0.999, noise=SeededNoise(1), records=600)
+
+    done.save(tmp_path / "out")
+
+    assert not done.passed
+    assert audit(json.loads((tmp_path / "out/receipt.json").read_text())).matches
+
+
 FORGED: dict[str, tuple[str, Callable[[Any], object]]] = {
     "a cheaper centre": ("full-batch", lambda training: training["centre"].update(epsilon="1/1000000")),
     "fewer steps": ("full-batch", lambda training: training.update({"steps per release": 3})),
