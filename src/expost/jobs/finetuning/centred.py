@@ -57,7 +57,7 @@ class CentredRecipe(Wanted):
         low, high = 0, FINE
         while self._first_stated(Fraction(high, FINE)) <= self.start.value:
             low, high = high, 2 * high
-        while high - low > 1 + high // 10**9:
+        while high - low > 1 + high // 10**6:
             middle = (low + high) // 2
             within = self._first_stated(Fraction(middle, FINE)) <= self.start.value
             low, high = (middle, high) if within else (low, middle)

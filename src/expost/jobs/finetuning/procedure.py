@@ -26,12 +26,14 @@ def rebuild_training(told: Testimony) -> Procedure:
     named = text(table(told.found["training"])["method"])
     own = OF_ADAM if named == "adam" else ("centre", *(["steps per release"] if named == GradientSteps.name else []))
     settings = record(told.found["training"], (*COMMON, *own))
-    if told.asked.measure != "accuracy" or told.asked.threshold is None or named not in {"adam", *CENTRED}:
+    asked = told.asked
+    assert asked.check is not None  # asked for where there is one
+    if asked.measure != "accuracy" or asked.threshold is None or named not in {"adam", *CENTRED}:
         raise Unreadable("the receipt does not say which accuracy was asked for, or how a head was trained for it.")
     shape = Shape(whole(settings["features"]), whole(settings["classes"]))
     rebuild, summation = _sampled if named == "adam" else _centred, FloatSums() if told.floating else IntegerSums()
     before, mechanism = rebuild(told, settings, shape, summation)
-    return Procedure(before, mechanism, resolution(told.asked.threshold), ("training",), rung="release")
+    return Procedure(before, mechanism, resolution(asked.threshold, asked.check.name), ("training",), rung="release")
 
 
 def _centred(

@@ -11,8 +11,9 @@ from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import CentredSum
+from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue
-from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
+from expost.judge import BALANCED, AnyCheck, Judge, SparseVector, asked_rungs, planned_looks_of
 from expost.ladder import Planned, Priced, Selector
 from expost.looks import planned_looks
 from expost.noise import Noise
@@ -35,12 +36,15 @@ NEIGHBOURS = Neighbours.ADD_REMOVE
 
 
 FINE = 256
-"""Units that a record counts for at least: noise on them is so wide that being integer costs nothing."""
+"""Units that a record counts for at least: Gaussian noise on them is so wide that being integer costs nothing."""
 
 
-def resolution(threshold: Fraction) -> int:
-    """Steps to 1 of a record's score, which is 0 or 1: as many as make a record count for FINE units."""
-    return -(-FINE // threshold.denominator)
+def resolution(threshold: Fraction, check: str) -> int:
+    """Steps to 1 of a record's score, which is 0 or 1: as many as make a record count for FINE units.
+
+    A sparse vector has no Gaussian profile to keep, and the guard of its two noises takes long on fine units.
+    """
+    return 1 if check == SparseVectorCheck.name else -(-FINE // threshold.denominator)
 
 
 @final
@@ -138,7 +142,8 @@ class Wanted(ABC):
 
     def question(self) -> Question:
         """What is asked of the held-out records."""
-        return CentredSum(classified, self.target.threshold, NEIGHBOURS, resolution(self.target.threshold))
+        check = SparseVectorCheck.name if isinstance(self.check, SparseVector) else ""
+        return CentredSum(classified, self.target.threshold, NEIGHBOURS, resolution(self.target.threshold, check))
 
     def judge(self) -> AnyCheck[Labelled, Classifier]:
         """The check of that question."""

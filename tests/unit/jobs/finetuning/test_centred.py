@@ -37,7 +37,7 @@ METHODS = pytest.mark.parametrize("method", CENTRED.values(), ids=CENTRED.keys()
 
 @METHODS
 @pytest.mark.parametrize("check", [RECIPE.check, Budgeted(), SparseVector()])
-@pytest.mark.parametrize("start", [0.05, 1.0, 8.0])
+@pytest.mark.parametrize("start", [0.5, 1.0, 8.0])
 def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(
     start: float, check: Budgeted, method: CentredMethod
 ) -> None:
