@@ -35,6 +35,12 @@ CLAIMS = (
     "tests/theorems/test_pledges.py",
 )
 """The same, and what tests pledges and plans."""
+LOSSES = (
+    "tests/unit/accounting/test_composed_loss.py",
+    "tests/unit/accounting/test_loss_distribution.py",
+    "tests/theorems/test_composed_loss.py",
+)
+"""What tests distributions of losses and their composition."""
 OF_PACKAGES = {
     "norms.py": ("tests/unit/test_norms.py", "tests/unit/test_statistic.py", "tests/faults/test_own_order.py"),
     "storage.py": (
@@ -44,10 +50,10 @@ OF_PACKAGES = {
     ),
     "mechanisms/laplace_path.py": (*CORE, "tests/theorems/test_laplace_noise_reduction.py"),
     "accounting/claim.py": CLAIMS,
-    "accounting/composed_loss.py": ("tests/theorems/test_composed_loss.py",),
+    "accounting/composed_loss.py": LOSSES,
     "accounting/curve.py": CLAIMS,
     "accounting/kinds.py": ("tests/unit/accounting/test_kinds.py", *CLAIMS),
-    "accounting/loss_distribution.py": ("tests/theorems/test_composed_loss.py",),
+    "accounting/loss_distribution.py": LOSSES,
     "accounting/plan.py": CLAIMS,
     "accounting/pledge.py": CLAIMS,
     "accounting/stops.py": CLAIMS,

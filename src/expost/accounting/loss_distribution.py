@@ -58,9 +58,10 @@ def connect_the_dots(
 
     Implements: connecting the dots.
     """
-    ends = np.exp(multiples(width, start, len(first[0])))
-    ours, theirs, share = first[0], ends * second[0], -math.expm1(-width)
-    errors = first[1] + ends * second[1] + 3 * (excess + CELL_ERROR) * (ours + theirs)
+    (ours, our_errors), (others, other_errors) = first, second
+    ends, share = np.exp(multiples(width, start, len(ours))), -math.expm1(-width)
+    theirs = ends * others
+    errors = our_errors + ends * other_errors + 3 * (excess + CELL_ERROR) * (ours + theirs)
     upper = np.maximum(ours - theirs, 0.0) + errors
     lower = np.maximum(theirs - math.exp(-width) * ours, 0.0) + errors
     masses = (np.append(lower, 0.0) + np.append(0.0, upper)) / share * (1 + CELL_ERROR)
