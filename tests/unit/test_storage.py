@@ -130,9 +130,13 @@ def test_where_a_tensor_lies_is_not_to_be_written_to() -> None:
     assert not placed(TENSOR).flags.writeable
 
 
+BASE = np.zeros(10, np.int8)
+"""One for all: where two of them would lie, and so what it takes to tell them apart, is up to the allocator."""
+
+
 def spread(extent: int, strides: tuple[int, ...], start: int = 0) -> Bytewise:
     """Bytes so far apart that they are in no memory; nobody reads them."""
-    return as_strided(np.zeros(10, np.int8)[start:], (extent,) * len(strides), strides, writeable=False)
+    return as_strided(BASE[start:], (extent,) * len(strides), strides, writeable=False)
 
 
 SETTLED = (
