@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from expost.accounting.claim import Budget
 from expost.accounting.convert import cks_offset, lemma_7_offset
-from expost.accounting.curve import ORDERS
+from expost.accounting.curve import ORDERS, Linear
 from expost.accounting.descent import LATTICE_SLACK, LEAST, LOUDEST, MOST_ENTRIES, QUIETEST, Descent, noise_multiplier
 from expost.accounting.subsampled import subsampled_gaussian
 from expost.errors import InvalidValue
@@ -196,3 +196,10 @@ def test_a_price_out_of_reach_at_any_noise_is_refused() -> None:
         noise_multiplier(1e-9, lambda noise: 1e-9 + inverse(noise))
 
     assert one_sentence(refused.value)
+
+
+def test_a_step_that_every_record_joins_is_a_plain_gaussian_release() -> None:
+    whole, all_but = Descent(Fraction(1), Fraction(4)).step.curve, Descent(Fraction(99, 100), Fraction(4)).step.curve
+
+    assert whole == Linear(Fraction(0), Fraction(1, 32), Fraction(1, 32))
+    assert not isinstance(all_but, Linear)
