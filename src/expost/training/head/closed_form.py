@@ -7,6 +7,7 @@ from math import sqrt
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg.blas import dsyr
 
 from expost.noise import Floats
 from expost.training.head.centre import RADIUS
@@ -44,20 +45,21 @@ def ridge(sums: Sums, squares: Squares) -> tuple[Floats, Floats]:
     number, total = float(records.sum()), sums.features.sum(axis=0)
     noise, length = len(records) * width * sums.std**2, float(total @ total)
     mean = total / number * max(0.0, 1 - noise / max(length, noise))
-    around = squares.values - number * np.outer(mean, mean)
     penalty = MARGIN * squares.std * sqrt(2 * width)
-    towards = sums.features - np.outer(records, mean)
-    slopes = _solve(around, penalty, towards.T).T
-    return slopes, records / number - slopes @ mean
-
-
-def _solve(matrix: Floats, penalty: float, right: Floats) -> Floats:
-    """What the matrix and the penalty make of the right side; the matrix is symmetric."""
-    shifted = matrix.copy()
-    shifted.flat[:: len(matrix) + 1] += penalty
+    towards = (sums.features - np.outer(records, mean)).T
     try:
-        # The transpose is the same matrix, and lies in memory as LAPACK has it: nothing is copied.
-        return np.asarray(cho_solve(cho_factor(shifted.T, overwrite_a=True), right))
+        slopes = cho_solve(cho_factor(_around(squares, number, mean, penalty), overwrite_a=True), towards)
     except LinAlgError:
-        values, vectors = eigh(matrix)
-        return np.asarray((vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ right))
+        values, vectors = eigh(_around(squares, number, mean, 0.0), lower=False)
+        slopes = (vectors / (np.maximum(values, 0.0) + penalty)) @ (vectors.T @ towards)
+    return np.asarray(slopes.T), records / number - slopes.T @ mean
+
+
+def _around(squares: Squares, number: float, mean: Floats, penalty: float) -> Floats:
+    """Second moments around the mean and the penalty, in the upper triangle of a matrix that lies as LAPACK has it.
+
+    What is below the diagonal is not changed and must not be read: at a width of 1,280 this is a third of the time.
+    """
+    moments = squares.values.T.copy(order="F")  # symmetric
+    moments.flat[:: len(mean) + 1] += penalty
+    return np.asarray(dsyr(-number, mean, a=moments, overwrite_a=True))
