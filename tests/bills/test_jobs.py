@@ -75,7 +75,10 @@ def test_a_finetuned_head_is_billed_for_the_steps_and_the_noise_it_asked_for() -
 
 @pytest.mark.parametrize("check", [Balanced(), Budgeted(budget(1).epsilon)])
 def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: Judge) -> None:
-    """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions."""
+    """Four columns alone, a tree over the three that are no target, its pairs and the target's, and the questions.
+
+    On the last rung the one pair that is left is scored, which one record moves by 1, and not worth measuring.
+    """
     noise, ledger, form = recorder(), MemoryLedger(), schema()
 
     done = synthesize(
@@ -85,10 +88,12 @@ def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: Judge) ->
 
     alone, *later = of_kind(noise, "discrete_gaussian")
     rungs, questions = [draw for draw in later if draw.shape != ()], [draw for draw in later if draw.shape == ()]
-    trained = gaussian_rho([alone], 4) + tree_rho(noise, ledger, draws=2) + gaussian_rho(rungs, 5)
+    scores, counts = ([draw for draw in rungs if (draw.shape == (1,)) is scored] for scored in (True, False))
+    steps = gaussian_rho(scores, 1) + gaussian_rho(counts, 5)
+    trained = gaussian_rho([alone], 4) + tree_rho(noise, ledger, draws=2) + steps
     asked = gaussian_rho(questions, 99**2)
     assert of_kind(noise, "coins") == [Draw("coins", HELD, COUNT)]
-    assert (len(rungs), len(questions)) == (3, 3)
+    assert (len(scores), len(counts), len(questions)) == (1, 3, 3)
     assert done.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
     assert ledger.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
 

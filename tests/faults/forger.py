@@ -148,7 +148,7 @@ def retrained(line: Receipt, steps: int, quieter: int) -> None:
 def cheaper(line: Receipt, factor: int) -> None:
     """A line with all its facts as if more noise had been drawn."""
     match line["what"]:
-        case "Gaussian" | "Brownian":
+        case "Gaussian" | "Brownian" | "Growing":
             noisier(line, factor)
         case "Laplace":
             wider(line, factor)
@@ -179,7 +179,7 @@ def cunning(draw: st.DrawFn, found: Receipt) -> None:
         lambda: found["bill"].remove(line),
         lambda: line.update(count=1),
         lambda: line.update(part=draw(st.sampled_from(["data", "data/held", "data/train", "data/train/held"]))),
-        lambda: line.update(what=draw(st.sampled_from(["Brownian", "SpanningTree", "balanced check", "x"]))),
+        lambda: line.update(what=draw(st.sampled_from(["Brownian", "Growing", "SpanningTree", "balanced check", "x"]))),
         lambda: shorter(found),
         lambda: one_stop(found),
         lambda: one_stop_planned(found),

@@ -587,7 +587,8 @@ def detailed(*sizes: int) -> str:
 
 
 def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:
-    assert "a model of at most 40 cells. Fitting it takes at most 1.1 MB of memory." in said(plan())
+    assert "at most 5 pairs measured from the first rung on; rungs with little noise add more." in said(plan())
+    assert "Fitting the model takes at most 1.2 MB of memory." in said(plan())
 
 
 def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_is_opened(

@@ -26,6 +26,7 @@ from expost.numerics import up
 from expost.receipts.notation import fraction, whole
 from expost.receipts.untrusted import quoted
 from expost.rules import Due, Rule
+from expost.tabular.growth import Growing
 from expost.tabular.selection import SpanningTree
 from expost.training.head.full_batch import FullBatch
 from expost.training.head.mechanism import Head
@@ -49,6 +50,7 @@ RULES: Mapping[str, Rule] = {
         FloatLaplace,
         NoiseReduction,
         SpanningTree,
+        Growing,
         Exponential,
         Head,
         FullBatch,

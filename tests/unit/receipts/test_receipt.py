@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -82,6 +83,12 @@ def cheaper(found: Receipt, what: str) -> None:
     first(found, what)["curve"]["lines"][0].update(rho="1/100000", gaussian=None)
 
 
+def left_over(found: Receipt) -> list[str]:
+    """The one pair that was not measured from the first rung on."""
+    (pair,) = {*combinations(found["schema"]["columns"], 2)} - {*map(tuple, found["measured"])}
+    return list(pair)
+
+
 TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a smaller ε": lambda found: found["statement"].update(epsilon=found["statement"]["epsilon"] * 0.99),
     "a smaller loss": lambda found: found["statement"].update({"probabilistic epsilon": found["statement"]["epsilon"]}),
@@ -92,16 +99,24 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "another notion": lambda found: found["statement"].update(notion="pure"),
     "other neighbours": lambda found: found["statement"].update(neighbours="replace one record"),
     "a lower curve": lambda found: found["statement"]["curve"]["lines"][0].update(rho="1/1000"),
-    "a cheaper measurement": lambda found: cheaper(found, "Brownian"),
+    "a cheaper measurement": lambda found: cheaper(found, "Growing"),
+    "a rung that added nothing left out": lambda found: found["grown"].pop(),
+    "a rung too many that added": lambda found: found["grown"].append([]),
+    "a pair added that was measured anyway": lambda found: found["grown"][-1].append(found["measured"][0]),
+    "a pair added twice": lambda found: found["grown"][-1].extend([left_over(found)] * 2),
+    "a pair added of a column that there is not": lambda found: found["grown"][-1].append(["age", "income"]),
+    "a pair added of three columns": lambda found: found["grown"][-1].append(["region", "age", "plan"]),
+    "a pair added backwards": lambda found: found["grown"][-1].append(left_over(found)[::-1]),
+    "nothing said of what was added": lambda found: found.pop("grown"),
     "a cheaper selection": lambda found: cheaper(found, "SpanningTree"),
     "more noise than was drawn": lambda found: first(found, "Gaussian")["facts"].update(variance="99999"),
-    "less sensitivity": lambda found: first(found, "Brownian")["facts"].update(l2_squared="1"),
+    "less sensitivity": lambda found: first(found, "Growing")["facts"].update(l2_squared="1"),
     "less sensitive questions": lambda found: first(found, "balanced check")["facts"].update(sensitivity=1),
-    "a rung left out": lambda found: found["bill"].remove(first(found, "Brownian")),
+    "a rung left out": lambda found: found["bill"].remove(first(found, "Growing")),
     "a cheaper look": lambda found: cheaper(found, "balanced check"),
     "a look left out": lambda found: found["bill"].remove(first(found, "balanced check")),
     "nothing billed": lambda found: found["bill"].clear(),
-    "training on the held-out part": lambda found: first(found, "Brownian").update(part="data/held"),
+    "training on the held-out part": lambda found: first(found, "Growing").update(part="data/held"),
     "a third part": lambda found: first(found, "Gaussian").update(part="data/other"),
     "a count of none": lambda found: first(found, "Gaussian").update(count=0),
     "seeded kept quiet": lambda found: found.update(seeded=False),
@@ -120,6 +135,31 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a fraction that is none": lambda found: first(found, "Gaussian")["curve"]["lines"][0].update(rho="1/0"),
     "no line": lambda found: first(found, "Gaussian")["curve"]["lines"].clear(),
 }
+
+
+def test_a_receipt_written_before_rungs_could_add_pairs_still_adds_up() -> None:
+    found = written()
+    del found["grown"]
+    assert not check(found).matches
+
+    for each in found["bill"]:
+        if each["what"] == "Growing":
+            each["what"] = "Brownian"
+            del each["facts"]["candidates"]
+
+    audit = check(found)
+    assert audit.matches, str(audit)
+
+
+def test_a_pair_that_a_rung_may_have_added_is_the_receipts_word_and_costs_the_same() -> None:
+    found = written()
+    assert found["grown"] == [[] for _ in found["history"]]
+
+    found["grown"][-1].append(left_over(found))
+
+    audit = check(found)
+    assert audit.matches, str(audit)
+    assert audit.epsilon == pytest.approx(facts().epsilon)
 
 
 @pytest.mark.parametrize("how", TAMPERED)

@@ -65,8 +65,9 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     reach = recipe.selection.marginals(star).statistic.l2_squared * pairs / len(star)
     needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
     console.print(
-        f"{len(domain)} columns, at most {pairs} pairs measured together, a model of at most {needed.cells:,} cells.\n"
-        f"Fitting it takes at most {in_words(needed.bytes)} of memory.\n"
+        f"{len(domain)} columns, at most {pairs} pairs measured from the first rung on; "
+        "rungs with little noise add more.\n"
+        f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
     if alone:

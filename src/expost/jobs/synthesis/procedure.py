@@ -1,4 +1,4 @@
-"""The procedure of a synthetic table: marginals selected, then refined until it passes; and the same from a receipt."""
+"""The procedure of a synthetic table: pairs selected, then refined and added until it passes; and from a receipt."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
-from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Floats, Noise
 from expost.numerics import up
@@ -20,9 +20,11 @@ from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
 from expost.search import Line, Outcome, search
 from expost.tabular.apart import require_apart
+from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model.graphical import Measured, fit, record_count
-from expost.tabular.model.junction import Junction
+from expost.tabular.model.graphical import Measured, record_count
+from expost.tabular.model.raking import raked
+from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate
 from expost.tabular.selection import SpanningTree, affordable, queries
 from expost.tabular.table import Table
@@ -34,7 +36,10 @@ Progress: TypeAlias = Callable[[str], None]
 @final
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """A finished job: the outcome of the search, and what was released on the way to it."""
+    """A finished job: the outcome of the search, and what was released on the way to it.
+
+    ``measured`` are the pairs that were counted from the first rung on; ``grown`` are those that each rung added.
+    """
 
     recipe: TableRecipe
     plan: Plan
@@ -43,41 +48,48 @@ class Synthesis:
     std: float
     held: float
     """About how many records were held out, estimated from released counts."""
+    grown: tuple[tuple[Clique, ...], ...]
 
 
 class Builder:
     """Turns the estimates so far into a candidate: fit, draw rows, learn. Sees released values only."""
 
     def __init__(
-        self, recipe: TableRecipe, marginals: Marginals, ones: Measurement, noise: Noise, tell: Progress
+        self, recipe: TableRecipe, cliques: tuple[Clique, ...], ones: Measurement, noise: Noise, tell: Progress
     ) -> None:
-        self._recipe, self._marginals, self._noise, self._tell = recipe, marginals, noise, tell
-        place = {name: index for index, name in enumerate(recipe.schema.names)}
-        self._cliques = [tuple(place[name] for name in clique) for clique in marginals.cliques]
-        self._junction = Junction.of(tuple(recipe.schema.domain.values()), self._cliques)
-        singles = recipe.selection.alone().apart(ones.values)
+        self._recipe, self._noise, self._tell = recipe, noise, tell
+        schema, singles = recipe.schema, recipe.selection.alone().apart(ones.values)
+        place = {name: index for index, name in enumerate(schema.names)}
         self._ones = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
-        self.newest: Estimate | None = None
+        self.planting = Planting(schema.domain, cliques, schema.neighbours, self._ones)
+        self.released: tuple[Grown, ...] = ()
         self.records = 1.0
 
-    def __call__(self, estimates: tuple[Estimate, ...]) -> Candidate:
+    def __call__(self, released: tuple[Grown, ...]) -> Candidate:
         """The candidate of this rung."""
-        recipe, self.newest = self._recipe, estimates[-1]
-        values = self._marginals.apart(self.newest.values).values()
-        variance = up(1 / self.newest.precision)
-        pairs = [Measured(c, v, variance) for c, v in zip(self._cliques, values, strict=True)]
+        recipe, self.released = self._recipe, released
         self._tell("fitting the model")
-        model = fit(self._junction, [*self._ones, *pairs])
+        pairs, model = self.planting.measured(released[-1]), self.planting.model(released[-1])
         self.records = record_count([*self._ones, *pairs])
         self._tell("drawing a synthetic table")
         rows = recipe.rows or max(1, round(self.records / float(1 - recipe.held)))
-        codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
-        table = Table(recipe.schema, codes)
+        fitted = {clique for clique, _ in model.potentials}
+        if all(each.clique in fitted for each in pairs):
+            drawn = model.round(rows, self._noise)
+        else:
+            model, drawn = raked(model, pairs, rows, self._noise)
+        table = Table(recipe.schema, dict(zip(recipe.schema.names, drawn, strict=True)))
         self._tell("learning from it")
         candidate = Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
         if recipe.held:
             require_apart(recipe.question().score, candidate)
         return candidate
+
+    @property
+    def grown(self) -> tuple[tuple[Clique, ...], ...]:
+        """The pairs that each rung added to the first ones."""
+        counts = [len(self.planting.first), *(len(each.cliques) for each in self.released)]
+        return tuple(each.cliques[before:] for before, each in zip(counts, self.released, strict=False))
 
 
 def synthesise(
@@ -90,19 +102,19 @@ def synthesise(
     on_step: Callable[[Line, float], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Synthesis:
-    """Select marginals, then refine them until a table drawn from them is accurate enough.
+    """Select marginals, then refine them, and add others, until a table drawn from them is accurate enough.
 
     ``on_step`` is told each rung and about how many records are held out.
     """
     tell: Progress = on_progress or (lambda text: None)
     tell("selecting columns to measure together")
     ones, cliques = _select(parts.train, recipe, odometer, noise)
-    marginals = recipe.selection.marginals(cliques)
-    builder = Builder(recipe, marginals, ones, noise, tell)
+    builder = Builder(recipe, cliques, ones, noise, tell)
+    planting, schema = builder.planting, recipe.schema
     odds = float(recipe.held / (1 - recipe.held))
     outcome = search(
         parts,
-        Brownian(Gaussian(marginals.statistic)),
+        Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting),
         recipe.rungs,
         builder,
         recipe.judge(),
@@ -110,9 +122,9 @@ def synthesise(
         odometer=odometer,
         on_step=None if on_step is None else lambda line: on_step(line, builder.records * odds),
     )
-    assert builder.newest is not None  # the search has released something
-    measured = marginals.apart(builder.newest.values)
-    return Synthesis(recipe, chosen, outcome, measured, builder.newest.std, builder.records * odds)
+    first = builder.released[-1].blocks[0].estimate
+    measured = recipe.selection.marginals(cliques).apart(first.values)
+    return Synthesis(recipe, chosen, outcome, measured, first.std, builder.records * odds, builder.grown)
 
 
 def _select(
@@ -126,13 +138,13 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.target, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured")
+OWN, GROWN = ("rows", "schema", "selection", "measured"), "grown"
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 """Steps to 1 of a record's score, by what is measured."""
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
-    """Each column alone and a tree of pairs, then the pairs ever finer; all from the schema and the target."""
+    """Each column alone and a tree of pairs, then pairs ever finer; all from the schema and the target."""
     schema = record(told.found["schema"], ("sha256", "columns", "sizes"))
     text(schema["sha256"])
     whole(told.found["rows"])
@@ -144,9 +156,14 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     edges = affordable(domain, told.asked.target)
     alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
     tree = SpanningTree({}, edges, neighbours)
-    pairs = Gaussian(Marginals(domain, _pairs(told, domain, edges), neighbours).statistic)
+    first = _pairs(told, domain, edges)
+    growing = Growing(domain, first, candidates(domain, first), neighbours)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    return Procedure(before, Brownian(pairs), RESOLUTIONS[told.asked.measure], OWN)
+    resolution = RESOLUTIONS[told.asked.measure]
+    if GROWN not in told.found:  # written before rungs could add pairs
+        return Procedure(before, Brownian(Gaussian(Marginals(domain, first, neighbours).statistic)), resolution, OWN)
+    _require_grown(told, growing)
+    return Procedure(before, growing, resolution, (*OWN, GROWN))
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:
@@ -157,6 +174,14 @@ def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, s
     if cliques != queries(domain, told.asked.target, tree) or not set(tree) <= set(edges) or not _spans(tree, edges):
         raise Unreadable("the pairs that were measured are not those that a selection makes.")
     return cliques
+
+
+def _require_grown(told: Testimony, growing: Growing) -> None:
+    """Refuse pairs that no rung can have added; whichever it was, and however many, the rung costs the same."""
+    rungs = bounded(told.found[GROWN], len(told.history))
+    added = [tuple(text(name) for name in bounded(each, 2)) for rung in rungs for each in items(rung)]
+    if len(rungs) < len(told.history) or len({*added}) < len(added) or not {*added} <= {*growing.candidates}:
+        raise Unreadable("the pairs that the rungs added are not those that a run may add.")
 
 
 def _spans(tree: tuple[tuple[str, str], ...], edges: tuple[tuple[str, str], ...]) -> bool:

@@ -19,12 +19,12 @@ from expost.errors import InvalidValue
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
 from expost.ladder import Ladder
 from expost.looks import planned_looks
-from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats
 from expost.numerics import probability
 from expost.protocols import Look
 from expost.search import planned_stops
+from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct
@@ -76,9 +76,9 @@ class PairSelection:
         blank = {name: np.zeros(size) for name, size in self.schema.domain.items()}
         return Gaussian(self.alone().statistic).promise(self.half) + self.tree(blank).promise(self.half)
 
-    def refined(self) -> Brownian[Table]:
-        """A mechanism that costs on every rung what the run's will, whatever is selected."""
-        return Brownian(Gaussian(self.marginals(queries(self.schema.domain, self.target, ())).statistic))
+    def refined(self) -> Growing:
+        """A mechanism that costs on every rung what the run's will, whatever is selected and added."""
+        return Growing(self.schema.domain, queries(self.schema.domain, self.target, ()), (), self.schema.neighbours)
 
 
 @final

@@ -65,12 +65,13 @@ class TableJob:
     schema_digest: str
     selection: Budget
     measured: tuple[Clique, ...]
+    grown: tuple[tuple[Clique, ...], ...]
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
         "Gaussian": "noisy counts of each column",
         "SpanningTree": "which pairs of columns to count",
-        "Brownian": "noisy counts of the pairs, refined",
+        "Growing": "noisy counts of the pairs, refined, and of more pairs",
     }
     covered: ClassVar[str] = (
         "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
@@ -120,13 +121,21 @@ class TableJob:
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
             "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
-            "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. A "
-            "model was fitted to the noisy counts, a table was drawn from it, and a classifier that predicts "
-            f"{self.target} was trained on that table.",
+            "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
+            f"{self._added()} A model was fitted to the noisy counts, a table was drawn from it, and a classifier that "
+            f"predicts {self.target} was trained on that table.",
             words.checked(facts),
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
         )
+
+    def _added(self) -> str:
+        """What the rungs added to the first pairs."""
+        count = sum(map(len, self.grown))
+        if not count:
+            return "No rung added pairs to these: noise was still too large for more of them to be worth counting."
+        told = "1 pair that fitted worst was" if count == 1 else f"{count} pairs that fitted worst were"
+        return f"By noisy scores of all other pairs, which are on the bill, {told} counted as well."
 
     def _schema(self, facts: Facts) -> str:
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
@@ -140,13 +149,14 @@ class TableJob:
         )
 
     def receipt(self) -> Mapping[str, Json]:
-        """The rows, which schema they follow, what each step of the selection might spend, and what was measured."""
+        """The rows, their schema, what each step of the selection might spend, and what was measured and added."""
         columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
         return {
             "rows": self.rows,
             "schema": {"sha256": self.schema_digest, "columns": columns, "sizes": sizes},
             "selection": budget_out(self.selection),
             "measured": [list(clique) for clique in self.measured],
+            "grown": [[list(clique) for clique in added] for added in self.grown],
         }
 
 
@@ -219,6 +229,7 @@ def _job(synthesis: Synthesis) -> TableJob:
         schema_digest=schema_digest(schema),
         selection=synthesis.recipe.selection.half,
         measured=tuple(synthesis.measured),
+        grown=synthesis.grown,
     )
 
 

@@ -1,13 +1,17 @@
 """What a schema needs: the largest model that may be selected under it, and whether that fits into memory."""
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
 from expost.errors import SchemaMismatch
+from expost.tabular.growth import MOST_COUNTS
 from expost.tabular.marginals import MOST_CELLS
+from expost.tabular.model.junction import Clique, Junction
+from expost.tabular.model.pairwise import pairwise_cells
 from expost.tabular.selection import Edge, affordable
 
 CELL, COUNT, LINK = 104, 104, 32
@@ -20,6 +24,13 @@ TRIED = 32
 LEAST = 2**20
 """Bytes that the smallest fit takes."""
 
+GROWN_CELLS, GROWN_BYTES, LARGEST_WALK = 2**14, 2**26, 2**21
+"""What a model may have if pairs are added to it: cells, which take seconds to fit, bytes of its fit, and cells that a
+comparison of all pairs with it may hold at a time."""
+
+WALKED, ADDED = 32, 96
+"""Bytes for each cell of that comparison, and for each count of the pairs that are compared."""
+
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where a container is told how much memory it may use."""
 
@@ -27,11 +38,15 @@ LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.
 @final
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """The most that any selection under a schema can ask for: cells of the model, counts measured, and bytes."""
+    """The most that a run under a schema can ask for: cells of the model of any selection, counts, and bytes.
+
+    ``bytes`` are for that model, ``growth`` is what pairs that are added later may need on top of it.
+    """
 
     cells: int
     counts: int
     bytes: int
+    growth: int
 
     @classmethod
     def of(cls, domain: Mapping[str, int], target: str) -> "Footprint":
@@ -43,6 +58,8 @@ class Footprint:
         column, alone or with the target, none larger than that of its edge towards the root. Each clique is joined to
         another one, no larger than the largest. So the maps go through at most three times all cells and, for each
         column and three more, the cells of the largest clique.
+
+        Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``.
         """
         forest = _largest_forest(domain, target)
         paired = {name for edge in forest for name in edge}
@@ -53,19 +70,22 @@ class Footprint:
         counts = sum(pairs) + sum(domain.values()) * (1 + domain[target])
         links = 3 * cells + (len(domain) + 3) * largest
         tried = (len(domain) - 1) * (sum(domain.values()) - domain[target])
-        return cls(cells, counts, LEAST + CELL * cells + COUNT * counts + LINK * links + TRIED * tried)
+        fitted = LEAST + CELL * cells + COUNT * counts + LINK * links + TRIED * tried
+        added = _added(domain, target)
+        return cls(cells, counts + added, fitted, _growth(domain, cells, counts, added, fitted) if added else 0)
 
 
 def require_room(domain: Mapping[str, int], target: str) -> None:
     """Refuse a schema under which a model could be selected that does not fit into memory."""
     needed, room = Footprint.of(domain, target), memory()
+    total = needed.bytes + needed.growth
     others = sorted((name for name in domain if name != target), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."
     if needed.counts > MOST_CELLS:
         raise SchemaMismatch(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
-    if room is not None and needed.bytes > room:
+    if room is not None and total > room:
         raise SchemaMismatch(
-            f"the schema may lead to a model that needs {in_words(needed.bytes)} of memory, and there is room for "
+            f"the schema may lead to a model that needs {in_words(total)} of memory, and there is room for "
             f"{in_words(room)}: {advice}"
         )
 
@@ -101,3 +121,35 @@ def _largest_forest(domain: Mapping[str, int], target: str) -> list[Edge]:
             joined = component[right]
             component = {name: component[left] if part == joined else part for name, part in component.items()}
     return forest
+
+
+def _added(domain: Mapping[str, int], target: str) -> int:
+    """The most counts that added pairs can have."""
+    others = [size for name, size in domain.items() if name != target]
+    return min(MOST_COUNTS, (sum(others) ** 2 - sum(size**2 for size in others)) // 2)
+
+
+def _growth(domain: Mapping[str, int], cells: int, counts: int, added: int, fitted: int) -> int:
+    """Bytes that a run which adds pairs needs beyond those of the first fit.
+
+    No clique has more cells than the whole table, there are no more of them than columns, and each marginal is summed
+    from one.
+    """
+    largest = min(GROWN_CELLS, math.prod(domain.values()))
+    grown = min(GROWN_CELLS, len(domain) * largest)
+    maps = (2 * len(domain) + math.comb(len(domain), 2)) * largest
+    again = LEAST + min(GROWN_BYTES, CELL * grown + COUNT * (counts + added) + LINK * maps)
+    walked = min(LARGEST_WALK, max(domain.values()) * max(cells, grown))
+    return max(0, again - fitted) + ADDED * added + WALKED * walked
+
+
+def grown_fits(junction: Junction, cliques: Sequence[Clique]) -> bool:
+    """Whether a model that pairs were added to is small enough to be fitted to these marginals."""
+    sizes = [math.prod(junction.domain[column] for column in node.columns) for node in junction.nodes]
+    if junction.cells > GROWN_CELLS or pairwise_cells(junction) > LARGEST_WALK:
+        return False
+    homes = [junction.home(clique) for clique in cliques]
+    links = sum(sizes[place] for place in homes if place is not None)
+    links += sum(sizes[node.parent] for node in junction.nodes if node.parent >= 0)
+    counts = sum(math.prod(junction.domain[column] for column in clique) for clique in cliques)
+    return CELL * junction.cells + COUNT * counts + LINK * links <= GROWN_BYTES

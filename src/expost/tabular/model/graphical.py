@@ -55,7 +55,7 @@ class Model:
     gap: float
     potentials: tuple[Factor, ...]
     _conditionals: tuple[Floats, ...] = field(repr=False)
-    _joints: tuple[Floats, ...] = field(repr=False)
+    joints: tuple[Floats, ...] = field(repr=False)
 
     @property
     def domain(self) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ class Model:
         if place is None:
             return self.total * _eliminate(self._ancestors(clique), clique, self.domain)
         columns = self.junction.nodes[place].columns
-        return self.total * _sum_out([(columns, self._joints[place])], clique, self.domain)
+        return self.total * _sum_out([(columns, self.joints[place])], clique, self.domain)
 
     def _ancestors(self, clique: Clique) -> list[Factor]:
         """The conditional tables that bring in the columns and, repeatedly, what those are conditioned on."""

@@ -1,5 +1,6 @@
 """A recipe on a short ladder, and a synthesis by it."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,9 @@ LADDER = Ladder.geometric(0.02, 2, 3, alpha=20)
 RECIPE = TableRecipe(
     schema=schema(), target="renewed", accuracy=Fraction(4, 5), ladder=LADDER, learner=Conditional(), rows=500
 )
+
+GROWING = replace(RECIPE, accuracy=Fraction(99, 100), ladder=Ladder.of([1, 20], alpha=20))
+"""A recipe that ends with so little noise that another pair is worth measuring."""
 
 
 def parts(recipe: TableRecipe, seed: int = 1) -> Split[Table]:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from expost.tabular.score import Candidate
 from expost.tabular.selection import queries
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence
-from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done, parts
+from tests.unit.jobs.synthesis.recipes import GROWING, LADDER, RECIPE, done, parts
 from tests.unit.report.examples import customers, run, schema
 
 BAD: dict[str, dict[str, Any]] = {
@@ -144,6 +145,23 @@ def test_the_target_is_measured_with_every_column_and_the_rest_as_a_tree() -> No
     assert star <= set(finished.measured)
     assert len(tree) == len(RECIPE.schema.names) - 2
     assert len({name for edge in tree for name in edge}) == len(RECIPE.schema.names) - 1
+
+
+def test_a_run_with_little_noise_adds_pairs_and_pays_what_was_planned() -> None:
+    finished = done(GROWING)
+
+    others = {*combinations(GROWING.schema.names, 2)} - {*finished.measured}
+    added = [clique for rung in finished.grown for clique in rung]
+    assert added
+    assert {*added} <= others
+    assert len(finished.grown) == len(finished.outcome.history)
+    assert finished.outcome.release.spent.at(20) == pytest.approx(finished.plan.stops[-1].at(20), rel=1e-9)
+
+
+def test_a_run_with_much_noise_stays_with_the_pairs_it_selected() -> None:
+    finished = done(replace(GROWING, ladder=LADDER))
+
+    assert finished.grown == ((),) * len(LADDER.levels)
 
 
 def test_the_measured_counts_lie_near_the_truth() -> None:

@@ -541,3 +541,23 @@ def test_a_mean_score_is_never_called_an_accuracy(score: float) -> None:
         said = "mean score on those records is at least 50 %" if score > 0.5 else "mean score of 50 %"
         assert said in plainly
         assert "accuracy" not in told
+
+
+def test_a_run_that_added_pairs_lists_them_and_its_receipt_adds_up() -> None:
+    run = made(pl.DataFrame(records()), accuracy=0.99, ladder=Ladder.of([1, 100], alpha=20))
+
+    found: dict[str, Any] = json.loads(json.dumps(receipt(run.facts)))
+
+    audit = check(found)
+    assert audit.matches, str(audit)
+    before, added = found["grown"]
+    assert (before, len(added)) == ([], 1)
+    assert added[0] not in found["measured"]
+    assert "1 pair that fitted worst was counted as well" in render(run.facts)
+
+
+def test_a_run_that_added_nothing_says_why() -> None:
+    run = made(pl.DataFrame(records()), accuracy=0.99, ladder=Ladder.of([Fraction(1, 100)], alpha=20))
+
+    assert receipt(run.facts)["grown"] == [[]]
+    assert "noise was still too large for more of them" in render(run.facts)

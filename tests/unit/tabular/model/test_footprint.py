@@ -1,6 +1,7 @@
 """What a schema needs is known beforehand, covers whatever is selected, and is refused where it does not fit."""
 
 import tracemalloc
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,11 +9,16 @@ import numpy as np
 import pytest
 
 from expost.errors import SchemaMismatch
+from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
+from expost.tabular.growth import Block, Grown, candidates
+from expost.tabular.marginals import Marginals
 from expost.tabular.model import footprint
-from expost.tabular.model.footprint import Footprint, in_words, memory, require_room
+from expost.tabular.model.footprint import Footprint, grown_fits, in_words, memory, require_room
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
+from expost.tabular.model.raking import raked
+from expost.tabular.planting import Planting
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import _every_code
@@ -79,6 +85,54 @@ def test_a_fit_takes_no_more_than_was_said(domain: dict[str, int], tree: tuple[E
     assert said.bytes / 3 < bytes_held <= said.bytes
 
 
+MODEST = {f"c{place}": size for place, size in enumerate((7, 12, 24, 5, 10, 9, 41))} | {"target": 2}
+
+
+def test_growth_takes_no_more_than_was_said() -> None:
+    """All pairs are added that may be, to a model that takes them in as far as it goes."""
+    said, order = Footprint.of(MODEST, "target"), list(MODEST)
+    first = queries(MODEST, "target", tuple(pairwise(order[:-1])))
+    added = candidates(MODEST, first)
+    noise, marginals = SeededNoise(1), Marginals(MODEST, (*first, *added), ADD)
+    ones = [Measured((place,), np.full(size, 500.0), 1.0) for place, size in enumerate(MODEST.values())]
+    tracemalloc.start()
+    try:
+        planting = Planting(MODEST, first, ADD, ones)
+        blocks = []
+        for cliques in (first, added):
+            cells = Marginals(MODEST, cliques, ADD).cells
+            blocks.append(Block(cliques, Estimate(40 + noise.gaussian(1.0, (cells,)), Fraction(1))))
+        grown = Grown(tuple(blocks))
+        planting.expected(grown)
+        raked(planting.model(grown), planting.measured(grown), 1000, noise)
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    cells = planting.model(grown).junction.cells
+
+    assert said.cells < cells <= footprint.GROWN_CELLS
+    assert marginals.cells <= said.counts
+    assert held <= said.bytes + said.growth
+
+
+def test_a_model_that_pairs_were_added_to_is_refused_by_its_cells_its_walk_and_its_bytes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    junction = Junction.of([4, 4, 4], [(0, 1), (1, 2), (0, 2)])
+    cliques = [(0, 1), (1, 2), (0, 2)]
+    needed = footprint.CELL * 64 + footprint.COUNT * 48 + footprint.LINK * 3 * 64
+    for name, least in (("GROWN_CELLS", 64), ("LARGEST_WALK", 256), ("GROWN_BYTES", needed)):
+        with monkeypatch.context() as patch:
+            patch.setattr(footprint, name, least)
+            assert grown_fits(junction, cliques)
+            patch.setattr(footprint, name, least - 1)
+            assert not grown_fits(junction, cliques)
+
+
+def test_a_schema_of_two_columns_has_nothing_to_add() -> None:
+    assert Footprint.of({"a": 3, "target": 2}, "target").growth == 0
+
+
 def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
     many = Schema((*(Integer(f"c{place}", tuple(range(900))) for place in range(40)), Boolean("target")), True, ADD)
 
@@ -107,7 +161,8 @@ def test_the_counts_are_those_of_the_largest_selection() -> None:
 
 
 def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = Footprint.of(WIDE, "target").bytes
+    said = Footprint.of(WIDE, "target")
+    needed = said.bytes + said.growth
     monkeypatch.setattr(footprint, "memory", lambda: needed)
     require_room(WIDE, "target")
     monkeypatch.setattr(footprint, "memory", lambda: needed - 1)

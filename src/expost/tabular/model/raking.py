@@ -1,0 +1,82 @@
+"""Raking: rows drawn from a model, weighted and drawn again until pairs fit that no junction tree holds together.
+
+Weights are exp(Σ θ_c) for tables θ_c over the pairs, so that they are one more factor of the model. They make
+KL(weighted rows, rows) + ½·Σ‖counts − values‖²/variance small: pair by pair, as iterative proportional fitting does,
+and only as far as the noise in the values allows. It is post-processing of what was released.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from expost.noise import Floats, Integers, Noise
+from expost.tabular.model.graphical import Factor, Measured, Model
+from expost.tabular.model.sampling import Codes
+
+PASSES = 6
+"""How often all pairs are gone through: more lowers the misfit by less than the noise in the counts."""
+NEWTON_STEPS = 20
+SMALL = 1e-3
+"""A step of all cells, in log weight, that is not worth another pass."""
+LARGEST = 10.0
+"""The farthest that one pair moves a log weight."""
+
+
+def raked(model: Model, pairs: Sequence[Measured], rows: int, noise: Noise) -> tuple[Model, list[Codes]]:
+    """Rows from the model whose pairs fit those measured, and the model with the factors that weighted them."""
+    codes = model.round(rows, noise)
+    weights, factors = _weights(model, codes, pairs)
+    picked = _systematic(weights, rows, noise)
+    return replace(model, potentials=(*model.potentials, *factors)), [column[picked] for column in codes]
+
+
+def _weights(model: Model, codes: Sequence[Codes], pairs: Sequence[Measured]) -> tuple[Floats, list[Factor]]:
+    """A weight for each row, their sum about the model's total, and its logarithm as tables over the pairs."""
+    weights = np.full(len(codes[0]), model.total / len(codes[0]))
+    tables = [np.zeros(np.size(each.values)) for each in pairs]
+    for _ in range(PASSES):
+        farthest = 0.0
+        for place, each in enumerate(pairs):
+            cells = _cells(codes, each, model.domain)
+            counts: Floats = np.bincount(cells, weights=weights, minlength=np.size(each.values)).astype(np.float64)
+            step = _step(counts, tables[place], each)
+            tables[place] += step
+            weights *= np.exp(step)[cells]
+            scale = model.total / weights.sum()
+            if not 0.5 < scale < 2.0:  # so that they neither vanish nor overflow, however noisy the values are
+                weights *= scale
+            farthest = max(farthest, float(np.abs(step).max()))
+        if farthest <= SMALL:
+            break
+    shapes = zip(pairs, tables, strict=True)
+    return weights, [(each.clique, table.reshape(np.shape(each.values))) for each, table in shapes]
+
+
+def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
+    """The step d of each cell's log weight with counts·exp(d) + variance·(θ + d) = values, by Newton's method."""
+    values, step = np.ravel(each.values), np.zeros_like(counts)
+    for _ in range(NEWTON_STEPS):
+        reached = counts * np.exp(step)
+        move = (reached + each.variance * (table + step) - values) / (reached + each.variance)
+        step -= np.clip(move, -1.0, 1.0)
+    bounded: Floats = np.clip(table + step, -LARGEST, LARGEST) - table
+    return np.where(counts > 0, bounded, 0.0)
+
+
+def _cells(codes: Sequence[Codes], each: Measured, domain: Sequence[int]) -> Integers:
+    """The cell of each row."""
+    left, right = each.clique
+    cells = codes[left].astype(np.int64)
+    cells *= domain[right]
+    cells += codes[right]
+    return cells
+
+
+def _systematic(weights: Floats, rows: int, noise: Noise) -> Integers:
+    """One place per row, each as often as its share of the weights demands, up or down to a whole number at random."""
+    ends = np.cumsum(weights)
+    ends = np.minimum(ends * (rows / ends[-1]), rows)
+    ends[-1] = rows
+    counts = np.diff(np.floor(ends + noise.uniform(1)), prepend=0.0).astype(np.int64)
+    return np.repeat(np.arange(len(weights)), counts)

@@ -1,0 +1,123 @@
+"""Planting: when and by which pairs a model grows, decided from what was released; no record is read here."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import numpy as np
+
+from expost.accounting.claim import Budget
+from expost.mechanisms.gaussian import Measurement
+from expost.noise import Integers
+from expost.numerics import up
+from expost.private import Neighbours
+from expost.tabular.growth import Grown, candidates
+from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model.footprint import LARGEST_WALK, grown_fits
+from expost.tabular.model.graphical import Measured, Model, fit, record_count
+from expost.tabular.model.junction import Clique as Places
+from expost.tabular.model.junction import Junction
+from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
+
+MOST_NOISE = 0.04
+"""The mean total variation that noise may make in the first pairs for more of them to be worth measuring."""
+ABSOLUTE = math.sqrt(2 / math.pi)
+"""The mean of |N(0, 1)|."""
+BY_SIZE = 0.6
+"""Candidates are tried in order of their misfit over this power of their cells: what noise will take from the gain."""
+TRIED = 64
+"""Pairs that are tried for a place in the junction tree."""
+
+
+@final
+class Planting:
+    """The gardener of one run: knows what was counted of each column alone, and fits a model to all that is measured.
+
+    A pair is added where the misfit that it would end, less one standard error, exceeds what its noise, and the noise
+    that it adds to all others, would bring back.
+    """
+
+    def __init__(
+        self, domain: Mapping[str, int], first: tuple[Clique, ...], neighbours: Neighbours, ones: Sequence[Measured]
+    ) -> None:
+        self._domain, self._ones, self._neighbours = domain, tuple(ones), neighbours
+        self.first, self.candidates = first, candidates(domain, first)
+        self._place = {name: index for index, name in enumerate(domain)}
+        self._records = record_count(ones)
+        self._junction = Junction.of(tuple(domain.values()), [self.places(clique) for clique in first])
+        self._fitted: tuple[Grown, Model] | None = None
+
+    def places(self, clique: Clique) -> Places:
+        """The columns of a clique by number."""
+        return tuple(self._place[name] for name in clique)
+
+    def measured(self, grown: Grown) -> list[Measured]:
+        """Everything measured of more than one column."""
+        found = []
+        for block in grown.blocks:
+            values = Marginals(self._domain, block.cliques, self._neighbours).apart(block.estimate.values)
+            variance = up(1 / block.estimate.precision)
+            found += [Measured(self.places(clique), counts, variance) for clique, counts in values.items()]
+        return found
+
+    def model(self, grown: Grown) -> Model:
+        """The model of the pairs that a junction tree of modest size holds, the first ones always among them."""
+        if self._fitted is None or self._fitted[0] is not grown:
+            measured = self.measured(grown)
+            kept, junction = self._held([each.clique for each in measured])
+            self._fitted = grown, fit(junction, [*self._ones, *(each for each in measured if each.clique in kept)])
+        return self._fitted[1]
+
+    def _held(self, cliques: Sequence[Places]) -> tuple[set[Places], Junction]:
+        kept, junction = list(cliques[: len(self.first)]), self._junction
+        alone = [each.clique for each in self._ones]
+        for clique in cliques[len(self.first) : len(self.first) + TRIED]:
+            larger = Junction.of(junction.domain, [*kept, clique])
+            if grown_fits(larger, [*alone, *kept, clique]):
+                kept, junction = [*kept, clique], larger
+        return set(kept), junction
+
+    def grows(self, grown: Grown | None, budget: Budget) -> bool:
+        """Whether noise has become small beside what pairs that are not measured may be off by."""
+        before = 0.0 if grown is None else up(grown.blocks[0].estimate.precision)
+        whole = Marginals(self._domain, self.first, self._neighbours)
+        noise = (
+            ABSOLUTE / 2 * whole.cells / len(self.first) / math.sqrt(before + self._precision(len(self.first), budget))
+        )
+        return pairwise_cells(self._junction) <= LARGEST_WALK and noise <= MOST_NOISE * self._records
+
+    def expected(self, grown: Grown) -> dict[Clique, Integers]:
+        """The model's counts of each candidate, to the nearest integer."""
+        model = self.model(grown)
+        wanted = {self.places(clique): clique for clique in self.candidates}
+        pairs = ((wanted[pair], counts) for pair, counts in pairwise_counts(model) if pair in wanted)
+        return {clique: np.rint(counts).astype(np.int64).ravel() for clique, counts in pairs}
+
+    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+        """The candidates that are worth their noise, worst fit first."""
+        taken = set(grown.cliques)
+        gains = dict(zip(self.candidates, (scores.values - scores.std).tolist(), strict=True))
+        cells = {clique: math.prod(self._domain[name] for name in clique) for clique in gains}
+        order = sorted(gains, key=lambda clique: -gains[clique] / cells[clique] ** BY_SIZE)
+        chosen: list[Clique] = []
+        least = self._noise(grown, 0, 0, budget)
+        for clique in order:
+            if clique in taken or gains[clique] <= 0:
+                continue
+            more = self._noise(grown, len(chosen) + 1, sum(cells[each] for each in chosen) + cells[clique], budget)
+            if more - least < gains[clique]:
+                least = more
+                chosen.append(clique)
+        return tuple(sorted(chosen, key=lambda clique: -gains[clique]))
+
+    def _noise(self, grown: Grown, added: int, cells: int, budget: Budget) -> float:
+        """The sum of absolute noise in all counts after a step that adds marginals, with their cells together."""
+        fresh = self._precision(len(grown.cliques) + added, budget)
+        old = [(block.estimate.values.size, up(block.estimate.precision)) for block in grown.blocks]
+        total = math.fsum(size / math.sqrt(before + fresh) for size, before in [*old, (cells, 0.0)])
+        return ABSOLUTE * total
+
+    def _precision(self, cliques: int, budget: Budget) -> float:
+        """One over the variance of a step on that many marginals."""
+        moved = 1 if self._neighbours is Neighbours.ADD_REMOVE else 2
+        return up(2 * budget.rho) / (cliques * moved)

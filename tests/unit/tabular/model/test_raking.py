@@ -1,0 +1,75 @@
+"""Rows are weighted until pairs fit that the model does not hold, as far as the noise in them allows."""
+
+import numpy as np
+import pytest
+
+from expost.noise import Floats, SeededNoise
+from expost.tabular.model.graphical import Measured, Model, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.model.raking import raked
+
+ROWS = 20_000
+JOINT = np.array([[0.35, 0.05, 0.1], [0.05, 0.25, 0.2]])
+
+
+def independent(total: float = 1000.0) -> Model:
+    """Two columns apart, by their true shares, and a third that is even."""
+    alone = [JOINT.sum(axis=1), JOINT.sum(axis=0), np.full(2, 0.5)]
+    measured = [Measured((place,), total * share, 1e-3) for place, share in enumerate(alone)]
+    return fit(Junction.of([2, 3, 2], [(0,), (1,), (2,)]), measured)
+
+
+def shares(codes: list[np.ndarray], left: int = 0, right: int = 1, size: int = 3) -> Floats:
+    """The joint shares of two columns."""
+    cells = np.bincount(codes[left].astype(int) * size + codes[right], minlength=2 * size)
+    return np.asarray(cells.reshape(2, size) / len(codes[0]))
+
+
+def test_a_pair_that_the_model_does_not_hold_is_fitted() -> None:
+    model = independent()
+    assert np.abs(shares(model.round(ROWS, SeededNoise(1))) - JOINT).max() > 0.1
+
+    _, codes = raked(model, [Measured((0, 1), 1000 * JOINT, 0.01)], ROWS, SeededNoise(1))
+
+    assert np.abs(shares(codes) - JOINT).max() < 0.005
+    assert np.abs(shares(codes, 2, 1).sum(axis=1) - 0.5).max() < 0.01
+
+
+def test_a_pair_that_is_all_noise_moves_nothing() -> None:
+    model = independent()
+
+    _, codes = raked(model, [Measured((0, 1), 1000 * JOINT, 1e9)], ROWS, SeededNoise(1))
+
+    np.testing.assert_allclose(shares(codes), np.outer(JOINT.sum(axis=1), JOINT.sum(axis=0)), atol=0.01)
+
+
+def test_the_factors_tell_the_same_of_a_column_as_the_rows_do() -> None:
+    model, codes = raked(independent(), [Measured((0, 1), 1000 * JOINT, 0.01)], ROWS, SeededNoise(1))
+    rows = [np.zeros(3, dtype=np.int64), np.arange(3), np.zeros(3, dtype=np.int64)]
+
+    told = model.conditional(0, rows)
+
+    counted = shares(codes)
+    np.testing.assert_allclose(told.T, counted / counted.sum(axis=0), atol=0.02)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 997])
+@pytest.mark.parametrize("values", [1000 * JOINT, -(10**9) * JOINT, 10**9 * JOINT, 0 * JOINT])
+def test_there_are_as_many_rows_as_were_asked_whatever_the_noise_made_of_the_counts(rows: int, values: Floats) -> None:
+    pairs = [Measured((0, 1), values, 1.0), Measured((1, 2), np.full((3, 2), -5e4), 1.0)]
+
+    model, codes = raked(independent(), pairs, rows, SeededNoise(2))
+
+    assert [len(column) for column in codes] == [rows] * 3
+    assert [int(column.max()) < size for column, size in zip(codes, (2, 3, 2), strict=True)] == [True] * 3
+    assert all(np.isfinite(table).all() for _, table in model.potentials)
+
+
+def test_pairs_that_fit_already_are_left_alone() -> None:
+    model = independent()
+    even = np.outer(JOINT.sum(axis=1), JOINT.sum(axis=0))
+
+    weighted, codes = raked(model, [Measured((0, 1), 1000 * even, 1.0)], ROWS, SeededNoise(4))
+
+    np.testing.assert_allclose(shares(codes), even, atol=0.003)
+    assert np.abs(weighted.potentials[-1][1]).max() < 0.1

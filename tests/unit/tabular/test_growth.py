@@ -1,0 +1,136 @@
+"""Steps that refine and add marginals: what they measure, what they keep, and which pairs may be added."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from expost.accounting.claim import Budget
+from expost.accounting.gaussian import MOST_CHANGES
+from expost.errors import ExpostError, InvalidValue
+from expost.mechanisms.brownian import Brownian, Estimate
+from expost.mechanisms.gaussian import Gaussian, Measurement
+from expost.noise import Integers, SeededNoise
+from expost.private import Private
+from expost.release import Past
+from expost.tabular import growth
+from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.marginals import Clique, Marginals
+from tests.unit.examples import ADD, budget, one_sentence, rehearsal
+from tests.unit.report.examples import customers, schema
+
+FORM = schema()
+DOMAIN = FORM.domain
+FIRST = (("region", "renewed"), ("age", "renewed"), ("plan", "renewed"), ("region", "age"))
+OTHERS = candidates(DOMAIN, FIRST)
+DATA = Private(customers(FORM), ADD)
+
+
+@dataclass
+class Adding:
+    """Adds one marginal a step, the first that is left, from the step on that it is told."""
+
+    start: int = 0
+
+    def grows(self, grown: Grown | None, budget: Budget) -> bool:
+        return (0 if grown is None else len(grown.blocks)) >= self.start
+
+    def expected(self, grown: Grown) -> dict[Clique, Integers]:
+        return {each: np.zeros(DOMAIN[each[0]] * DOMAIN[each[1]], np.int64) for each in reversed(OTHERS)}
+
+    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+        return tuple(each for each in OTHERS if each not in grown.cliques)[:1]
+
+
+def climbed(growing: Growing, *budgets: Budget, seed: int = 1) -> list[Grown]:
+    """What the steps of a run released."""
+    past, odometer, noise = Past[Grown](), rehearsal(), SeededNoise(seed)
+    for each in budgets:
+        past = past.then(odometer.spend(growing, DATA, each, past, noise))
+    return [release.value for release in past.steps]
+
+
+def test_without_a_gardener_the_estimates_are_those_of_the_brownian_mechanism() -> None:
+    budgets = [budget(1), budget(2), budget(5)]
+    brownian = Brownian(Gaussian(Marginals(DOMAIN, FIRST, ADD).statistic))
+    past, odometer, noise = Past[Estimate](), rehearsal(), SeededNoise(1)
+    for each in budgets:
+        past = past.then(odometer.spend(brownian, DATA, each, past, noise))
+
+    steps = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD), *budgets)
+
+    for step, release in zip(steps, past.steps, strict=True):
+        (block,) = step.blocks
+        assert block.cliques == FIRST
+        assert block.estimate.precision == release.value.precision
+        np.testing.assert_array_equal(block.estimate.values, release.value.values)
+
+
+def test_every_step_measures_all_that_was_added_before() -> None:
+    first, second, third = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding(1)), budget(1), budget(2), budget(4))
+
+    assert [block.cliques for block in first.blocks] == [FIRST]
+    assert [block.cliques for block in second.blocks] == [FIRST, OTHERS[:1]]
+    assert [block.cliques for block in third.blocks] == [FIRST, OTHERS[:1], OTHERS[1:2]]
+    precisions = [block.estimate.precision for block in third.blocks]
+    assert precisions[0] > precisions[1] > precisions[2]
+    assert second.blocks[1].estimate.precision < precisions[1]
+
+
+def test_a_first_step_may_grow_and_then_measures_its_first_marginals_twice() -> None:
+    (grown,) = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding()), budget(1))
+
+    assert [block.cliques for block in grown.blocks] == [FIRST, OTHERS[:1]]
+    assert grown.blocks[0].estimate.precision > grown.blocks[1].estimate.precision
+
+
+def test_nothing_left_to_add_leaves_a_step_without_a_new_block() -> None:
+    steps = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding(1)), *[budget(1)] * 5)
+
+    assert [len(step.blocks) for step in steps] == [1, 2, 3, 3, 3]
+
+
+def test_the_estimates_lie_near_the_counts() -> None:
+    grown = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding()), budget(1), budget(2), budget(4))[-1]
+
+    for block in grown.blocks:
+        truth = Marginals(DOMAIN, block.cliques, ADD).statistic.evaluate(customers(FORM))
+        assert np.abs(block.estimate.values - truth).max() < 5 * block.estimate.std
+
+
+def test_a_marginal_that_is_not_a_candidate_is_never_measured() -> None:
+    class Careless(Adding):
+        def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+            return (("plan", "age"),)
+
+    with pytest.raises(ExpostError):
+        climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Careless()), budget(1))
+
+
+def test_a_candidate_that_is_measured_anyway_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="measured from the first step") as refused:
+        Growing(DOMAIN, FIRST, (("renewed", "plan"),), ADD)
+
+    assert one_sentence(refused.value)
+
+
+def test_more_candidates_than_a_profile_can_cover_are_refused() -> None:
+    many = tuple((f"x{place}", "y") for place in range(MOST_CHANGES // 4))
+
+    with pytest.raises(InvalidValue, match="candidates") as refused:
+        Growing(DOMAIN, FIRST, many, ADD)
+
+    assert one_sentence(refused.value)
+
+
+def test_every_other_pair_is_a_candidate() -> None:
+    assert OTHERS == (("region", "plan"), ("age", "plan"))
+
+
+def test_of_too_many_pairs_those_with_the_fewest_cells_are_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    domain = {"a": 5, "b": 2, "c": 3, "d": 4}
+    monkeypatch.setattr(growth, "MOST_CANDIDATES", 3)
+    assert candidates(domain, ()) == (("a", "b"), ("b", "c"), ("b", "d"))
+    monkeypatch.setattr(growth, "MOST_COUNTS", 14)
+
+    assert candidates(domain, ()) == (("b", "c"), ("b", "d"))

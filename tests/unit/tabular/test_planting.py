@@ -1,0 +1,145 @@
+"""Models grow where noise is small, by the pairs that fit worst, and stay small enough to be fitted."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from expost.accounting.claim import Budget
+from expost.mechanisms.gaussian import Gaussian
+from expost.noise import SeededNoise
+from expost.private import Private
+from expost.release import Past
+from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model import footprint
+from expost.tabular.model.graphical import Measured
+from expost.tabular.planting import Planting
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.table import Table
+from tests.unit.examples import ADD, budget, rehearsal
+
+NAMES = ("a", "b", "c", "d", "t")
+DOMAIN = {"a": 4, "b": 4, "c": 3, "d": 3, "t": 2}
+FIRST = (("a", "t"), ("b", "t"), ("c", "t"), ("d", "t"), ("a", "b"), ("b", "c"), ("c", "d"))
+MISSED = ("a", "d")
+"""The pair that belongs together and is not among the first."""
+
+
+@cache
+def records(count: int = 4000) -> Table:
+    """Columns at random, but that the last is what the first is, as far as it goes."""
+    noise = SeededNoise(7)
+    codes = {name: (noise.uniform(count) * size).astype(np.uint64) for name, size in DOMAIN.items()}
+    codes["d"] = np.minimum(codes["a"], 2)
+    return Table(Schema(tuple(Integer(name, tuple(range(size))) for name, size in DOMAIN.items()), True, ADD), codes)
+
+
+def planting(table: Table | None = None) -> Planting:
+    """A gardener that has seen the columns alone."""
+    data = records() if table is None else table
+    alone = [Marginals(DOMAIN, ((name,),), ADD).statistic.evaluate(data) for name in NAMES]
+    return Planting(DOMAIN, FIRST, ADD, [Measured((i,), each.astype(float), 4.0) for i, each in enumerate(alone)])
+
+
+def climbed(gardener: Planting, *budgets: Budget, seed: int = 1) -> Grown:
+    """What a run measured by its last step."""
+    growing = Growing(DOMAIN, FIRST, gardener.candidates, ADD, gardener)
+    past, odometer, noise = Past[Grown](), rehearsal(), SeededNoise(seed)
+    for each in budgets:
+        past = past.then(odometer.spend(growing, Private(records(), ADD), each, past, noise))
+    return past.steps[-1].value
+
+
+def test_with_much_noise_the_first_pairs_are_all() -> None:
+    assert climbed(planting(), budget(0.001), budget(0.001)).cliques == FIRST
+
+
+@pytest.mark.parametrize("budgets", [[budget(20)], [budget(0.001), budget(20)]])
+def test_with_little_noise_the_pair_that_fits_worst_is_added(budgets: list[Budget]) -> None:
+    assert climbed(planting(), *budgets).blocks[1].cliques[0] == MISSED
+
+
+def test_a_pair_that_the_model_explains_is_not_added() -> None:
+    added = climbed(planting(), budget(0.15)).cliques[len(FIRST) :]
+
+    assert MISSED in added
+    assert ("b", "d") not in added
+
+
+def test_a_pair_is_added_once() -> None:
+    grown = climbed(planting(), budget(5), budget(5), budget(20))
+
+    assert len({*grown.cliques}) == len(grown.cliques)
+    assert grown.cliques.count(MISSED) == 1
+
+
+def test_the_model_of_what_was_added_fits_it() -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(20))
+
+    counts = gardener.model(grown).marginal((0, 3))
+
+    truth = Marginals(DOMAIN, (MISSED,), ADD).statistic.evaluate(records())
+    assert np.abs(counts.ravel() - truth).sum() / len(records()) < 0.02
+
+
+def test_a_model_is_fitted_once() -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(20))
+
+    assert gardener.model(grown) is gardener.model(grown)
+
+
+def test_a_pair_that_would_make_the_model_too_large_is_kept_out_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footprint, "GROWN_CELLS", 1)
+    gardener = planting()
+    grown = climbed(gardener, budget(20))
+
+    fitted = {clique for clique, _ in gardener.model(grown).potentials}
+
+    assert MISSED in grown.cliques
+    assert (0, 3) not in fitted
+    assert (0, 3) in {each.clique for each in gardener.measured(grown)}
+
+
+def test_what_is_expected_of_a_candidate_adds_up_to_the_records() -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(0.001))
+
+    expected = gardener.expected(grown)
+
+    assert sorted(expected) == sorted(candidates(DOMAIN, FIRST))
+    total = gardener.model(grown).total
+    for clique, counts in expected.items():
+        assert counts.shape == (DOMAIN[clique[0]] * DOMAIN[clique[1]],)
+        assert counts.sum() == pytest.approx(total, abs=len(counts))
+
+
+def test_a_model_too_wide_to_be_compared_with_all_pairs_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("expost.tabular.planting.LARGEST_WALK", 1)
+
+    assert climbed(planting(), budget(20)).cliques == FIRST
+
+
+def test_noise_alone_rarely_makes_a_pair_worth_measuring() -> None:
+    """Independent columns: of all runs and all pairs few are chosen."""
+    noise = SeededNoise(3)
+    codes = {name: (noise.uniform(4000) * size).astype(np.uint64) for name, size in DOMAIN.items()}
+    data = Table(records().schema, codes)
+    gardener = planting(data)
+    growing = Growing(DOMAIN, FIRST, gardener.candidates, ADD, gardener)
+
+    added: list[Clique] = []
+    for seed in range(10):
+        release = rehearsal().spend(growing, Private(data, ADD), budget(0.15), Past(), SeededNoise(seed))
+        added += release.value.cliques[len(FIRST) :]
+
+    assert len(added) <= 3
+
+
+def test_measuring_is_the_mechanism_of_the_counts() -> None:
+    assert Growing(DOMAIN, FIRST, (), ADD).promise(budget(1)) == Gaussian(
+        Marginals(DOMAIN, FIRST, ADD).statistic
+    ).promise(budget(1))
