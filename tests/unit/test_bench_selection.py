@@ -1,12 +1,16 @@
 """The benchmark of selections in miniature, and the table that the theory shows of it."""
 
+import json
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks import selection
+from benchmarks.harness import RESULTS
 from benchmarks.selection.case import DELTA, STOPS, Case
-from benchmarks.selection.tables import TARGET, few
+from benchmarks.selection.tables import TABLES, TARGET, few
 from benchmarks.selection.trees import Gaussian, Way, heaviest, leeway, true_scores
 
 from expost import Gaussian as Measuring
@@ -82,3 +86,32 @@ def test_no_tree_beats_the_best() -> None:
     found = selection.trees("few", few(), 3)
 
     assert all(0.5 < share <= 1 for name, share in found.items() if not name.endswith("error"))
+
+
+def outcomes(figures: Mapping[str, float]) -> str:
+    """Accuracies and what Gaussian noise gains, as the theory shows them."""
+    lines = ["| table | ε | by order | exponential | Gaussian | gain | two-way gain |", "|---|---|---|---|---|---|---|"]
+    for place in (f"{table}.{epsilon}" for table in TABLES for epsilon in selection.EPSILONS):
+        table, _, epsilon = place.partition(".")
+        accuracies = [f"{figures[f'selection.accuracy.{place}.{way}']:.4f}" for way in selection.WAYS]
+        gains = [f"selection.{measure}_gain.{place}.gaussian_over_exponential" for measure in ("accuracy", "two_way")]
+        compared = [f"{figures[gain]:+.4f} ± {figures[f'{gain}.error']:.4f}" for gain in gains]
+        lines.append(f"| {' | '.join([table, epsilon, *accuracies, *compared])} |".replace("-", "−"))
+    return "\n".join(lines)
+
+
+def chosen_trees(figures: Mapping[str, float]) -> str:
+    """Shares of the best tree's score, as the theory shows them."""
+    lines = ["| table | exponential | at equal profile | Gaussian | all scores once |", "|---|---|---|---|---|"]
+    for table in TABLES:
+        names = [f"selection.tree.{table}.{way}" for way in selection.TREES]
+        shares = [f"{figures[name]:.4f} ± {figures[f'{name}.error']:.4f}" for name in names]
+        lines.append(f"| {' | '.join([table, *shares])} |")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("shown", [outcomes, chosen_trees])
+def test_the_theory_shows_what_was_recorded(shown: Callable[[Mapping[str, float]], str]) -> None:
+    theory = (Path(__file__).parents[2] / "docs/theory.md").read_text(encoding="utf-8")
+
+    assert shown(json.loads((RESULTS / "selection.json").read_text(encoding="utf-8"))["figures"]) in theory
