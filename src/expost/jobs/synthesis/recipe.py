@@ -28,7 +28,7 @@ from expost.search import planned_stops
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct
-from expost.tabular.selection import SpanningTree, affordable, queries
+from expost.tabular.selection import SpanningTree, affordable, queries, star
 from expost.tabular.table import Table
 
 Score: TypeAlias = Callable[[Candidate, Table], Floats]
@@ -77,8 +77,9 @@ class PairSelection:
         return Gaussian(self.alone().statistic).promise(self.half) + self.tree(blank).promise(self.half)
 
     def refined(self) -> Brownian[Table]:
-        """A mechanism that costs on every rung what the run's will, whatever is selected."""
-        return Brownian(Gaussian(self.marginals(queries(self.schema.domain, self.target, ())).statistic))
+        """A mechanism that costs on every rung what the run's will: whatever is selected has as many pairs."""
+        tree = star(self.schema.domain, self.target)
+        return Brownian(Gaussian(self.marginals(queries(self.schema.domain, self.target, tree)).statistic))
 
 
 @final
