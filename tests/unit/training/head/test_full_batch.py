@@ -15,10 +15,10 @@ from expost.private import Private
 from expost.release import Past
 from expost.training.head.centre import Centre
 from expost.training.head.full_batch import BIAS, FINENESS, KEPT, STEPS, FullBatch, multiplier
-from expost.training.head.gradient import LARGEST_WEIGHT, FloatSums, IntegerSums, Summation
+from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Trained
-from expost.training.head.score import Classifier, unit
+from expost.training.head.score import LARGEST_WEIGHT, Classifier, unit
 from tests.unit.examples import one_sentence, rehearsal
 
 WIDTH, CLASSES = 5, 3
