@@ -261,6 +261,7 @@ BROKEN: dict[str, tuple[Any, ...]] = {
     "features in words": (np.full((30, 6), "x"), Y),
     "rows of two lengths": ([[1.0], [1.0, 2.0]], [0, 1]),
     "features without rows": (X[:, 0], Y),
+    "no features": (X[:, :0], Y),
     "a label too few": (X, Y[1:]),
     "labels in columns": (X, Y[:, None]),
     "labels between the classes": (X, Y + 0.5),
