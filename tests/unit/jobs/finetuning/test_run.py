@@ -266,6 +266,7 @@ BROKEN: dict[str, tuple[Any, ...]] = {
     "labels in columns": (X, Y[:, None]),
     "labels between the classes": (X, Y + 0.5),
     "labels in words": (X, Y.astype(str)),
+    "labels that are durations": (X, Y.astype("timedelta64[ns]")),
     "a negative label": (X, Y - 1),
     "a label beyond any head": (X, Y + 10**12),
     "labels of two lengths": (X, [[0], [1, 2]]),
