@@ -39,7 +39,7 @@ class Costs:
 
     @classmethod
     def of(cls, search: Search, making: Making) -> "Costs":
-        """From the schema alone; the price of a rung does not depend on which pairs were selected."""
+        """From the schema alone, for the fewest pairs that may be selected, whose profile is the widest."""
         schema = adult.adult_schema()
         first, second = shares(search.budget(search.query), making)
         blank = {name: np.zeros(size) for name, size in schema.domain.items()}

@@ -12,6 +12,7 @@ import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Linear
+from expost.accounting.pure import HALF_PI
 from expost.mechanisms import Brownian, Estimate, Exponential, FloatGaussian, FloatLaplace, Gaussian, Laplace
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours, Private
@@ -125,7 +126,7 @@ def test_floating_laplace_noise_has_the_scale_that_is_billed(epsilon: Fraction) 
 
 @EPSILONS
 def test_a_choice_is_accepted_at_the_rate_that_is_billed(epsilon: Fraction) -> None:
-    """A candidate that falls short by d is accepted with probability exp(−ε·d/(2Δ)), and ρ = ε²/8."""
+    """A candidate that falls short by d is accepted with probability exp(−ε·d/(2Δ)), ρ = ε²/8, its profile π/2 ρ."""
     noise, odometer, moved = scripted(0, False, 1, False, 2, True), rehearsal(), Fraction(3, 2)
     mechanism = Exponential[Integers](lambda data: np.array([0, 4, 9]), 3, moved, ADD)
 
@@ -135,7 +136,7 @@ def test_a_choice_is_accepted_at_the_rate_that_is_billed(epsilon: Fraction) -> N
     parameter = 2 * moved * exponents[0] / 9
     assert (chosen, noise.parameters("below")) == (2, [Fraction(3)] * 3)
     assert exponents == [parameter * short / (2 * moved) for short in (9, 5, 0)]
-    assert odometer.spent.curve == Linear(Fraction(0), parameter**2 / 8)
+    assert odometer.spent.curve == Linear(Fraction(0), parameter**2 / 8, HALF_PI * parameter**2 / 8)
     assert parameter**2 / 8 <= epsilon / ALPHA < parameter**2 / 8 * Fraction(1 + 1e-15)
 
 
@@ -158,4 +159,4 @@ def test_each_edge_of_a_tree_is_accepted_at_the_rate_that_is_billed(neighbours: 
     parameter = 2 * moved * exponents[0] / 8
     assert noise.parameters("below") == [3, 2, 1]
     assert exponents == [parameter * short / (2 * moved) for short in (8, 8, 0)]
-    assert odometer.spent.curve == Linear(Fraction(0), 3 * parameter**2 / 8)
+    assert odometer.spent.curve == Linear(Fraction(0), 3 * parameter**2 / 8, HALF_PI * 3 * parameter**2 / 8)

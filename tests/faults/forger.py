@@ -152,7 +152,7 @@ def cheaper(line: Receipt, factor: int) -> None:
             noisier(line, factor)
         case "Laplace":
             wider(line, factor)
-        case "Head" | "ModuleDescent":
+        case "FullBatch" | "Head" | "ModuleDescent":
             retrained(line, factor, 1)
         case _:
             lower(line["curve"], Fraction(1, factor))

@@ -64,6 +64,8 @@ def made(name: str) -> Facts:
 @cache
 def head(name: str) -> Facts:
     """The facts of a finished rehearsal of fine-tuning."""
+    if name in CENTRED:
+        return finetune(*blobs(), accuracy=0.95, method=name, releases=3, noise=SeededNoise(3)).facts
     if name == "head, calibrated":
         settings: dict[str, Any] = {"start": Fraction(5, 2), "releases": 4, "epochs": 2, "epochs_between": 4}
         return finetune(*blobs(), accuracy=0.95, check=Budgeted(), noise=SeededNoise(3), **settings).facts
@@ -81,9 +83,10 @@ TABLES = (
     "reached",
 )
 HEADS = ("head", "head, public", "head, floating", "head, calibrated")
+CENTRED = ("full-batch", "means", "ridge")
 RUNS: dict[str, Callable[[], Facts | TuningFacts]] = {
     **{name: partial(made, name) for name in TABLES},
-    **{name: partial(head, name) for name in HEADS},
+    **{name: partial(head, name) for name in HEADS + CENTRED},
     **modules.MODULES,
     **searches.SEARCHES,
     **tunings.TUNINGS,
@@ -102,7 +105,7 @@ def _text(name: str) -> str:
     return receipt_text(tuning.tuning_receipt(told) if isinstance(told, TuningFacts) else receipt(told))
 
 
-MEASURES = ("Brownian", "Head", "ModuleDescent")
+MEASURES = ("Brownian", "Growing", "FullBatch", "Head", "ModuleDescent")
 
 
 def measuring(found: Receipt) -> list[Receipt]:

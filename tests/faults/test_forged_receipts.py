@@ -29,10 +29,10 @@ from tests.faults.forger import (
     priced,
     shorter,
 )
-from tests.faults.forgeries import HEADS, TABLES, Receipt, changed, looking, measuring, receipt_of, restate
+from tests.faults.forgeries import CENTRED, HEADS, TABLES, Receipt, changed, looking, measuring, receipt_of, restate
 
 
-@pytest.mark.parametrize("name", TABLES + HEADS)
+@pytest.mark.parametrize("name", TABLES + HEADS + CENTRED)
 def test_what_a_run_wrote_is_believed(name: str) -> None:
     audit = check(receipt_of(name), pledged=receipt_of(name)["pledged"])
 
@@ -207,7 +207,7 @@ def test_no_forgery_of_a_table_lowers_epsilon(forgery: tuple[str, Receipt]) -> N
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(forgeries(HEADS))
+@given(forgeries(HEADS + CENTRED))
 def test_no_forgery_of_a_head_lowers_epsilon(forgery: tuple[str, Receipt]) -> None:
     assert not fools(*forgery)
 

@@ -15,8 +15,9 @@ from click.testing import CliRunner
 from expost.cli import main
 from expost.jobs import audit as check
 from expost.jobs.tunings.receipt import MOST_CONFIGURATIONS
-from expost.receipts.costs import MOST_LINES, MOST_ORDERS
+from expost.receipts.costs import MOST_KINDS, MOST_LINES, MOST_ORDERS
 from expost.receipts.notation import MOST_COUNT, MOST_DIGITS, fraction
+from expost.receipts.receipt import digest
 from expost.receipts.testimony import MOST_ENTRIES, MOST_STOPS
 from expost.receipts.untrusted import MOST_BYTES, MOST_FIGURES, MOST_SHOWN, quoted
 from tests.faults.forgeries import Receipt, changed, measuring, receipt_of, restate
@@ -51,6 +52,20 @@ def kinds(found: Receipt) -> None:
         {**line, "facts": {**line["facts"], "noise multiplier": str(place + 1)}}
         for place, line in enumerate(measuring(found)[:1] * 50)
     ]
+
+
+def stated_by_loss(found: Receipt, count: int, kinds: int, rho: int) -> None:
+    """A pledge of stops that are each stated by the distribution of their loss, with a plan that agrees."""
+    sampled = [
+        {"rate": f"1/{10 ** (place + 2)}", "noise multiplier": "1", "steps": MOST_COUNT} for place in range(kinds)
+    ]
+    curves = [
+        {"orders": [2.0], "values": [1e9], "kinds": {"sampled": sampled, "rho": f"{rho}/{1 + place}"}}
+        for place in range(count)
+    ]
+    found["pledge"] = {"kind": "planned stops", "stops": curves, "delta": 1e-5}
+    found["plan"]["stops"] = [{"curve": each, "epsilon": 1.0, "rung": None, "guard": None} for each in curves]
+    found["pledged"] = digest(found)
 
 
 def crossing(found: Receipt, count: int) -> None:
@@ -147,6 +162,8 @@ HOSTILE: dict[str, tuple[str, Callable[[Receipt], object]]] = {
         lambda found: found.update(title=ESCAPES, format=ESCAPES, split=ESCAPES, warning=ESCAPES),
     ),
     "crossing lines on every line": ("search", lambda found: crossing(found, 1000)),
+    "stops of many kinds": ("search", lambda found: stated_by_loss(found, MOST_STOPS, MOST_KINDS, rho=1)),
+    "plain noise of next to none": ("search", lambda found: stated_by_loss(found, 2, 1, rho=10**14)),
     "tables of other orders": ("search, Laplace", other_orders),
     "many parts": ("search", parts),
     "a deep part": ("search", lambda found: found["bill"][0].update(part="data" + "/train" * 1000)),
@@ -284,6 +301,8 @@ def test_the_slowest_receipts_end_soon(tmp_path: Path) -> None:
         "a confidence of almost one",
         "a noise beyond all bounds",
         "crossing lines on every line",
+        "stops of many kinds",
+        "plain noise of next to none",
         "tables of other orders",
         "many parts",
         "many kinds of Laplace noise",

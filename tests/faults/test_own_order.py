@@ -181,11 +181,11 @@ def pulled(rows: Rows) -> Rows:
     """What each record of an exact head adds to the sum of gradients, features by classes."""
     kept = np.asarray(rows, np.float64)
     norms = row_norms(np.hstack([kept, np.ones((len(kept), 1))]))[:, None]
-    prepared = np.asarray(IntegerSums().prepare(kept, norms, np))
+    prepared = np.asarray(IntegerSums().prepare(kept, norms, InNumpy()))
     weights = SeededNoise(3).gaussian(0.5, (3, WIDTH))
     truth = np.tile(np.eye(3)[:, :1], len(kept))
-    products = InNumpy().scores(IntegerSums().read(weights, np), prepared)
-    factors = np.asarray(IntegerSums().pulls(products, norms.T, truth, 1.0, np))
+    scores = IntegerSums().scores(weights, prepared, InNumpy())
+    factors = np.asarray(IntegerSums().pulls(scores, norms.T, truth, 1.0, np))
     return np.asarray(factors.T[:, :, None] * prepared[:, None, :])
 
 

@@ -15,7 +15,7 @@ from expost.receipts.receipt import FIXED, digest
 from expost.report.words import NOT_PRIVATE
 from tests.faults.forgeries import Receipt, receipt_of
 
-NAMES = ("balanced check", "head", "module", "search", "tuning")
+NAMES = ("balanced check", "head", "full-batch", "means", "ridge", "module", "search", "tuning")
 ADDED = {"ε": 0.01, "epsilоn": 0.01, "Epsilon": 0.01, "epsilon ": 0.01}
 """Names that read as ours; the second has a Cyrillic letter."""
 FREE = ("facts", "versions")
@@ -87,3 +87,13 @@ def test_a_warning_is_ours_or_none(name: str) -> None:
 
     assert any("NOT PRIVATE" in said for said in check(found).differences)
     assert any("NOT PRIVATE" in said for said in check({**found, "warning": "ε = 0.01"}).differences)
+
+
+@pytest.mark.parametrize("name", ["head", "full-batch", "means", "ridge", "module"])
+def test_every_setting_of_a_training_has_its_type(name: str) -> None:
+    """A setting that no cost rests on is read too: else a table of one's own would stand in its place."""
+    for setting in receipt_of(name)["training"]:
+        found = receipt_of(name)
+        found["training"][setting] = {"epsilon": 0.01}
+
+        assert check(found).differences, setting

@@ -171,11 +171,13 @@ def test_the_paper_bills_the_level_and_the_selection_whatever_the_check(name: st
 
 
 def test_balanced_checks_are_billed_as_the_library_plans_a_synthesis() -> None:
+    """To a third of a percent: the paper's tree may hold the target, so that fewer pairs and less noise are planned."""
     chosen = plan_synthesis(TableRecipe(schema=adult_schema(), target=TARGET, accuracy=Fraction(33, 40)))
 
     _, ours = bills(SEARCH, Making(), SEARCH.checks(18089)[BALANCED])
 
-    assert ours == pytest.approx([chosen.pledge.epsilon(each) for each in chosen.stops], rel=1e-6)
+    theirs = [chosen.pledge.epsilon(each) for each in chosen.stops]
+    assert all(known <= each < 1.003 * known for each, known in zip(ours, theirs, strict=True))
 
 
 def test_a_dearer_check_is_billed() -> None:

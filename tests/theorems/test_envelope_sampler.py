@@ -1,6 +1,7 @@
 """The fast path: the law it draws, read off the path it takes for each value, and every branch forced by bytes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -286,3 +287,50 @@ def test_offsets_fill_blocks_of_any_width(width: int) -> None:
 
     assert int(np.bitwise_or.reduce(values % width)) == width - 1
     assert int(np.bitwise_and.reduce(values % width)) == 0
+
+
+def least_chances(ready: Envelope) -> dict[int, mpmath.mpf]:
+    """The least chance with which a block accepts one of its values, times 65536."""
+    found = {}
+    for block in range(-ready.blocks, ready.blocks):
+        first, last = sorted(abs(block * ready.width + place) for place in (0, ready.width - 1))
+        found[block] = 65536 * exponential(ready.law.energy(last) - ready.law.energy(first))
+    return found
+
+
+def sure_of(ready: Envelope) -> list[tuple[int, int]]:
+    """Block and sure beginnings of a coin, wherever 16 bits settle the block."""
+    return [(int(block), int(sure)) for block, sure in zip(ready.lookup, ready.sure, strict=True) if block != UNSETTLED]
+
+
+WIDE = [(law, width, blocks) for law, width, blocks in SMALL if width > 1]
+WIDE += [(Law(Fraction(1, 2 * 10**10), Fraction(0)), 2048, 326), (Law(Fraction(0), Fraction(1, 10**5)), 4096, 542)]
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), WIDE)
+def test_a_coin_that_is_sure_lies_below_the_chance_of_every_value(law: Law, width: int, blocks: int) -> None:
+    """The coin lies below (p + 1)/65536 for the last sure beginning p; one more would not do, but for rounding."""
+    ready = tabulate(law, width, blocks)
+    with mpmath.workdps(60):
+        least = least_chances(ready)
+
+    assert all(sure <= least[block] for block, sure in sure_of(ready))
+    assert all(sure + 1 > least[block] for block, sure in sure_of(ready) if block < 0)
+    assert not ready.sure[ready.lookup == UNSETTLED].any()
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), WIDE)
+def test_sure_coins_change_no_draw(law: Law, width: int, blocks: int) -> None:
+    ready = tabulate(law, width, blocks)
+    slow = replace(ready, sure=np.zeros_like(ready.sure))
+
+    assert np.array_equal(envelope.draw(ready, SeededNoise(5), 10**5), envelope.draw(slow, SeededNoise(5), 10**5))
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), WIDE)
+def test_coins_taken_for_sure_too_soon_change_draws(law: Law, width: int, blocks: int) -> None:
+    """The twin: a thousandth more of the coins."""
+    ready = tabulate(law, width, blocks)
+    rash = replace(ready, sure=np.minimum(ready.sure.astype(np.int64) + 66, 65535).astype(np.uint16))
+
+    assert not np.array_equal(envelope.draw(ready, SeededNoise(5), 10**5), envelope.draw(rash, SeededNoise(5), 10**5))

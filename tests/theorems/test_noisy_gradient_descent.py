@@ -21,7 +21,7 @@ from expost.accounting.claim import Budget
 from expost.accounting.descent import Descent
 from expost.noise import Floats, Noise, ScriptedNoise, SeededNoise
 from expost.release import Past
-from expost.training.head.arrays import Array
+from expost.training.head.arrays import Array, Arrays
 from expost.training.head.gradient import FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head, Trained
@@ -119,6 +119,14 @@ class Roll:
         """Nothing: only who is there matters."""
         self.present.append(rows[:, 0].astype(np.int64))
         return np.zeros((len(factors), rows.shape[1]))
+
+    def whole(self, width: int) -> Any:
+        """Of no consequence."""
+        return np.float64
+
+    def weighted_exactly(self, factors: Array, rows: Array) -> Array:
+        """The same."""
+        return self.weighted(factors, rows)
 
 
 RECORDS, TAKEN, RATE = 12, 10_000, Fraction(1, 4)
@@ -274,17 +282,21 @@ class Unclipped:
     floating: ClassVar[bool] = True
     reach: ClassVar[int] = 1
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
+    def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """Features of any norm."""
         return rows
 
-    def read(self, weights: Array, xp: Any) -> Array:
-        """As they are."""
-        return weights
+    def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
+        """Products."""
+        return arrays.scores(weights, rows)
 
-    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+    def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
+        """A product."""
+        return arrays.weighted(pulls, rows)
+
+    def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """The errors of predicting every class alike, of any length."""
-        return (1 / len(products) - truth).astype(np.float32)
+        return (1 / len(scores) - truth).astype(np.float32)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
@@ -300,17 +312,21 @@ class Averaged:
     reach: ClassVar[int] = 1
     expected: ClassVar[float] = 4.0
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
+    def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """Features of norm 1."""
-        return FloatSums().prepare(rows, norms, xp)
+        return FloatSums().prepare(rows, norms, arrays)
 
-    def read(self, weights: Array, xp: Any) -> Array:
-        """As they are."""
-        return weights
+    def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
+        """Products."""
+        return arrays.scores(weights, rows)
 
-    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+    def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
+        """A product."""
+        return arrays.weighted(pulls, rows)
+
+    def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Those of a mean, in units of a batch."""
-        return FloatSums().pulls(products, norms, truth, clip, xp) * (self.expected / max(1, products.shape[1]))
+        return FloatSums().pulls(scores, norms, truth, clip, xp) * (self.expected / max(1, scores.shape[1]))
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""

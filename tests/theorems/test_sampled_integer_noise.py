@@ -18,6 +18,7 @@ import pytest
 from expost.accounting.descent import Descent
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.noise import Floats, SeededNoise
+from expost.training.head.arrays import TALLEST, InNumpy
 from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, IntegerSums
 from tests.unit.training.sums import summed
 
@@ -118,7 +119,7 @@ def batch(records: int, width: int, classes: int) -> tuple[Floats, Floats, Float
     rows = SeededNoise(5).gaussian(1.0, (records, width))
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     errors = SeededNoise(6).gaussian(1.0, (records, classes))
-    return IntegerSums().prepare(rows, norms, np), errors, 1 / np.linalg.norm(errors, axis=1, keepdims=True)
+    return IntegerSums().prepare(rows, norms, InNumpy()), errors, 1 / np.linalg.norm(errors, axis=1, keepdims=True)
 
 
 def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
@@ -131,6 +132,23 @@ def test_sums_in_double_precision_are_the_sums_of_integers() -> None:
 
     assert [int(entry) for entry in together.ravel()] == by_hand
     assert all(float(entry).is_integer() for each in single for entry in each.ravel())
+
+
+def test_one_record_more_moves_the_sum_by_its_own_product_wherever_it_stands() -> None:
+    """Other records then stand in other places of a strip, or in another strip; in integers, without tolerance."""
+    prepared, errors, shares = batch(3 * TALLEST + 1, 7, 4)
+    everybody = np.arange(len(prepared))
+
+    for place in (0, 1, TALLEST - 1, TALLEST, 2 * TALLEST + 5, 3 * TALLEST):
+        others = everybody != place
+        alone = summed(IntegerSums(), prepared[~others], errors[~others], shares[~others])
+        without = summed(IntegerSums(), prepared[others], errors[others], shares[others])
+
+        moved = summed(IntegerSums(), prepared, errors, shares) - without
+
+        assert prepared.dtype == np.float32
+        assert np.array_equal(moved, alone)
+        assert sum(int(entry) ** 2 for entry in moved.ravel()) <= IntegerSums.reach**2
 
 
 def test_sums_in_single_precision_would_not_be() -> None:

@@ -486,8 +486,8 @@ def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(he
     prices = stated("--ladder", "eps:0.2:1.5:4")
 
     assert len(prices) == 4
-    assert 0.19 <= prices[0] <= 0.2
-    assert 1.45 <= prices[-1] <= 1.5
+    assert 0.1999 <= prices[0] <= 0.2
+    assert 1.4999 <= prices[-1] <= 1.5
 
 
 @pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:public.csv")])

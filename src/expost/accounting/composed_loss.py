@@ -33,7 +33,8 @@ LEAST_RATE = 1e-9
 LEAST_NOISE, MOST_NOISE = 2.0**-4, 2.0**20
 """Noise multipliers outside get no claim: the ratios leave the floats."""
 FARTHEST, WIDEST = 36.0, 500.0
-"""Standard deviations of noise, and differences of losses, beyond which there is no claim for the same reason."""
+"""Standard deviations of noise, and losses of plain noise and differences of all, beyond which there is no claim for
+the same reason."""
 NEGLIGIBLE = 2.0**-24
 """The share of δ that may lie above a composition's window, and of its tilted mass that may lie below."""
 EXPONENT = 500.0
@@ -80,6 +81,8 @@ def _epsilon(kinds: Kinds, delta: float) -> float:
     reach = math.ceil(-float(ndtri(max(NEGLIGIBLE * delta / count, 1e-300))))
     if not all(LEAST_NOISE <= noise <= MOST_NOISE and reach + 1 / noise <= FARTHEST for _, noise, _ in sampled):
         return math.inf
+    if not rho + reach * math.sqrt(2 * rho) <= WIDEST:
+        return math.inf
     width = _width(sampled, rho, count, reach)
     return max(_one_way(sampled, rho, reach, width, delta, removing=way) for way in (True, False))
 
@@ -108,7 +111,8 @@ def _width(sampled: Sequence[tuple[float, float, int]], rho: float, count: int, 
         log_ratio(rate, noise, reach * noise + 1) - log_ratio(rate, noise, -reach * noise) for rate, noise, _ in sampled
     )
     finest = min(math.sqrt(variance / count) / CELLS, WIDEST_CELL)
-    mantissa, exponent = math.frexp(max(finest, longest / MOST_OF_A_STEP))
+    spread = 2 * reach * math.sqrt(variance) / MOST_CELLS  # plain noise, and about what a composition spans
+    mantissa, exponent = math.frexp(max(finest, spread, longest / MOST_OF_A_STEP))
     return math.ldexp(math.ceil(mantissa * 1024), exponent - 10)
 
 
@@ -155,7 +159,8 @@ def window_of(steps: Steps, delta: float) -> Window | None:
 def _log_moments(step: LossDistribution, tilts: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         logs = np.log(step.masses)
-    return np.array([logsumexp(logs + tilt * step.losses) for tilt in tilts])
+    tilted = (logs + tilt * step.losses for tilt in tilts)  # one at a time: all together leave the cache
+    return np.array([top + math.log(np.exp(each - top).sum()) for each in tilted for top in [each.max()]])
 
 
 def least_epsilon(steps: Steps, window: Window, delta: float) -> float:
@@ -170,13 +175,15 @@ def least_epsilon(steps: Steps, window: Window, delta: float) -> float:
     discounted = _reversed_sums(masses * np.exp(losses[0] - losses))
     largest = max(float(np.max(np.abs(each))) for each in (losses, *(step.losses for step, _ in steps)))
     rounding = 8 * ROUNDING * (EXPONENT + largest + tilt * largest)  # of one mass, and of integer noise in one step
-    growth, slack = np.exp(losses - losses[0]), 8 * window.cells * ROUNDING + rounding
+    slack = 8 * window.cells * ROUNDING + rounding
     unseen = error * weights / math.sqrt(-math.expm1(-2 * tilt * width))
     if not math.fsum(times * math.log(math.fsum(each.masses)) for each, times in steps) <= MOST_ADDED:
         return math.inf
     lost = 2 * (math.fsum(times * each.lost for each, times in steps) + NEGLIGIBLE * delta)
     target = (delta * (1 - DELTA_SLACK) - lost) * math.exp(-rounding * (count + 1))
-    found = above[1:] * (1 + slack) - growth * discounted[1:] * (1 - slack) + unseen
+    with np.errstate(over="ignore", invalid="ignore"):  # far beyond the window; NaN is never within the target
+        discount = np.exp(losses - losses[0]) * discounted[1:] * (1 - slack)
+    found = above[1:] * (1 + slack) - discount + unseen
     enough = np.flatnonzero(found <= target)
     if not len(enough) or not np.isfinite(found[enough[0]]):
         return math.inf

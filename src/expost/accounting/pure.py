@@ -9,6 +9,9 @@ from fractions import Fraction
 from expost.accounting.convert import raised
 from expost.numerics import Real, non_negative, order, up
 
+HALF_PI = Fraction(355, 226)
+"""π/2, rounded up: 355/113 lies above π."""
+
 
 def randomized_response_rdp(epsilon: Real, alpha: Real) -> float:
     """ln((e^{αε}+e^{(1−α)ε})/(1+e^ε))/(α−1): the largest order-α divergence of any ε-DP mechanism.
@@ -33,3 +36,14 @@ def exponential_rho(epsilon: Real) -> Fraction:
     Implements: exponential mechanism curve.
     """
     return non_negative(epsilon, "epsilon") ** 2 / 8
+
+
+def exponential_profile(epsilon: Real) -> Fraction:
+    """π/2 · ε²/8: an ε-DP exponential mechanism is a post-processing of a Gaussian release of this ρ.
+
+    For any two neighbours, that is, by its bounded range: the pair of laws is at least as hard to tell apart as that of
+    the Gaussian. Two candidates attain it as ε falls, so that the ρ of the curve would not do.
+
+    Implements: exponential mechanism profile.
+    """
+    return HALF_PI * exponential_rho(epsilon)

@@ -10,7 +10,7 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import Linear
-from expost.accounting.pure import exponential_rho
+from expost.accounting.pure import exponential_profile, exponential_rho
 from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Integers, Noise
@@ -31,7 +31,7 @@ class Exponential(Generic[D]):
     many tries that takes depends on the scores, and so does the time.
 
     Implements: exponential mechanism.
-    Uses: exponential mechanism curve.
+    Uses: exponential mechanism curve; exponential mechanism profile.
     """
 
     score: Callable[[D], Integers]
@@ -52,7 +52,7 @@ class Exponential(Generic[D]):
         return pure_parameter(budget.rho)
 
     def promise(self, budget: Budget) -> Promise:
-        """The curve α·ε²/8 of a choice with bounded range."""
+        """The curve α·ε²/8 of a choice with bounded range, and its Gaussian profile."""
         return Promise(chosen(self.epsilon(budget)))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> int:
@@ -84,11 +84,11 @@ def pure_parameter(rho: Fraction) -> Fraction:
 
 
 def chosen(epsilon: Fraction, draws: int = 1) -> Linear:
-    """The curve of choices with this parameter each.
+    """The curve of choices with this parameter each, and their Gaussian profile.
 
-    Uses: exponential mechanism curve.
+    Uses: exponential mechanism curve; exponential mechanism profile.
     """
-    return Linear(Fraction(0), draws * exponential_rho(epsilon))
+    return Linear(Fraction(0), draws * exponential_rho(epsilon), draws * exponential_profile(epsilon))
 
 
 def choose(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:

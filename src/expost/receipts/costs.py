@@ -9,7 +9,7 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.gaussian import gaussian_mu
-from expost.accounting.kinds import Kinds, Known, Sides
+from expost.accounting.kinds import Kinds, Known, Sides, sides
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops
 from expost.bill import Item
@@ -39,6 +39,8 @@ MOST_PLANNED = 200
 MU = "gaussian mu"
 MOST_KINDS = 4
 """Kinds of gradient steps in one curve; a run of ours has one."""
+MOST_STATED = 200
+"""Kinds of gradient steps in all stops of a pledge together: stating one may take half a second."""
 MOST_LINES = 8
 """Lines that a curve is the maximum of; the sum of two such curves has the product of their lines."""
 
@@ -141,8 +143,16 @@ def pledge_in(found: Json) -> Pledge:
             stops = items(fields["stops"])
             if len(stops) > MOST_PLANNED:
                 raise Unreadable(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
-            return PlannedStops(tuple(Promise(curve_in(each)) for each in stops), delta)
+            return PlannedStops(_few_kinds(tuple(Promise(curve_in(each)) for each in stops)), delta)
     raise Unreadable("the receipt names a pledge that expost does not know; read it with the version it names.")
+
+
+def _few_kinds(promises: tuple[Promise, ...]) -> tuple[Promise, ...]:
+    """The promises, refused if the kinds of their steps would take long to state."""
+    known = [sides(kinds) for each in promises if (kinds := each.curve.kinds) is not None]
+    if sum(len(side.sampled) for each in known for side in {each.train, each.held}) > MOST_STATED:
+        raise Unreadable(f"the stops of the pledge have more than {MOST_STATED} kinds of steps; it was changed.")
+    return promises
 
 
 def item_out(item: Item) -> dict[str, Json]:

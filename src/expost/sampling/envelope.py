@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from expost.sampling import Bytes, reference
 from expost.sampling.bounds import exp_bounds, less
-from expost.sampling.table import UNSETTLED, Envelope, Law, cumulative, extent, step, tabulate
+from expost.sampling.table import MARGIN, UNSETTLED, Envelope, Law, cumulative, extent, step, tabulate
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -17,8 +17,6 @@ SHORT = 24
 """Vectors shorter than this are cheaper by the reference sampler than by building a table."""
 CHUNK = 1 << 16
 """Values drawn at a time, so that the work arrays stay in the processor's cache."""
-MARGIN = 2.0**-20
-"""Floating point settles no acceptance closer than this (unit: 2**-16); its own error is below 2**-33."""
 
 
 def discrete_gaussians(source: Bytes, variance: Fraction, count: int) -> Integers:
@@ -48,14 +46,14 @@ def draw(ready: Envelope, source: Bytes, count: int) -> Integers:
 
     Implements: envelope sampler with lazily refined uniforms.
     """
-    values = np.empty(count, np.int64)
+    values, refused = np.empty(count, np.int64), np.empty(count, np.bool_)
     for first in range(0, count, CHUNK):
-        chunk = values[first : first + CHUNK]
-        chunk[:], rejected = _propose(ready, source, chunk.size)
-        again = np.flatnonzero(rejected)
-        while again.size:
-            chunk[again], rejected = _propose(ready, source, again.size)
-            again = again[rejected]
+        chunk = slice(first, min(first + CHUNK, count))
+        values[chunk], refused[chunk] = _propose(ready, source, chunk.stop - first)
+    again = np.flatnonzero(refused)
+    while again.size:
+        values[again], rejected = _propose(ready, source, again.size)
+        again = again[rejected]
     return values
 
 
@@ -69,7 +67,7 @@ def _propose(ready: Envelope, source: Bytes, count: int) -> tuple[Integers, NDAr
     if ready.width == 1:
         values, rejected = blocks, np.zeros(count, np.bool_)
     else:
-        values, rejected = _within(ready, source, blocks)
+        values, rejected = _within(ready, source, blocks, ready.sure.take(prefixes))
     for place in unsettled[(settled < -ready.blocks) | (settled >= ready.blocks)]:
         values[place], rejected[place] = _beyond(ready, source, negative=bool(blocks[place] < 0))
     return values, rejected
@@ -99,22 +97,30 @@ def _refine(ready: Envelope, source: Bytes, prefix: int) -> int:
             return surely
 
 
-def _within(ready: Envelope, source: Bytes, blocks: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-    """A uniform value of each block, and whether the law, lower than the envelope there, rejects it."""
+def _within(
+    ready: Envelope, source: Bytes, blocks: Integers, sure: NDArray[np.uint16]
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """A uniform value of each block, and whether the law, lower than the envelope there, rejects it.
+
+    A coin whose first 16 bits are below ``sure`` accepts every value of the block: nearly all are settled by that.
+    """
     law, last = ready.law, ready.width - 1
     size = 2 if last >> 16 == 0 else 4 if last >> 32 == 0 else 8
     offsets = np.frombuffer(source.bytes(size * blocks.size), f"<u{size}").astype(np.int64) & last
     prefixes = np.frombuffer(source.bytes(2 * blocks.size), "<u2")
     values = blocks * ready.width + offsets
-    inward = (values ^ (values >> 63)) & last
-    exponents = inward * (float(law.quadratic) * (2.0 * np.abs(values) - inward) + float(law.linear))
-    excess = np.exp(-exponents) * 65536.0 - prefixes
-    rejected = excess < 0.5
+    rejected = np.zeros(blocks.size, np.bool_)
+    places = np.flatnonzero(prefixes >= sure)
+    some, coins = values[places], prefixes[places]
+    inward = (some ^ (some >> 63)) & last
+    exponents = inward * (float(law.quadratic) * (2.0 * np.abs(some) - inward) + float(law.linear))
+    excess = np.exp(-exponents) * 65536.0 - coins
+    rejected[places] = excess < 0.5
     # The coin is settled by its first 16 bits unless 0 < excess < 1, give or take the floating-point error.
     for place in np.flatnonzero(np.abs(excess - 0.5) < 0.5 + MARGIN):
-        k, distance = abs(int(values[place])), int(inward[place])
+        k, distance = abs(int(some[place])), int(inward[place])
         exponent = law.energy(k) - law.energy(k - distance)
-        rejected[place] = not less(source, int(prefixes[place]), 16, partial(exp_bounds, exponent))
+        rejected[places[place]] = not less(source, int(coins[place]), 16, partial(exp_bounds, exponent))
     return values, rejected
 
 

@@ -28,6 +28,8 @@ VALUES_PER_BLOCK = 64
 """Values a vector needs for each further block, so that building the table does not dominate."""
 UNSETTLED = np.int16(-(1 << 15))
 """Lookup entry for 16 bits that do not settle the block."""
+MARGIN = 2.0**-20
+"""Floating point settles no acceptance closer than this (unit: 2**-16); its own error is below 2**-33."""
 
 
 @final
@@ -51,7 +53,8 @@ class Envelope:
     With C_j the exact share of the first j + 1 blocks, the ``thresholds`` satisfy T_j ≤ 2**64·C_j < T_j + 2.
     Let U be the first 64 bits of u, so U ≤ 2**64·u < U + 1. If U < T_j then 2**64·u < U + 1 ≤ T_j, hence
     u < C_j; if U ≥ T_j + 2 then u > C_j; only U in {T_j, T_j + 1} leaves the two unordered. ``lookup`` holds
-    the block for each value of the first 16 bits, or UNSETTLED where it is not certain or a tail.
+    the block for each value of the first 16 bits, or UNSETTLED where it is not certain or a tail; ``sure`` how many
+    of the 65536 beginnings of a coin accept every value of that block, none where the block is not certain.
     """
 
     law: Law
@@ -59,6 +62,7 @@ class Envelope:
     blocks: int
     thresholds: NDArray[np.uint64]
     lookup: NDArray[np.int16]
+    sure: NDArray[np.uint16]
 
 
 def extent(law: Law, count: int) -> tuple[int, int]:
@@ -85,7 +89,9 @@ def tabulate(law: Law, width: int, blocks: int) -> Envelope:
             break
         bits *= 2
     thresholds = np.array([(low << 64) // highs[-1] for low in lows[:-1]], np.uint64)
-    return Envelope(law, width, blocks, thresholds, _lookup(thresholds, blocks))
+    lookup = _lookup(thresholds, blocks)
+    sure = _sure(law, width, lookup) if width > 1 else np.full(lookup.shape, 65535, np.uint16)
+    return Envelope(law, width, blocks, thresholds, lookup, sure)
 
 
 def cumulative(law: Law, width: int, blocks: int, bits: int) -> tuple[list[int], list[int]]:
@@ -133,3 +139,16 @@ def _lookup(thresholds: NDArray[np.uint64], blocks: int) -> NDArray[np.int16]:
     # A threshold at a bucket's end unsettles the next one too (after the last the sum wraps to 0: harmless).
     lookup[(thresholds + np.uint64(1)) >> np.uint64(48)] = UNSETTLED
     return lookup
+
+
+def _sure(law: Law, width: int, lookup: NDArray[np.int16]) -> NDArray[np.uint16]:
+    """For how many values of its first 16 bits a coin accepts whatever value of the block that was looked up.
+
+    Of block m ≥ 0 and of block −m − 1 no value is above (m + 1)·width in magnitude, nor further than width − 1 from the
+    smallest. The chance falls with both. If the first bits are p and p + 1 ≤ 65536·chance, the coin lies below it.
+    """
+    blocks, distance = lookup.astype(np.float64), width - 1.0
+    furthest = np.where(blocks < 0, -blocks, blocks + 1) * width
+    exponents = distance * (float(law.quadratic) * (2.0 * furthest - distance) + float(law.linear))
+    whole = np.floor(np.clip(65536.0 * np.exp(-exponents) - MARGIN, 0, None))
+    return np.where(lookup == UNSETTLED, 0, whole).astype(np.uint16)

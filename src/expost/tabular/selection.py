@@ -35,7 +35,7 @@ class SpanningTree:
     of the budget; the scores are computed once.
 
     Implements: private spanning tree.
-    Uses: exponential mechanism curve; adaptive composition.
+    Uses: exponential mechanism curve; exponential mechanism profile; adaptive composition.
     """
 
     alone: Mapping[str, Floats]
@@ -104,6 +104,15 @@ def affordable(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
         )
     pairs = combinations(others, 2)
     return tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * domain[target] <= LARGEST_CLIQUE)
+
+
+def star(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
+    """The tree of the smallest column, with as many pairs as any tree that is selected.
+
+    It makes an affordable pair with every column that has one, being no larger than the other column of that pair.
+    """
+    smallest = min((name for name in domain if name != target), key=domain.__getitem__, default=target)
+    return tuple(edge for edge in affordable(domain, target) if smallest in edge)
 
 
 def unpaired(domain: Mapping[str, int], target: str) -> tuple[str, ...]:

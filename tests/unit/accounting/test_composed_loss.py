@@ -2,15 +2,24 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from expost.accounting import composed_loss as module
-from expost.accounting.composed_loss import NEGLIGIBLE, TILTS, Window, composed_epsilon, least_epsilon, window_of
+from expost.accounting.composed_loss import (
+    MOST_CELLS,
+    NEGLIGIBLE,
+    TILTS,
+    Window,
+    composed_epsilon,
+    least_epsilon,
+    window_of,
+)
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.kinds import Kinds
-from expost.accounting.loss_distribution import LossDistribution
+from expost.accounting.loss_distribution import LossDistribution, plain_gaussian
 from expost.errors import InvalidValue
 
 
@@ -120,3 +129,27 @@ def test_what_exponentials_lose_in_each_step_is_taken_from_delta(
     promised = count * 8 * 2.0**-53 * (500 + largest + window.tilt * largest)
     taken = -math.log(0.9 * -math.expm1(found - top) / (delta * (1 - 2 * NEGLIGIBLE)))
     assert promised < taken < (1 + off) * promised
+
+
+@pytest.mark.parametrize("rho", [10**3, 10**10, 10**400])
+def test_plain_noise_that_hides_nothing_gets_no_claim_at_once(rho: int) -> None:
+    """Its losses end beyond the floats, and a grid of them beyond any memory."""
+    assert composed_epsilon(steps_of(Fraction(1, 10), Fraction(2), 5, Fraction(rho)), 1e-5) == math.inf
+
+
+def test_plain_noise_beside_very_many_steps_lies_on_few_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = list[int]()
+
+    def counted(*given: Any) -> LossDistribution:
+        cells.append(len(plain_gaussian(*given).masses))
+        return plain_gaussian(*given)
+
+    monkeypatch.setattr(module, "plain_gaussian", counted)
+
+    assert composed_epsilon(steps_of(Fraction(1, 10**6), Fraction(4, 3), 10**7, Fraction(4, 5)), 1e-5) < 8
+    assert max(cells) <= 1.01 * MOST_CELLS
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_window_as_long_as_floats_reach_warns_of_nothing() -> None:
+    assert composed_epsilon(steps_of(Fraction(1, 10**6), Fraction(1, 8), 10), 1e-150) > 100

@@ -34,10 +34,11 @@ def test_the_parameter_is_the_root_of_the_budget_rounded_down(epsilon: Fraction)
     assert parameter**2 <= 8 * budget(epsilon).rho < (parameter + Fraction(1, 2**64)) ** 2
 
 
-def test_the_bill_is_an_eighth_of_the_squared_parameter() -> None:
+def test_the_bill_is_an_eighth_of_the_squared_parameter_and_the_profile_half_of_pi_times_it() -> None:
     mechanism = choice(1, 2)
+    rho = mechanism.epsilon(budget(1)) ** 2 / 8
 
-    assert mechanism.promise(budget(1)).curve == line(0, mechanism.epsilon(budget(1)) ** 2 / 8)
+    assert mechanism.promise(budget(1)).curve == line(0, rho, Fraction(355, 226) * rho)
 
 
 def test_the_bill_stays_within_the_budget() -> None:

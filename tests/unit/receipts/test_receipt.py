@@ -137,20 +137,6 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
 }
 
 
-def test_a_receipt_written_before_rungs_could_add_pairs_still_adds_up() -> None:
-    found = written()
-    del found["grown"]
-    assert not check(found).matches
-
-    for each in found["bill"]:
-        if each["what"] == "Growing":
-            each["what"] = "Brownian"
-            del each["facts"]["candidates"]
-
-    audit = check(found)
-    assert audit.matches, str(audit)
-
-
 def test_a_pair_that_a_rung_may_have_added_is_the_receipts_word_and_costs_the_same() -> None:
     found = written()
     assert found["grown"] == [[] for _ in found["history"]]

@@ -93,6 +93,8 @@ def test_a_uniform_that_meets_any_threshold_is_settled_by_what_follows(
 
 
 WIDTH = 8
+NONE = np.zeros(1, np.uint16)
+"""No beginning of a coin is sure: each chance is computed."""
 
 
 def accepting_with(chance: mpmath.mpf) -> Envelope:
@@ -115,7 +117,7 @@ def test_no_rounding_of_floats_decides_a_coin(script: Script, accepted: bool) ->
         coin = (whole << 64) - (not accepted)
         first, rest = (coin >> 64).to_bytes(2, "little"), (coin & (1 << 64) - 1).to_bytes(8, "little")
 
-        values, rejected = envelope._within(ready, script(offset + first + rest), np.array([0]))
+        values, rejected = envelope._within(ready, script(offset + first + rest), np.array([0]), NONE)
 
         assert (values.tolist(), rejected.tolist()) == ([WIDTH - 1], [not accepted])
 
@@ -132,7 +134,7 @@ def test_floats_settle_every_coin_but_the_one_that_meets_its_chance(monkeypatch:
     monkeypatch.setattr(envelope, "less", less)
     offsets = np.full(1 << 16, WIDTH - 1, "<u2").tobytes()
 
-    _, rejected = envelope._within(ready, First(offsets + PREFIXES), np.zeros(1 << 16, np.int64))
+    _, rejected = envelope._within(ready, First(offsets + PREFIXES), np.zeros(1 << 16, np.int64), NONE)
 
     assert settled == [24000]
     assert np.flatnonzero(~rejected).tolist() in (list(range(24000)), list(range(24001)))
@@ -143,6 +145,6 @@ def test_an_offset_takes_no_more_bytes_than_the_width_needs(script: Script, widt
     """The bytes of the offset and two of the coin, all of them 0: the block's first value, which is always taken."""
     ready = tabulate(Law(Fraction(1, width**2), Fraction(0)), width, 2)
 
-    values, rejected = envelope._within(ready, script(bytes(size + 2)), np.array([1]))
+    values, rejected = envelope._within(ready, script(bytes(size + 2)), np.array([1]), NONE)
 
     assert (values.tolist(), rejected.tolist()) == ([width], [False])

@@ -13,7 +13,16 @@ from expost.private import Neighbours
 from expost.release import Past
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.selection import LARGEST_CLIQUE, Edge, SpanningTree, affordable, queries, unpaired, why_unpaired
+from expost.tabular.selection import (
+    LARGEST_CLIQUE,
+    Edge,
+    SpanningTree,
+    affordable,
+    queries,
+    star,
+    unpaired,
+    why_unpaired,
+)
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, distances, l1, largest, one_sentence
 
@@ -177,6 +186,20 @@ def test_the_bill_counts_every_edge_that_can_be_drawn() -> None:
 
 def test_a_single_pair_is_drawn_with_the_whole_budget() -> None:
     assert SpanningTree(ALONE, PAIR, ADD).epsilon(budget(1)) == pure_parameter(budget(1).rho)
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2, 2, 2), (2**8, 2**10, 2**11, 2), (2**11, 2**11, 2**8), (2**12, 2**12, 2**12), (3,)]
+)
+def test_the_star_of_the_smallest_column_has_as_many_pairs_as_any_tree(sizes: tuple[int, ...]) -> None:
+    domain = {"target": 2} | dict(zip("abcd", sizes, strict=False))
+    edges = affordable(domain, "target")
+
+    paired = {name for edge in edges for name in edge}
+
+    assert set(star(domain, "target")) <= set(edges)
+    assert {name for edge in star(domain, "target") for name in edge} == paired
+    assert len(star(domain, "target")) == max(0, len(paired) - 1)
 
 
 def test_two_columns_leave_nothing_to_draw() -> None:

@@ -10,4 +10,4 @@ from expost.training.head.gradient import FloatSums, IntegerSums
 def summed(summation: IntegerSums | FloatSums, prepared: Floats, errors: Floats, shares: Floats) -> Floats:
     """Errors and shares a row a record, in double precision."""
     factors = summation.factors(errors.T, shares.T, np)
-    return np.asarray(InNumpy().weighted(np.asarray(factors, prepared.dtype), prepared))
+    return np.asarray(summation.total(factors, prepared, InNumpy()))

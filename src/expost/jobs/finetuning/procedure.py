@@ -1,6 +1,6 @@
 """A head's training put together again from the settings of its receipt, without its data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from expost.accounting.descent import Descent
@@ -9,8 +9,8 @@ from expost.jobs.finetuning.centred import centre_mechanism
 from expost.jobs.finetuning.methods import CENTRED, Computing, GradientSteps
 from expost.jobs.finetuning.wanted import Shape, resolution
 from expost.protocols import Mechanism
-from expost.receipts.costs import budget_in
-from expost.receipts.notation import fraction, items, record, table, text, whole
+from expost.receipts.costs import BUDGET, budget_in
+from expost.receipts.notation import fraction, items, number, record, table, text, truth, whole
 from expost.receipts.procedures import Procedure, Step, require_steps
 from expost.receipts.testimony import Testimony
 from expost.text import Json
@@ -19,6 +19,16 @@ from expost.training.head.mechanism import Head
 
 COMMON = ("classes", "classes counted from the labels", "features", "steps", "method", "computed with")
 OF_ADAM = ("rate", "noise multiplier", "clip", "batch", "optimizer", "learning rate", "drop")
+READ: Mapping[str, Callable[[Json], object]] = {
+    "classes counted from the labels": truth,
+    "computed with": text,
+    "clip": number,
+    "batch": number,
+    "optimizer": text,
+    "learning rate": number,
+    "drop": number,
+}
+"""Settings that no cost rests on: a reader may believe them, so that each has its type."""
 
 
 def rebuild_training(told: Testimony) -> Procedure:
@@ -26,6 +36,8 @@ def rebuild_training(told: Testimony) -> Procedure:
     named = text(table(told.found["training"])["method"])
     own = OF_ADAM if named == "adam" else ("centre", *(["steps per release"] if named == GradientSteps.name else []))
     settings = record(told.found["training"], (*COMMON, *own))
+    for name in READ.keys() & settings.keys():
+        READ[name](settings[name])
     asked = told.asked
     assert asked.check is not None  # asked for where there is one
     if asked.measure != "accuracy" or asked.threshold is None or named not in {"adam", *CENTRED}:
@@ -45,7 +57,7 @@ def _centred(
     taken = [method.per_release * place for place in range(1, len(told.stops) + 1)]
     if [whole(each) for each in items(settings["steps"])] != taken:
         raise Unreadable("the steps of the training are not those of its plan; the receipt was changed.")
-    centre, budget = centre_mechanism(shape.width), budget_in(settings["centre"])
+    centre, budget = centre_mechanism(shape.width), budget_in(record(settings["centre"], BUDGET))
     first = Step(centre.name, centre.facts(budget), centre.floating, centre.promise(budget))
     return (first,), method.training(shape, None, Computing(summation)).mechanism
 

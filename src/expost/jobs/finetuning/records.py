@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import ExpostError, InvalidValue, NotDisjoint, Unreadable
 from expost.storage import is_array, shares_memory
-from expost.training.head.labelled import Labelled, read_npz
+from expost.training.head.labelled import Labelled, is_whole, read_npz
 from expost.training.head.score import unit
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ def _counted(labels: ArrayLike) -> int:
         found = np.asarray(labels)
     except (TypeError, ValueError):
         raise InvalidValue("the labels are not an array; give a class number per record.") from None
-    if not np.issubdtype(found.dtype, np.integer) or (found.size and found.min() < 0):
+    if not is_whole(found) or (found.size and found.min() < 0):
         raise InvalidValue("a label is not a class number; number the classes 0, 1, 2 and so on.")
     return int(found.max()) + 1 if found.size else 2
 

@@ -58,6 +58,8 @@ class Shape:
     def __post_init__(self) -> None:
         if self.classes < 2:
             raise InvalidValue("there is only one class; a classifier needs at least two.")
+        if self.width < 1:
+            raise InvalidValue("the records have no features; give at least one.")
 
 
 class Climb(Planned, Selector[object], Protocol):

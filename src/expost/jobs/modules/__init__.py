@@ -4,7 +4,7 @@ from expost.accounting.descent import Descent
 from expost.errors import Unreadable
 from expost.jobs.job import JobKind
 from expost.jobs.modules.report import ModuleJob
-from expost.receipts.notation import fraction, items, record, whole
+from expost.receipts.notation import fraction, items, number, record, text, whole
 from expost.receipts.procedures import Procedure, require_steps
 from expost.receipts.testimony import Testimony
 from expost.training.schedule import ModuleSteps
@@ -18,6 +18,8 @@ SETTINGS = (
 def rebuild_module(told: Testimony) -> Procedure:
     """Gradient steps at the rate that the expected batch and the public number of records lead to, without torch."""
     settings = record(told.found["training"], SETTINGS)
+    for read, name in ((text, "module"), (number, "trained parameters"), (text, "optimizer")):
+        read(settings[name])  # nothing rests on it, but a reader may believe it
     batch, records = whole(settings["batch"]), whole(settings["public number of records"])
     rate = fraction(settings["rate"])
     if rate * records != batch:

@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, final
 
-from expost.accounting.claim import Budget
-from expost.accounting.convert import best_linear_order
-from expost.accounting.curve import cover
+from expost.accounting.claim import Budget, best_statement
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import PublicCheck, Question, accuracy_threshold
 from expost.errors import InvalidValue, NotDisjoint
@@ -86,12 +84,9 @@ class StatedLadder:
     def solve(self, made: Callable[[Ladder], TableRecipe], selection: PairSelection, delta: float) -> TableRecipe:
         """What is ``made`` on the dearest ladder whose statements do not pass these."""
         low, high = positive(self.low, "the first rung"), positive(self.high, "the last rung")
-        alpha, prior = selection.query.alpha, cover(selection.cost.curve)
-        assert prior is not None  # a selection is a line
+        alpha = selection.query.alpha
         ends = [up(level) for level in Ladder.geometric(low, high, self.rungs, alpha=alpha).levels]
-        levels = [alpha * (_rho_of(end, delta / self.rungs) - prior.rho) for end in ends]
-        if levels[0] <= 0:
-            raise InvalidValue(f"ε = {up(low):g} is not above what selection costs; start the ladder higher.")
+        levels = _levels(ends, selection, delta / self.rungs)
         for _ in range(40):  # lowered where the check's own price would lift a statement above its end
             recipe = made(Ladder.of(levels, alpha=alpha))
             plan = plan_synthesis(recipe)
@@ -99,7 +94,7 @@ class StatedLadder:
             if all(epsilon <= end for epsilon, end in zip(stated, ends, strict=True)):
                 return recipe
             pairs = zip(levels, stated, ends, strict=True)
-            levels = [level if epsilon <= end else level * Fraction(97, 100) for level, epsilon, end in pairs]
+            levels = [level if epsilon <= end else level * _lowering(epsilon, end) for level, epsilon, end in pairs]
         raise InvalidValue("the check alone would be stated above this ladder; give it a smaller ε.")
 
 
@@ -143,10 +138,22 @@ def table_recipe(
     return ladder.solve(lambda each: fixed(ladder=each), PairSelection(schema, named, query), delta)
 
 
-def _rho_of(epsilon: float, delta: float) -> Fraction:
-    """The largest ρ whose zCDP curve is stated as at most ε at δ, by bisection."""
-    low, high = 0.0, epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if best_linear_order(0, middle, delta)[0] <= epsilon else (low, middle)
-    return Fraction(low)
+def _levels(ends: Iterable[float], selection: PairSelection, delta: float) -> list[Fraction]:
+    """The highest levels that are stated as at most these ε at δ, the selection included, one after another."""
+    alpha, spent, mechanism, levels = selection.query.alpha, selection.cost, selection.refined(), [Fraction(0)]
+    for end in ends:
+        low, high = Fraction(0), Fraction(end)
+        for _ in range(40):
+            middle = (low + high) / 2
+            stated = best_statement(spent + mechanism.promise(Budget(alpha * middle, alpha)), delta)[0]
+            low, high = (middle, high) if stated <= end else (low, middle)
+        if not low:
+            raise InvalidValue(f"ε = {end:g} is not above what selection costs; start the ladder higher.")
+        spent = spent + mechanism.promise(Budget(alpha * low, alpha))
+        levels.append(levels[-1] + alpha * low)
+    return levels[1:]
+
+
+def _lowering(epsilon: float, end: float) -> Fraction:
+    """By what to lower a level that is stated as ε: a little more than it takes where ε grows with the root of it."""
+    return Fraction(end / epsilon) ** 2 * Fraction(999, 1000)

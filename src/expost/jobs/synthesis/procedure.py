@@ -7,7 +7,6 @@ from typing import TypeAlias, final
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
-from expost.mechanisms.brownian import Brownian
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Floats, Noise
 from expost.numerics import up
@@ -138,7 +137,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.target, tree)
 
 
-OWN, GROWN = ("rows", "schema", "selection", "measured"), "grown"
+OWN = ("rows", "schema", "selection", "measured", "grown")
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 """Steps to 1 of a record's score, by what is measured."""
 
@@ -159,11 +158,8 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     first = _pairs(told, domain, edges)
     growing = Growing(domain, first, candidates(domain, first), neighbours)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    resolution = RESOLUTIONS[told.asked.measure]
-    if GROWN not in told.found:  # written before rungs could add pairs
-        return Procedure(before, Brownian(Gaussian(Marginals(domain, first, neighbours).statistic)), resolution, OWN)
     _require_grown(told, growing)
-    return Procedure(before, growing, resolution, (*OWN, GROWN))
+    return Procedure(before, growing, RESOLUTIONS[told.asked.measure], OWN)
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:
@@ -178,7 +174,7 @@ def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, s
 
 def _require_grown(told: Testimony, growing: Growing) -> None:
     """Refuse pairs that no rung can have added; whichever it was, and however many, the rung costs the same."""
-    rungs = bounded(told.found[GROWN], len(told.history))
+    rungs = bounded(told.found["grown"], len(told.history))
     added = [tuple(text(name) for name in bounded(each, 2)) for rung in rungs for each in items(rung)]
     if len(rungs) < len(told.history) or len({*added}) < len(added) or not {*added} <= {*growing.candidates}:
         raise Unreadable("the pairs that the rungs added are not those that a run may add.")

@@ -28,7 +28,7 @@ from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct
-from expost.tabular.selection import SpanningTree, affordable, queries
+from expost.tabular.selection import SpanningTree, affordable, queries, star
 from expost.tabular.table import Table
 
 Score: TypeAlias = Callable[[Candidate, Table], Floats]
@@ -77,8 +77,12 @@ class PairSelection:
         return Gaussian(self.alone().statistic).promise(self.half) + self.tree(blank).promise(self.half)
 
     def refined(self) -> Growing:
-        """A mechanism that costs on every rung what the run's will, whatever is selected and added."""
-        return Growing(self.schema.domain, queries(self.schema.domain, self.target, ()), (), self.schema.neighbours)
+        """A mechanism that costs on every rung what the run's will: whatever is selected has as many pairs.
+
+        What a rung adds to them does not change its cost.
+        """
+        domain, target = self.schema.domain, self.target
+        return Growing(domain, queries(domain, target, star(domain, target)), (), self.schema.neighbours)
 
 
 @final

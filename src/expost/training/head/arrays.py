@@ -2,6 +2,8 @@
 
 import importlib
 import importlib.util
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
@@ -15,6 +17,14 @@ Array: TypeAlias = Any
 
 SMALL, LEAST = 700_000, 16
 """Multiplications in one product, and rows: up to a million, OpenBLAS multiplies thin matrices at twice the speed."""
+LARGEST_ENTRY, LARGEST_FACTOR = 2**13, 2**10
+"""Sizes of the whole numbers that are multiplied and summed exactly: of an entry of a row, and of its factor."""
+LIMB = 2**5
+"""What a factor is divided by, into quotient and remainder, so that single precision holds sums of either."""
+TALLEST = 2**24 // (LARGEST_FACTOR // LIMB * LARGEST_ENTRY)
+"""Rows that are summed at a time in single precision: all sums stay at 2**24 or below, where it holds every integer."""
+WIDEST = 2**16
+"""Entries a row up to which single precision is used: of more weights too little would be left on its grid."""
 
 
 class Arrays(Protocol):
@@ -44,6 +54,18 @@ class Arrays(Protocol):
 
     def weighted(self, factors: Array, rows: Array) -> Array:
         """A sum of rows for each line of factors."""
+        ...
+
+    def whole(self, width: int) -> Any:
+        """The type that rows of whole numbers are kept in, whose products are exact while their terms allow it."""
+        ...
+
+    def weighted_exactly(self, factors: Array, rows: Array) -> Array:
+        """The same in double precision and without rounding.
+
+        For factors that are whole numbers of size LARGEST_FACTOR at most in double precision, for rows in the type of
+        ``whole`` with entries of size LARGEST_ENTRY at most, and for a billion of them.
+        """
         ...
 
 
@@ -77,6 +99,28 @@ class InNumpy:
         for strip in others:
             found += factors[:, strip] @ rows[strip]
         return found
+
+    def whole(self, width: int) -> Any:
+        """Single precision, where it multiplies as it should."""
+        return np.float32 if width <= WIDEST and _exact_in_single() else np.float64
+
+    def weighted_exactly(self, factors: Array, rows: Array) -> Array:
+        """In single precision by quotients and remainders, TALLEST rows at a time.
+
+        A quotient has size LARGEST_FACTOR / LIMB at most and a remainder LIMB / 2. Times entries, and over TALLEST
+        rows, the sizes add up to 2**24 at most. So whichever terms are added first, fused or not, each product and each
+        partial sum is an integer that single precision holds. What strips add up to is added in double precision.
+        """
+        if rows.dtype == np.float64:
+            return self.weighted(factors, rows)
+        quotients, classes = (factors * (1 / LIMB)).round(), len(factors)
+        limbs = np.concatenate([quotients, factors - LIMB * quotients]).astype(np.float32)
+        found = (limbs[:, :TALLEST] @ rows[:TALLEST]).astype(np.float64)
+        for start in range(TALLEST, len(rows), TALLEST):
+            found += limbs[:, start : start + TALLEST] @ rows[start : start + TALLEST]
+        found[:classes] *= LIMB
+        found[:classes] += found[classes:]
+        return found[:classes]
 
 
 @final
@@ -112,12 +156,29 @@ class InTorch:
         """One product."""
         return factors @ rows
 
+    def whole(self, width: int) -> Any:
+        """Double precision: torch may be told to multiply single floats by their first bits alone."""
+        return self._torch.float64
+
+    def weighted_exactly(self, factors: Array, rows: Array) -> Array:
+        """One product."""
+        return self.weighted(factors, rows)
+
 
 def _strips(rows: int, matrix: NDArray[Any]) -> list[slice]:
     """The rows in strips, few enough at a time that a product with the matrix is small."""
     height = max(SMALL // matrix.size, 1)
     height = rows if height < LEAST else height
     return [slice(start, start + height) for start in range(0, max(rows, 1), max(height, 1))]
+
+
+@cache
+def _exact_in_single(multiply: Callable[[Array, Array], Array] = np.matmul) -> bool:
+    """Whether single precision multiplies and adds integers here as its type says, up to 2**24: tried once."""
+    rows = np.full((TALLEST, LARGEST_FACTOR), LARGEST_ENTRY - 1, np.float32)
+    rows[::2, ::3] = 1
+    factors = np.full((2, TALLEST), LARGEST_FACTOR // LIMB - 1, np.float32)
+    return np.array_equal(multiply(factors, rows), factors.astype(np.float64) @ rows.astype(np.float64))
 
 
 def on(device: str | None) -> Arrays:

@@ -16,8 +16,8 @@ from expost.norms import row_norms
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum
-from expost.training.head.gradient import LARGEST_WEIGHT
 from expost.training.head.labelled import Labelled
+from expost.training.head.score import LARGEST_WEIGHT
 
 COUNT = 0.5
 """What a record adds to the sum that tells how many there are, beside features of length 1."""

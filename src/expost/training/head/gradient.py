@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.noise import Noise
 from expost.numerics import up
-from expost.training.head.arrays import Array
+from expost.training.head.arrays import LARGEST_ENTRY, LARGEST_FACTOR, Array, Arrays
 
-FEATURE_GRID, ERROR_GRID = 2**13, 2**10
+FEATURE_GRID, ERROR_GRID = LARGEST_ENTRY, LARGEST_FACTOR
 """Largest norm of a record's features and of its error on the integer grid of an exact sum."""
-WEIGHT_GRID, LARGEST_WEIGHT = 2.0**20, 2.0**8
-"""Steps to 1 of the weights that an exact head predicts by, and where they are cut: products with features on their
-grid then stay below 2**53 for ten million features, and are exact in whatever order they are added."""
+WEIGHT_GRIDS = {4: 2**11, 8: 2**26}
+"""Largest norm of the weights that an exact head predicts a class by, on a grid of their own, by the bytes of a float.
+
+Products with features on theirs are sums of terms that together have no larger size than the two norms multiplied,
+2**24 in single and 2**39 in double precision: they are exact in whatever order they are added."""
 FINE, UNIT = 2.0**20, 2.0**30
 """Steps to 1 of predictions, and of the odds they are made from."""
 STEPS, LOWEST = 2**10, 16
@@ -47,16 +49,20 @@ class Summation(Protocol):
         """The norm of a contribution at the clipping norm, in the units of the sum."""
         ...
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
+    def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """The features as they enter the sum."""
         ...
 
-    def read(self, weights: Array, xp: Any) -> Array:
-        """The weights as prepared features are multiplied by them: their product times a record's norm is a score."""
+    def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
+        """The products of weights with prepared features, for features of norm 1: a line for each class."""
         ...
 
-    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+    def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """What each record's prepared features are multiplied by and summed, one column per record."""
+        ...
+
+    def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
+        """The sum of the outer products."""
         ...
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
@@ -72,19 +78,19 @@ class FloatSums:
     floating: ClassVar[bool] = True
     reach: ClassVar[int] = 1
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
+    def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """Features of norm 1."""
         return rows / norms
 
-    def read(self, weights: Array, xp: Any) -> Array:
-        """As they are."""
-        return weights
+    def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
+        """Products."""
+        return arrays.scores(weights, rows)
 
-    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+    def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Errors of softmax regression, clipped."""
-        products *= norms
-        products -= xp.amax(products, axis=0, keepdims=True)
-        errors = xp.exp(products)
+        scores = scores * norms
+        scores -= xp.amax(scores, axis=0, keepdims=True)
+        errors = xp.exp(scores)
         errors /= errors.sum(axis=0, keepdims=True)
         errors -= truth
         pulls = errors * norms  # before they are squared: a small error of a long record must not vanish
@@ -97,6 +103,10 @@ class FloatSums:
         factors = errors * shares
         return xp.where(xp.isfinite(factors), factors, 0.0)
 
+    def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
+        """A product."""
+        return arrays.weighted(pulls, rows)
+
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Normal floats."""
         return noise.gaussian(up(multiplier), shape).astype(np.float32)
@@ -107,10 +117,11 @@ class IntegerSums:
     """Sums of integers and exact integer noise: the bound holds for the machine's arithmetic too.
 
     Features and error of a record are rounded to integer vectors, whose norms are checked in integers; their outer
-    product is then an integer matrix of norm ``reach`` at most. Sums of a billion such products stay below 2**53, where
-    double precision adds integers without error, in whatever order. Everything that is summed on the way there, scores,
-    odds and squared errors, is made of such integers too, and a norm is added up in an order of its own: so a record's
-    contribution is the same whoever else joins, which the last bits of an ordinary matrix product do not promise.
+    product is then an integer matrix of norm ``reach`` at most. Integers whose sizes together stay within 2**53 are
+    added without error in double precision, in whatever order, and so within 2**24 in single: so are a billion such
+    products by ``weighted_exactly``. Everything that is summed on the way there, scores, odds and squared errors, is
+    made of such integers too, and a norm is added up in an order of its own: so a record's contribution is the same
+    whoever else joins, which the last bits of an ordinary matrix product do not promise.
 
     Noise N_Z(0, σ²) with σ² = (multiplier·reach)² + 3 is, up to factors within e^{±1e−19}, a rounding of Gaussian noise
     of standard deviation multiplier·reach that does not look at the data. Mixing over who joins the step and rounding
@@ -124,30 +135,37 @@ class IntegerSums:
     floating: ClassVar[bool] = False
     reach: ClassVar[int] = FEATURE_GRID * ERROR_GRID
 
-    def prepare(self, rows: Array, norms: Array, xp: Any) -> Array:
+    def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """Features as integers of norm FEATURE_GRID at most."""
-        return _on_grid(rows / norms, FEATURE_GRID, 1, xp)
+        xp = arrays.functions
+        return xp.asarray(_on_grid(rows, 1 / norms, FEATURE_GRID, 1, xp), dtype=arrays.whole(rows.shape[1]))
 
-    def read(self, weights: Array, xp: Any) -> Array:
-        """On a grid of their own."""
-        cut = xp.clip(weights, -LARGEST_WEIGHT, LARGEST_WEIGHT)
-        grid = xp.asarray(xp.where(xp.isnan(cut), 0.0, cut), dtype=xp.float64)
-        grid *= WEIGHT_GRID
-        return xp.round(grid)
+    def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
+        """Products with weights on a grid; a class whose weights have left it, or the floats, is read as nothing."""
+        xp, limit, width = arrays.functions, WEIGHT_GRIDS[rows.dtype.itemsize], rows.shape[1]
+        weights = xp.asarray(weights, dtype=rows.dtype)
+        lengths = xp.sqrt(xp.linalg.vecdot(weights, weights))[:, None]
+        grid = (weights * (_room(limit, width) / lengths)).round()
+        fits = (xp.linalg.vecdot(grid, grid)[:, None] <= limit * limit) & xp.isfinite(lengths)
+        unit = lengths / (_room(limit, width) * _room(FEATURE_GRID, width))
+        return xp.where(fits, arrays.scores(grid, rows) * unit, 0.0)
 
-    def pulls(self, products: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
+    def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Errors of softmax regression on the grid, clipped; nothing but whole numbers is ever added up."""
-        scores = products * norms
-        distance = xp.amax(scores, axis=0, keepdims=True) - scores
-        steps = xp.asarray(xp.clip(distance * (STEPS / (FEATURE_GRID * WEIGHT_GRID)), 0, len(ODDS) - 1), dtype=xp.int64)
-        odds = xp.asarray(ODDS, device=products.device)[steps]
-        errors = xp.round((odds / odds.sum(axis=0, keepdims=True) - truth) * FINE) / FINE
-        lengths = xp.sqrt((errors * errors).sum(axis=0, keepdims=True)) * norms
-        return self.factors(errors, norms / xp.clip(lengths, clip, None), xp)
+        scores = scores * (norms * STEPS)
+        distances = (xp.amax(scores, axis=0, keepdims=True) - scores).clip(0, len(ODDS) - 1)
+        odds = xp.take(xp.asarray(ODDS, device=scores.device), xp.asarray(distances, dtype=xp.int64))
+        errors = (odds * (FINE / odds.sum(axis=0, keepdims=True))).round() - FINE * truth
+        lengths = xp.sqrt((errors * errors).sum(axis=0, keepdims=True)) * (norms / FINE)
+        return self.factors(errors, norms / (lengths.clip(clip, None) * FINE), xp)
 
     def factors(self, errors: Array, shares: Array, xp: Any) -> Array:
         """Integers of norm ERROR_GRID at most, for shares that are the clipped norms over |e| and over the clip."""
-        return _on_grid(errors * shares, ERROR_GRID, 0, xp)
+        return _on_grid(errors, shares, ERROR_GRID, 0, xp)
+
+    def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
+        """A product without rounding."""
+        return arrays.weighted_exactly(pulls, rows)
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Discrete Gaussian integers."""
@@ -160,7 +178,7 @@ def _room(limit: int, width: int) -> float:
     return limit - math.sqrt(width) / 2
 
 
-def _on_grid(vectors: Array, limit: int, axis: int, xp: Any) -> Array:
-    """Vectors of norm 1 at most as integer vectors of norm ``limit`` at most; 0 for what is larger or no number."""
-    grid = xp.round(vectors * _room(limit, vectors.shape[axis]))
+def _on_grid(vectors: Array, shares: Array, limit: int, axis: int, xp: Any) -> Array:
+    """Vectors of norm 1 at most times their shares as integer vectors of norm ``limit`` at most; 0 for all others."""
+    grid = (vectors * (shares * _room(limit, vectors.shape[axis]))).round()
     return xp.where((grid * grid).sum(axis=axis, keepdims=True) <= limit * limit, grid, 0.0)

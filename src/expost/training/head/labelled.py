@@ -39,8 +39,7 @@ class Labelled:
             raise InvalidValue("features and labels do not match; give a row of features and a label per record.")
         if classes < 2:
             raise InvalidValue("there is only one class; a classifier needs at least two.")
-        whole = np.issubdtype(targets.dtype, np.integer)
-        if not whole or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
+        if not is_whole(targets) or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
             raise InvalidValue(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
         if not np.isfinite(rows).all():
             raise InvalidValue("a feature is NaN or infinite; fill or drop such records first.")
@@ -70,6 +69,11 @@ class Labelled:
         """Each record as its bytes, in the order of those."""
         whole = np.ascontiguousarray(np.column_stack([self.features, self.labels.astype(np.float32)]))
         return np.sort(whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel())
+
+
+def is_whole(labels: NDArray[np.generic]) -> bool:
+    """Whether labels are integers; durations, which NumPy counts among those, are not."""
+    return labels.dtype.kind in "iu"
 
 
 def read_npz(

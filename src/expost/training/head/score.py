@@ -13,12 +13,13 @@ from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real
-from expost.training.head.gradient import LARGEST_WEIGHT
 from expost.training.head.labelled import Features, Labelled
 
 GRID = 2.0**16
 """Steps to 1 of features and weights when classes are predicted: their products are added up exactly, so that what is
 predicted for one record never hangs on the others."""
+LARGEST_WEIGHT = 2.0**8
+"""Where weights are cut when classes are predicted: sums then stay below 2**53 for ten million features."""
 
 
 @final

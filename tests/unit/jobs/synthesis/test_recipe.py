@@ -96,6 +96,7 @@ def test_the_plan_does_not_depend_on_what_was_selected() -> None:
     stop = finished.plan.stops[len(finished.outcome.history) - 1]
 
     assert finished.outcome.release.spent.at(20) == pytest.approx(stop.at(20), rel=1e-9)
+    assert finished.outcome.release.spent.curve.gaussian == stop.curve.gaussian is not None
 
 
 @pytest.mark.parametrize("neighbours", [ADD, REPLACE])

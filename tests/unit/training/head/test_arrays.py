@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from expost.errors import InvalidValue, NotInstalled
-from expost.training.head.arrays import Arrays, InNumpy, InTorch, on
+from expost.noise import Floats, SeededNoise
+from expost.training.head import arrays as module
+from expost.training.head.arrays import (
+    LARGEST_ENTRY,
+    LARGEST_FACTOR,
+    LIMB,
+    TALLEST,
+    WIDEST,
+    Arrays,
+    InNumpy,
+    InTorch,
+    on,
+)
 from tests.unit.examples import one_sentence
 
 EACH = pytest.mark.parametrize("device", [None, "cpu"])
@@ -85,3 +97,75 @@ def test_a_device_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyP
         on("cpu")
 
     assert one_sentence(refused.value)
+
+
+def whole_numbers(rows: int, width: int) -> tuple[Floats, Floats]:
+    """Factors and entries of any size that is allowed, the largest of both together among them."""
+    noise = SeededNoise(rows)
+    factors = np.round((2 * noise.uniform((3, rows)) - 1) * LARGEST_FACTOR)
+    entries = np.round((2 * noise.uniform((rows, width)) - 1) * LARGEST_ENTRY)
+    factors[0], entries[:, 0] = LARGEST_FACTOR, LARGEST_ENTRY
+    factors[1], entries[:, 1] = LARGEST_FACTOR - LIMB // 2 - 1, LARGEST_ENTRY - 1
+    factors[2, ::2] = 3 * LIMB * LIMB // 8 - 1
+    return factors, entries
+
+
+@EACH
+@pytest.mark.parametrize("rows", [0, 1, TALLEST - 1, TALLEST, TALLEST + 1, 5 * TALLEST + 3])
+def test_whole_numbers_are_weighted_without_rounding(device: str | None, rows: int) -> None:
+    arrays, (factors, entries) = on(device), whole_numbers(rows, 40)
+    kept = arrays.functions.asarray(arrays.put(entries), dtype=arrays.whole(40))
+
+    found = arrays.get(arrays.weighted_exactly(arrays.put(factors), kept))
+
+    assert found.dtype == np.float64
+    assert np.array_equal(found, factors.astype(np.int64) @ entries.astype(np.int64))
+
+
+def test_numpy_takes_single_precision_for_that_unless_rows_are_wide() -> None:
+    assert [InNumpy().whole(width) for width in (1, WIDEST, WIDEST + 1)] == [np.float32, np.float32, np.float64]
+
+
+def test_torch_takes_double_precision_which_no_setting_of_its_shortens() -> None:
+    assert str(on("cpu").whole(1)) == "torch.float64"
+
+
+def test_quotients_and_remainders_of_the_tallest_strip_fill_single_precision() -> None:
+    """2**24 and no more."""
+    assert LARGEST_FACTOR // LIMB * LARGEST_ENTRY * TALLEST == 2**24
+    assert LIMB // 2 <= LARGEST_FACTOR // LIMB
+
+
+@pytest.mark.parametrize(("name", "value"), [("LIMB", 2**3), ("LIMB", 2**8), ("TALLEST", 4 * TALLEST)])
+def test_other_limbs_and_taller_strips_would_be_rounded(name: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The negative twins."""
+    factors, entries = whole_numbers(4 * TALLEST, 40)
+    monkeypatch.setattr(module, name, value)
+
+    found = InNumpy().weighted_exactly(factors, entries.astype(np.float32))
+
+    assert not np.array_equal(found, factors.astype(np.int64) @ entries.astype(np.int64))
+
+
+def test_where_single_precision_rounds_products_double_precision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where hardware multiplies single floats by their first bits alone."""
+    monkeypatch.setattr(module, "_exact_in_single", lambda: False)
+    factors, entries = whole_numbers(100, 40)
+
+    kept = entries.astype(InNumpy().whole(40))
+
+    assert kept.dtype == np.float64
+    assert np.array_equal(
+        InNumpy().weighted_exactly(factors, kept), factors.astype(np.int64) @ entries.astype(np.int64)
+    )
+
+
+def test_single_precision_is_tried_before_it_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of 10 bits an entry, as tensor cores have it, is noticed."""
+
+    def first_bits(array: Floats) -> Floats:
+        significand, exponent = np.frexp(array)
+        return np.ldexp(np.round(significand * 2**11) / 2**11, exponent)
+
+    assert module._exact_in_single.__wrapped__(np.matmul)
+    assert not module._exact_in_single.__wrapped__(lambda a, b: np.matmul(first_bits(a), first_bits(b)))

@@ -7,12 +7,13 @@ from typing import Any, final
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from expost.accounting.descent import LOUDEST, MOST_ENTRIES
 from expost.noise import Floats, SeededNoise
 from expost.norms import row_norms
 from expost.training.head.arrays import InNumpy
-from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRID, FloatSums, IntegerSums
+from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRIDS, FloatSums, IntegerSums
 from tests.unit.training.sums import summed
 
 RECORDS, WIDTH, CLASSES = 50, 6, 4
@@ -37,7 +38,7 @@ def total(summation: IntegerSums | FloatSums, clip: float) -> Floats:
     """The same by one matrix product, in units of the clipping norm."""
     rows, norms, errors = batch()
     shares = norms / np.clip(np.linalg.norm(errors, axis=1, keepdims=True) * norms, clip, None)
-    prepared = summation.prepare(rows, norms, np)
+    prepared = summation.prepare(rows, norms, InNumpy())
     return np.asarray(summed(summation, prepared, errors, shares) / summation.reach)
 
 
@@ -56,7 +57,7 @@ def test_one_product_is_the_sum_of_clipped_gradients(summation: IntegerSums | Fl
 def test_prepared_features_have_the_norm_of_their_grid(summation: IntegerSums | FloatSums) -> None:
     rows, norms, _ = batch()
 
-    lengths = np.linalg.norm(summation.prepare(rows, norms, np), axis=1)
+    lengths = np.linalg.norm(summation.prepare(rows, norms, InNumpy()), axis=1)
 
     if summation.floating:
         assert lengths == pytest.approx(np.ones(RECORDS), rel=1e-15)
@@ -72,10 +73,10 @@ def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: IntegerSu
     scores = weights @ rows.T
     errors = np.exp(scores - scores.max(axis=0)) / np.exp(scores - scores.max(axis=0)).sum(axis=0) - truth
     lengths = np.linalg.norm(errors, axis=0) * norms.T
-    prepared = summation.prepare(rows, norms, np)
+    prepared = summation.prepare(rows, norms, InNumpy())
 
-    products = InNumpy().scores(summation.read(weights, np), prepared)
-    found = summation.pulls(products, norms.T, truth, 1.0, np) @ prepared / summation.reach
+    found = summation.pulls(summation.scores(weights, prepared, InNumpy()), norms.T, truth, 1.0, np) @ prepared
+    found = found / summation.reach
 
     wanted = (errors / np.maximum(lengths, 1.0)) @ rows
     assert np.abs(found - wanted).max() < (1e-12 if summation.floating else 0.02 * RECORDS**0.5)
@@ -83,19 +84,19 @@ def test_pulls_are_the_clipped_errors_of_softmax_regression(summation: IntegerSu
 
 @cache
 def longer_batch(summation: IntegerSums | FloatSums, width: int = 700) -> tuple[Floats, Floats, Floats, Floats]:
-    """Prepared features of 200 records, their norms and classes, and weights as they are read."""
+    """Prepared features of 200 records, their norms and classes, and weights."""
     rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, width)), np.ones((200, 1))])
     norms = row_norms(rows)[:, None]
-    prepared = np.asarray(summation.prepare(rows, norms, np))
+    prepared = np.asarray(summation.prepare(rows, norms, InNumpy()))
     truth = np.eye(CLASSES)[np.arange(200) % CLASSES].T
-    return prepared, norms.T, truth, np.asarray(summation.read(SeededNoise(5).gaussian(0.5, (CLASSES, width + 1)), np))
+    return prepared, norms.T, truth, SeededNoise(5).gaussian(0.5, (CLASSES, width + 1))
 
 
 def contributions(summation: IntegerSums | FloatSums, joined: list[int]) -> list[bytes]:
     """What each of the records that joined is multiplied by, to the last bit."""
     prepared, norms, truth, weights = longer_batch(summation)
-    products = InNumpy().scores(weights, prepared[joined])
-    pulls = np.asarray(summation.pulls(products, norms[:, joined], truth[:, joined], 1.0, np))
+    scores = summation.scores(weights, prepared[joined], InNumpy())
+    pulls = np.asarray(summation.pulls(scores, norms[:, joined], truth[:, joined], 1.0, np))
     return [column.tobytes() for column in pulls.T]
 
 
@@ -152,10 +153,10 @@ def direction(leads: Floats, xp: Any = np) -> Floats:
 
     The scores fall behind that of the first class, the right one, by these leads.
     """
-    products = Watched.asarray(-leads * (FEATURE_GRID * WEIGHT_GRID))
+    scores = Watched.asarray(-leads)
     truth = np.zeros_like(leads)
     truth[0] = 1
-    return np.asarray(IntegerSums().pulls(products, np.ones((1, leads.shape[1])), truth, 1e-6, xp)) / ERROR_GRID
+    return np.asarray(IntegerSums().pulls(scores, np.ones((1, leads.shape[1])), truth, 1e-6, xp)) / ERROR_GRID
 
 
 def leads(classes: int, furthest: float) -> Floats:
@@ -177,10 +178,10 @@ def test_sums_of_ordinary_floats_would_be_rounded() -> None:
 
 def test_sums_for_the_largest_head_and_a_billion_records_are_exact() -> None:
     """Each bounded as a whole: scores by the norms of what is multiplied, odds by their largest, records by reach."""
-    weight = float(IntegerSums().read(np.array([np.inf]), np)[0])
     loudest = 10 * int(LOUDEST)
 
-    assert weight * FEATURE_GRID * math.sqrt(MOST_ENTRIES) <= WHOLE
+    assert WEIGHT_GRIDS == {4: 2**24 // FEATURE_GRID, 8: 2**26}
+    assert WEIGHT_GRIDS[8] * FEATURE_GRID <= WHOLE and WEIGHT_GRIDS[8] ** 2 <= WHOLE
     assert int(ODDS.max()) * (MOST_ENTRIES // 2) <= WHOLE  # the bias is an entry too, and two classes make a head
     assert IntegerSums.reach * (10**9 + loudest) <= WHOLE
 
@@ -198,26 +199,90 @@ def test_errors_of_records_that_are_nearly_right_keep_their_direction() -> None:
     assert np.linalg.norm(found - wanted, axis=0).max() < 0.003
 
 
-def test_weights_are_read_as_they_are_up_to_the_precision_of_single_floats() -> None:
-    weights = np.array([-256.0, -200.3, -1.0, 1e-7, 0.123456789, 3.3, 255.9, 256.0])
+@EACH
+def test_scores_are_the_products_with_features_of_norm_1(summation: IntegerSums | FloatSums) -> None:
+    """Of an exact head up to a few ten thousandths of the weights' length, or a few hundred millionths in double."""
+    rows = np.hstack([SeededNoise(4).gaussian(1.0, (200, 700)), np.ones((200, 1))])
+    norms = row_norms(rows)[:, None]
+    weights = SeededNoise(5).gaussian(0.5, (CLASSES, 701))
+    wanted = weights @ (rows / norms).T
 
-    assert np.abs(IntegerSums().read(weights, np) / WEIGHT_GRID - weights).max() < 5e-7
+    prepared = summation.prepare(rows, norms, InNumpy())
+    found = summation.scores(weights, prepared, InNumpy())
+    finer = summation.scores(weights, prepared.astype(np.float64), InNumpy())
+
+    length = np.linalg.norm(weights, axis=1).max()
+    assert np.abs(found - wanted).max() < (1e-12 if summation.floating else 1e-3 * length)
+    assert np.abs(finer - wanted).max() < (1e-12 if summation.floating else 3e-4 * length)
 
 
-def test_weights_that_left_their_range_are_read_at_its_ends_and_what_is_no_number_as_nothing() -> None:
-    found = IntegerSums().read(np.array([np.nan, np.inf, -np.inf, 300.0]), np) / WEIGHT_GRID
+@pytest.mark.parametrize("size", [1e-15, 1e-3, 1.0, 1e6, 1e15])
+def test_weights_of_any_size_are_read_on_a_grid_of_their_own(size: float) -> None:
+    weights, prepared = np.array([[3.0, 4.0]], np.float32), EXACT.prepare(np.eye(2), np.ones((2, 1)), InNumpy())
 
-    assert found.tolist() == [0, 256, -256, 256]
+    found = EXACT.scores(weights * np.float32(size), prepared, InNumpy())
+
+    assert found / size == pytest.approx(np.array([[3.0, 4.0]]), rel=1e-3)
+
+
+@pytest.mark.parametrize("wild", [np.nan, np.inf, -np.inf, 3e38])
+def test_a_class_whose_weights_left_the_floats_is_read_as_nothing_and_others_as_they_are(wild: float) -> None:
+    weights = np.array([[wild, 1.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
+    prepared = EXACT.prepare(np.eye(2), np.ones((2, 1)), InNumpy())
+
+    with np.errstate(all="ignore"):
+        found = EXACT.scores(weights, prepared, InNumpy())
+
+    assert found == pytest.approx(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]), rel=1e-3)
+
+
+def integers(array: NDArray[Any]) -> list[list[int]]:
+    return [[int(entry) for entry in row] for row in array]
+
+
+@pytest.mark.parametrize("width", [2, 700])
+def test_products_at_the_bound_of_single_precision_are_those_of_integers(width: int) -> None:
+    """Features and weights along one direction, so that the sizes of the terms add up to nearly 2**24."""
+    rows = SeededNoise(6).gaussian(1.0, (60, width))
+    prepared = np.asarray(EXACT.prepare(rows, row_norms(rows)[:, None], InNumpy()))
+    grid = np.round(rows * ((WEIGHT_GRIDS[4] - math.sqrt(width) / 2) / row_norms(rows)[:, None])).astype(np.float32)
+
+    found = InNumpy().scores(grid, prepared)
+
+    assert prepared.dtype == np.float32
+    assert 0.95 * 2**24 < found.max() <= 2**24
+    assert np.array_equal(found, np.array(integers(grid), np.int64) @ np.array(integers(prepared), np.int64).T)
+
+
+def test_products_beyond_it_are_not() -> None:
+    """The negative twin: weights on a grid eight times as fine."""
+    rows = SeededNoise(6).gaussian(1.0, (60, 700))
+    prepared = np.asarray(EXACT.prepare(rows, row_norms(rows)[:, None], InNumpy()))
+    grid = np.round(rows * (8 * WEIGHT_GRIDS[4] / row_norms(rows)[:, None])).astype(np.float32)
+
+    found = InNumpy().scores(grid, prepared)
+
+    assert not np.array_equal(found, np.array(integers(grid), np.int64) @ np.array(integers(prepared), np.int64).T)
+
+
+def test_wide_heads_are_read_in_double_precision() -> None:
+    """In single precision entries of so many weights would all but vanish."""
+    rows = SeededNoise(8).gaussian(1.0, (1, 10**6))
+
+    prepared = EXACT.prepare(rows, row_norms(rows)[:, None], InNumpy())
+    found = EXACT.scores(np.vstack([rows, -rows]).astype(np.float32), prepared, InNumpy())
+
+    assert prepared.dtype == np.float64
+    assert found == pytest.approx(np.array([[1000.0], [-1000.0]]), rel=1e-2)
 
 
 @EACH
 def test_records_with_scores_beyond_the_range_of_exponentials_count_in_full(summation: IntegerSums | FloatSums) -> None:
     """As certain of the wrong class as can be, among scores of a thousand and more."""
     norms, truth = np.full((1, 2), 50.0), np.array([[1.0, 0.0], [0.0, 1.0]])
-    weights = summation.read(np.array([[30.0], [90.0]]), np)
-    products = InNumpy().scores(weights, summation.prepare(norms.T, norms.T, np))
+    scores = summation.scores(np.array([[30.0], [90.0]]), summation.prepare(norms.T, norms.T, InNumpy()), InNumpy())
 
-    pulls = np.asarray(summation.pulls(products, norms, truth, 1.0, np))
+    pulls = np.asarray(summation.pulls(scores, norms, truth, 1.0, np))
 
     wanted = np.array([[-1.0, 0.0], [1.0, 0.0]]) * math.sqrt(0.5)
     assert pulls / (1 if summation.floating else ERROR_GRID) == pytest.approx(wanted, abs=2e-3)
@@ -227,7 +292,7 @@ def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_
     wide = SeededNoise(8).gaussian(1.0, (1, 250_000))
     many = SeededNoise(9).gaussian(1.0, (1000, 1))
 
-    prepared = np.asarray(IntegerSums().prepare(wide, row_norms(wide)[:, None], np))
+    prepared = np.asarray(IntegerSums().prepare(wide, row_norms(wide)[:, None], InNumpy()))
     factors = np.asarray(IntegerSums().factors(many, 1 / row_norms(many.T)[:, None], np))
 
     assert np.linalg.norm(prepared) > 0.95 * FEATURE_GRID
@@ -237,7 +302,7 @@ def test_little_of_a_wide_record_and_of_an_error_in_many_classes_is_lost_to_the_
 def test_exact_features_are_integers_within_their_grid() -> None:
     rows, norms, _ = batch()
 
-    grid = IntegerSums().prepare(rows, norms, np)
+    grid = IntegerSums().prepare(rows, norms, InNumpy())
 
     assert np.array_equal(grid, np.round(grid))
     assert max(sum(int(entry) ** 2 for entry in row) for row in grid) <= FEATURE_GRID**2
