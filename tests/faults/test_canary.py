@@ -84,7 +84,18 @@ def run(*words: str) -> tuple[int, bytes]:
 
 def synth(source: str, *words: str, accuracy: str = "0.8", form: str = "schema.toml") -> tuple[int, bytes]:
     """A release into the folder ``out``."""
-    fixed = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", "--ladder", "0.02:2:3")
+    fixed = (
+        "--schema",
+        form,
+        "--target",
+        "renewed",
+        "--accuracy",
+        accuracy,
+        "--out",
+        "out",
+        "--ladder",
+        "renyi:0.02:2:3",
+    )
     return run("synth", source, *fixed, "--seed", "1", "--estimator", "model", *words)
 
 

@@ -26,7 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def synth(*words: str, source: str = "customers.csv") -> Result:
     """A release of the customers."""
     fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--seed", "1")
-    return run("synth", source, *fixed, "--estimator", "model", "--ladder", "0.02:2:3", *words)
+    return run("synth", source, *fixed, "--estimator", "model", "--ladder", "renyi:0.02:2:3", *words)
 
 
 def plain(result: Result) -> str:

@@ -16,6 +16,8 @@ from expost.cli import main
 from expost.jobs import audit as check
 from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
+from expost.jobs.synthesis.recipe import LADDER
+from expost.ladder import Ladder
 from expost.noise import Integers
 from expost.report.digits import price
 from expost.tabular.apart import TAUGHT
@@ -29,7 +31,7 @@ from tests.unit.commands import PLEDGED, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
 
-SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
+SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3")
 
 
 @pytest.fixture
@@ -109,7 +111,11 @@ def test_an_absurd_accuracy_is_refused_before_the_data_is_opened(accuracy: str, 
         ("--ladder", "nan:1:3"),
         ("--ladder", "1/0:1:3"),
         ("--ladder", "0.01:1e400:3"),
-        ("--ladder", "eps:0.001:1:3"),
+        ("--ladder", "0.001:1:3"),
+        ("--ladder", "eps:0.2:1:3"),
+        ("--ladder", "renyi:eps:0.2:1:3"),
+        ("--ladder", "Renyi:0.01:1:3"),
+        ("--ladder", "renyi:1:0.01:3"),
         ("--alpha", "1"),
         ("--alpha", "nan"),
         ("--delta", "0"),
@@ -483,7 +489,7 @@ def stated(*words: str) -> list[float]:
 
 
 def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(here: Path) -> None:
-    prices = stated("--ladder", "eps:0.2:1.5:4")
+    prices = stated("--ladder", "0.2:1.5:4")
 
     assert len(prices) == 4
     assert 0.19 <= prices[0] <= 0.2
@@ -492,20 +498,33 @@ def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(he
 
 @pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:public.csv")])
 def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str, ...], here: Path) -> None:
-    prices = stated("--ladder", "eps:0.3:1.5:3", *words)
+    prices = stated("--ladder", "0.3:1.5:3", *words)
 
     assert prices[0] <= 0.3
     assert prices[-1] <= 1.5
 
 
+def test_the_word_that_a_ladder_of_stated_epsilons_no_longer_has_is_named(here: Path) -> None:
+    assert "leave out eps: instead" in refused(synth("--ladder", "eps:0.2:1.5:4"), here)
+
+
+def test_the_usual_ladder_is_that_of_python(here: Path) -> None:
+    (given,) = (each for each in tables.synth.params if each.name == "ladder")
+
+    typed = tables.ladder_typed(str(given.default), LADDER.alpha)
+
+    assert isinstance(typed, Ladder)
+    assert [*map(float, typed.levels)] == [*map(float, LADDER.levels)]
+
+
 def test_a_check_dearer_than_a_ladder_of_stated_epsilons_is_refused(here: Path) -> None:
-    words = ("--ladder", "eps:0.2:1.5:4", "--check", "gaussian", "--check-epsilon", "1")
+    words = ("--ladder", "0.2:1.5:4", "--check", "gaussian", "--check-epsilon", "1")
 
     refused(synth(*words), here)
 
 
 def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
-    result = plan("--ladder", "0.02:2:3")
+    result = plan("--ladder", "renyi:0.02:2:3")
 
     assert result.exit_code == 0, result.output
     assert [line.split()[0] for line in result.output.splitlines() if line[:8].strip().isdigit()] == ["1", "2", "3"]
@@ -513,7 +532,7 @@ def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
 
 def noises(*words: str, column: int = 4) -> list[str]:
     """A column of the plan: the noise of the check unless another is named."""
-    lines = plan("--ladder", "0.02:2:3", *words).output.splitlines()
+    lines = plan("--ladder", "renyi:0.02:2:3", *words).output.splitlines()
     return [re.split(r" {2,}", line.strip())[column] for line in lines if line[:8].strip().isdigit()]
 
 
@@ -562,7 +581,7 @@ def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
 
 
 def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
-    (here / "job.toml").write_text('ladder = "0.02:2:3"\nmax-epsilon = 9\nrecords = 900\n', encoding="utf-8")
+    (here / "job.toml").write_text('ladder = "renyi:0.02:2:3"\nmax-epsilon = 9\nrecords = 900\n', encoding="utf-8")
 
     planned = plan("--config", "job.toml")
     result = synth("--config", "job.toml", "--seed", "1")
@@ -615,7 +634,7 @@ def test_a_plan_and_a_report_say_that_columns_are_measured_with_the_target_only(
     lines = ["c0,c1,renewed", *(f"{place % size},{place % 7},{place % 2}" for place in range(200))]
     (here / "customers.csv").write_text("\n".join(lines), encoding="utf-8")
 
-    planned, made = plan("--ladder", "0.02:2:3"), synth("--seed", "1", accuracy="0.6")
+    planned, made = plan("--ladder", "renyi:0.02:2:3"), synth("--seed", "1", accuracy="0.6")
 
     assert made.exit_code in {0, 3}, made.output
     page = (here / "out/report.html").read_text(encoding="utf-8")
@@ -631,7 +650,7 @@ def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:
 
 
 def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
-    planned = plan("--ladder", "0.02:2:3").output
+    planned = plan("--ladder", "renyi:0.02:2:3").output
 
     synth("--seed", "1")
 

@@ -89,9 +89,11 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
 
 MOST_RUNGS = 100
 """Of a ladder that is typed: as many as an audit of its receipt goes through."""
+RENYI = "renyi:"
+"""Before a ladder of Rényi ε; one without it is of what is stated."""
 PRICING: list[Option] = [
-    click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
-                 help="Rényi ε at --alpha, or with eps: the ε that is stated at --delta."),
+    click.option("--ladder", default="renyi:0.01:1:7", metavar="[renyi:]LOW:HIGH:RUNGS",
+                 help="The ε that is stated at --delta, or with renyi: the Rényi ε at --alpha."),
     click.option("--alpha", default=20.0, help="The Rényi order of the ladder."),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01, help="Rényi ε for choosing what to measure."),
@@ -175,17 +177,19 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
 
 
 def ladder_typed(text: str, alpha: Fraction) -> Ladder | StatedLadder:
-    """A ladder as typed: LOW:HIGH:RUNGS in Rényi ε, with eps: before it in the ε that is stated."""
+    """A ladder as typed: LOW:HIGH:RUNGS in the ε that is stated, with renyi: before it in Rényi ε."""
+    if text.startswith("eps:"):
+        raise InvalidValue(f"the ladder {text} is ε at --delta without its first word too; leave out eps: instead.")
     try:
-        first, last, number = text.removeprefix("eps:").split(":")
+        first, last, number = text.removeprefix(RENYI).split(":")
         low, high, rungs = number_typed(first), number_typed(last), int(number)
     except (ValueError, ZeroDivisionError):
-        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.2:2:6.") from None
     if rungs > MOST_RUNGS:
         raise InvalidValue(f"the ladder has {rungs} rungs; give it at most {MOST_RUNGS}.")
-    if text.startswith("eps:"):
-        return StatedLadder(low, high, rungs)
-    return Ladder.geometric(low, high, rungs, alpha=alpha)
+    if text.startswith(RENYI):
+        return Ladder.geometric(low, high, rungs, alpha=alpha)
+    return StatedLadder(low, high, rungs)
 
 
 def release_table(
