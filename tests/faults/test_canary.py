@@ -23,6 +23,7 @@ from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.table import Table
+from tests.unit.commands import beside
 from tests.unit.jobs.synthesis.customers import LADDER, SCHEMA, records
 from tests.unit.tabular.source.telling import shown
 
@@ -84,19 +85,9 @@ def run(*words: str) -> tuple[int, bytes]:
 
 def synth(source: str, *words: str, accuracy: str = "0.8", form: str = "schema.toml") -> tuple[int, bytes]:
     """A release into the folder ``out``."""
-    fixed = (
-        "--schema",
-        form,
-        "--target",
-        "renewed",
-        "--accuracy",
-        accuracy,
-        "--out",
-        "out",
-        "--ladder",
-        "renyi:0.02:2:3",
-    )
-    return run("synth", source, *fixed, "--seed", "1", "--estimator", "model", *words)
+    fixed = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out")
+    usual = ("--seed", "1", "--estimator", "model", "--ladder", "renyi:0.02:2:3")
+    return run("synth", source, *beside((*fixed, *usual), words))
 
 
 def written(folder: Path) -> bytes:

@@ -27,7 +27,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.terminal import ending
 from expost.terminal.ending import ENDINGS
-from tests.unit.commands import PLEDGED, kept, refused, run, said
+from tests.unit.commands import PLEDGED, beside, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
 
@@ -46,14 +46,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", form: str = "schema.toml") -> Result:
     """A release of the customers into the folder ``out``."""
-    return run(
-        "synth", source, "--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", *SHORT, *words
-    )
+    usual = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", *SHORT)
+    return run("synth", source, *beside(usual, words))
 
 
 def plan(*words: str) -> Result:
     """What the customers' release would cost."""
-    return run("plan", "synth", "--schema", "schema.toml", "--target", "renewed", *words)
+    return run("plan", "synth", *beside(("--schema", "schema.toml", "--target", "renewed"), words))
 
 
 def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:
@@ -578,6 +577,42 @@ def test_looks_that_would_be_too_noisy_are_left_out_where_the_number_of_records_
 
 def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
     assert noises("--check", "public:public.csv") == ["none"] * 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("synth", "nowhere.csv", "--target", "a", "--target", "b"),
+        ("synth", "--accuracy", "0.8", "nowhere.csv", "--accuracy=0.8"),
+        ("plan", "synth", "--schema", "a.toml", "--schema", "a.toml"),
+        ("demo", "--overwrite", "--overwrite"),
+        ("finetune", "nowhere.npz", "--config", "a.toml", "--config", "b.toml"),
+        ("plan", "finetune", "--delta", "1e-5", "--delta", "1e-6"),
+        ("audit", "receipt.json", "--pledge", "a", "--pledge", "b"),
+        ("explain", "--epsilon", "1", "--epsilon", "2", "--delta", "1e-5"),
+    ],
+    ids=" ".join,
+)
+def test_an_option_that_is_given_twice_is_refused_by_every_command(words: tuple[str, ...]) -> None:
+    result = run(*words)
+
+    assert result.exit_code == 2
+    assert re.search(r"Error: --[a-z]+ is given 2 times; give it once\.\n$", result.stderr)
+
+
+def test_an_option_that_may_be_repeated_is(here: Path) -> None:
+    result = run("schema", "customers.csv", "--missing", "?", "--missing", "n/a")
+
+    assert Schema.load(result.stdout).missing_marks == ("?", "n/a")
+
+
+def test_the_command_line_wins_over_the_file_of_options(here: Path) -> None:
+    (here / "job.toml").write_text('target = "region"\naccuracy = 0.99\nladder = "eps:1:2:3"\n', encoding="utf-8")
+
+    result = synth("--config", "job.toml", "--seed", "1")
+
+    assert result.exit_code == 0, result.output
+    assert kept(here)["asked"]["threshold"] == "4/5"
 
 
 def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
