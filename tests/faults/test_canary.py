@@ -19,6 +19,7 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Integers, SeededNoise
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
@@ -196,7 +197,7 @@ def stopping(text: str) -> None:
     raise KeyboardInterrupt
 
 
-WIDER = Schema((*SCHEMA.columns, Boolean("married")), True, SCHEMA.neighbours)
+WIDER = Schema((*SCHEMA.columns, Boolean("married", Missing.FALLBACK)), True, SCHEMA.neighbours)
 FAILURES: dict[str, dict[str, Any]] = {
     "an absurd accuracy": {"accuracy": 2},
     "a target that is no column": {"target": "income"},

@@ -22,6 +22,7 @@ from expost.noise import Integers
 from expost.report.digits import price
 from expost.tabular.apart import TAUGHT
 from expost.tabular.model import footprint
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
@@ -636,8 +637,8 @@ def test_a_plan_touches_no_data(here: Path) -> None:
 
 def detailed(*sizes: int) -> str:
     """A schema of whole numbers with so many values each, beside the target."""
-    columns = (Integer(f"c{place}", tuple(range(size))) for place, size in enumerate(sizes))
-    return Schema((*columns, Boolean("renewed")), True, SCHEMA.neighbours).dumps()
+    columns = (Integer(f"c{place}", tuple(range(size)), Missing.FALLBACK) for place, size in enumerate(sizes))
+    return Schema((*columns, Boolean("renewed", Missing.FALLBACK)), True, SCHEMA.neighbours).dumps()
 
 
 def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:

@@ -127,7 +127,7 @@ def _texts(seen: Seen) -> Column | None:
     values = tuple(sorted(seen.values))
     fallback = next((value for value in values if value.lower() == "other"), None)
     other = "other" if fallback is None else None
-    return Categorical(seen.name, values, other, fallback, Missing.CATEGORY)
+    return Categorical(seen.name, values, other, fallback, missing=Missing.CATEGORY)
 
 
 def _numbers(seen: Seen, low: Fraction, high: Fraction, whole: bool) -> Column | None:

@@ -56,7 +56,7 @@ class Numeric:
     name: str
     edges: Edges
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, REAL_LIMIT)
@@ -99,7 +99,7 @@ class IntegerBins:
     name: str
     edges: Edges
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, WHOLE_LIMIT)
@@ -143,7 +143,7 @@ class Dates:
     name: str
     edges: tuple[DateEdge, ...]
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
 
     def __post_init__(self) -> None:
         check_edges(self.name, self._days, WHOLE_LIMIT)

@@ -78,12 +78,16 @@ class Fields:
 
     def missing(self) -> Missing:
         """What a missing value becomes: true for a category of its own, "drop", or false for the fallback."""
-        value = self._left.pop("missing", False)
+        value = self._left.pop("missing", None)
         if type(value) is bool:
             return Missing.CATEGORY if value else Missing.FALLBACK
         if value == "drop":
             return Missing.DROP
-        raise SchemaMismatch(f'missing of {self.where} is none of true, false and "drop"; choose one.')
+        said = "does not say what becomes of a missing value" if value is None else "has an unknown choice for missing"
+        raise SchemaMismatch(
+            f'{self.where} {said}; write missing = true for a category of its own, missing = "drop" to leave the '
+            "record out, or missing = false to count it as the fallback, which without one is the first value or bin."
+        )
 
     def finish(self) -> None:
         """Refuse whatever is left."""
@@ -122,7 +126,7 @@ def _day(value: object) -> DateEdge:
 
 def _categorical(name: str, fields: Fields) -> Column:
     other, fallback = fields.optional("other", str), fields.optional("fallback", str)
-    return Categorical(name, fields.texts("values"), other, fallback, fields.missing())
+    return Categorical(name, fields.texts("values"), other, fallback, missing=fields.missing())
 
 
 def _boolean(name: str, fields: Fields) -> Column:

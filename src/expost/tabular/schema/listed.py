@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import final
 
@@ -37,7 +37,7 @@ class Categorical:
     values: tuple[str, ...]
     other: str | None = None
     fallback: str | None = None
-    missing: Missing = Missing.FALLBACK
+    missing: Missing = field(kw_only=True)
 
     def __post_init__(self) -> None:
         known = self._known
@@ -89,7 +89,7 @@ class Boolean:
     """False and true in their usual spellings, or numbers that are 0 and 1; any other text counts as missing."""
 
     name: str
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
 
     @property
     def size(self) -> int:
@@ -121,7 +121,7 @@ class Integer:
 
     name: str
     values: tuple[int, ...]
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
 
     def __post_init__(self) -> None:
         check_domain(self.name, len(self.values))

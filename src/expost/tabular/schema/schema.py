@@ -34,6 +34,7 @@ class Schema:
     ... kind = "integer"
     ... edges = [0, 18, 65, inf]
     ... closed = "left"
+    ... missing = false
     ... ''')
     >>> schema["age"].labels
     ('[0, 18)', '[18, 65)', '[65, ∞)')

@@ -112,42 +112,44 @@ def test_a_missing_cell_is_the_last_category_or_marked_or_a_known_value(column: 
 
 @pytest.mark.parametrize(("size", "kind"), [(256, np.uint8), (257, np.uint16)])
 def test_codes_are_the_smallest_unsigned_integers(size: int, kind: type[np.unsignedinteger]) -> None:
-    column = Categorical("c", tuple(map(str, range(size))))
+    column = Categorical("c", tuple(map(str, range(size))), missing=Missing.FALLBACK)
 
     assert column.encode(["0"]).dtype == kind
 
 
 def test_an_unknown_text_is_the_first_value_unless_a_fallback_is_declared() -> None:
-    assert codes(Categorical("c", ("a", "b")), "z") == [0]
-    assert codes(Categorical("c", ("a", "b"), fallback="b"), "z") == [1]
+    assert codes(Categorical("c", ("a", "b"), missing=Missing.FALLBACK), "z") == [0]
+    assert codes(Categorical("c", ("a", "b"), fallback="b", missing=Missing.FALLBACK), "z") == [1]
 
 
 def test_an_unknown_text_goes_to_other_where_there_is_one() -> None:
-    assert codes(Categorical("c", ("a", "b"), other="rest"), "z") == [2]
+    assert codes(Categorical("c", ("a", "b"), other="rest", missing=Missing.FALLBACK), "z") == [2]
 
 
 def test_a_left_closed_bin_starts_with_its_edge() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "0", "9.99", "10", "19") == [0, 0, 1, 1]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT, Missing.FALLBACK), "0", "9.99", "10", "19") == [0, 0, 1, 1]
 
 
 def test_a_right_closed_bin_ends_with_its_edge() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), RIGHT), "0.1", "10", "10.1", "20") == [0, 0, 1, 1]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), RIGHT, Missing.FALLBACK), "0.1", "10", "10.1", "20") == [0, 0, 1, 1]
 
 
 def test_a_number_outside_all_bins_goes_to_the_nearest() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "-5", "20", "1e999", "-inf") == [0, 1, 1, 0]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT, Missing.FALLBACK), "-5", "20", "1e999", "-inf") == [0, 1, 1, 0]
 
 
 def test_an_integer_outside_the_list_goes_to_the_nearest_and_to_the_lower_of_two() -> None:
-    assert codes(Integer("i", (0, 10, 20)), "-7", "4", "5", "6", "9.5", "99") == [0, 0, 0, 1, 1, 2]
+    assert codes(Integer("i", (0, 10, 20), Missing.FALLBACK), "-7", "4", "5", "6", "9.5", "99") == [0, 0, 0, 1, 1, 2]
 
 
 def test_a_whole_number_beyond_the_floats_is_compared_exactly() -> None:
-    assert codes(IntegerBins("i", (0, 2**53, INF), LEFT), str(2**53 - 1), str(10**400)) == [0, 1]
+    assert codes(IntegerBins("i", (0, 2**53, INF), LEFT, Missing.FALLBACK), str(2**53 - 1), str(10**400)) == [0, 1]
 
 
 def test_a_day_goes_by_its_date_whatever_the_time() -> None:
-    assert codes(Dates("d", DAYS, LEFT), "2020-01-31T23:59:59", "2020-02-01 00:00:00", "1999-01-01") == [0, 1, 0]
+    assert codes(
+        Dates("d", DAYS, LEFT, Missing.FALLBACK), "2020-01-31T23:59:59", "2020-02-01 00:00:00", "1999-01-01"
+    ) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("column", [Boolean("b", Missing.CATEGORY), Numeric("x", (0.0, 1.0), LEFT, Missing.CATEGORY)])
@@ -156,7 +158,7 @@ def test_what_is_no_value_of_the_kind_counts_as_missing(column: Column) -> None:
 
 
 def test_truth_values_are_read_in_their_usual_spellings() -> None:
-    assert codes(Boolean("b"), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
+    assert codes(Boolean("b", Missing.FALLBACK), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
 
 
 def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
@@ -168,15 +170,17 @@ def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
 def test_a_time_with_a_zone_is_taken_in_utc() -> None:
     times = ("2020-02-01T00:30:00+02:00", "2020-02-01 00:30:00+00", "2020-01-31T23:30:00-01:00", "2020-02-01T00:00:00Z")
 
-    assert codes(Dates("d", DAYS, LEFT), *times) == [0, 1, 1, 1]
+    assert codes(Dates("d", DAYS, LEFT, Missing.FALLBACK), *times) == [0, 1, 1, 1]
 
 
 def test_a_time_with_a_zone_at_the_end_of_the_calendar_is_its_own_day() -> None:
-    assert codes(Dates("d", DAYS, LEFT), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00") == [0, 1]
+    assert codes(
+        Dates("d", DAYS, LEFT, Missing.FALLBACK), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00"
+    ) == [0, 1]
 
 
 def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() -> None:
-    column = IntegerBins("age", (10, 20), RIGHT)
+    column = IntegerBins("age", (10, 20), RIGHT, Missing.FALLBACK)
 
     drawn = column.decode(np.zeros(1000, dtype=np.uint8), SeededNoise(1))
 
@@ -185,7 +189,7 @@ def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() ->
 
 
 def test_an_open_bin_is_decoded_as_wide_as_its_neighbour() -> None:
-    column = IntegerBins("hours", (0, 80, 90, INF), LEFT)
+    column = IntegerBins("hours", (0, 80, 90, INF), LEFT, Missing.FALLBACK)
 
     drawn = column.decode(np.full(1000, 2, dtype=np.uint8), SeededNoise(1))
 
@@ -193,7 +197,7 @@ def test_an_open_bin_is_decoded_as_wide_as_its_neighbour() -> None:
 
 
 def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
-    column = IntegerBins("gain", (-INF, 0, INF), RIGHT)
+    column = IntegerBins("gain", (-INF, 0, INF), RIGHT, Missing.FALLBACK)
 
     drawn = column.decode(np.array([0, 1, 1], dtype=np.uint8), SeededNoise(1))
 
@@ -201,28 +205,31 @@ def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
 
 
 def test_bins_are_labelled_as_intervals() -> None:
-    assert IntegerBins("n", (-INF, 0, 10, INF), LEFT).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
+    assert IntegerBins("n", (-INF, 0, 10, INF), LEFT, Missing.FALLBACK).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
     assert Numeric("n", (-INF, 0.5, 10.0), RIGHT, Missing.CATEGORY).labels == ("(-∞, 0.5]", "(0.5, 10]", "(missing)")
-    assert Dates("d", DAYS[:2], LEFT).labels == ("[2020-01-01, 2020-02-01)",)
+    assert Dates("d", DAYS[:2], LEFT, Missing.FALLBACK).labels == ("[2020-01-01, 2020-02-01)",)
 
 
 BAD = {
-    "no values": (lambda: Categorical("c", ()), SchemaMismatch),
-    "too many values": (lambda: Integer("i", tuple(range(2**16 + 1))), SchemaMismatch),
-    "a value twice": (lambda: Categorical("c", ("a", "a")), SchemaMismatch),
-    "other among the values": (lambda: Categorical("c", ("a",), other="a"), SchemaMismatch),
-    "a value with space around it": (lambda: Categorical("c", (" a",)), SchemaMismatch),
-    "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z"), SchemaMismatch),
-    "fallback and other": (lambda: Categorical("c", ("a",), other="o", fallback="a"), SchemaMismatch),
-    "integers that do not increase": (lambda: Integer("i", (1, 1)), SchemaMismatch),
-    "integers beyond the floats": (lambda: Integer("i", (2**60,)), SchemaMismatch),
-    "one edge": (lambda: Numeric("x", (1.0,), LEFT), SchemaMismatch),
-    "edges that do not increase": (lambda: Numeric("x", (1.0, 1.0), LEFT), SchemaMismatch),
-    "an edge that is no number": (lambda: Numeric("x", (0.0, math.nan), LEFT), SchemaMismatch),
-    "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT), SchemaMismatch),
-    "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT), SchemaMismatch),
-    "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT), SchemaMismatch),
-    "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT), SchemaMismatch),
+    "no values": (lambda: Categorical("c", (), missing=Missing.FALLBACK), SchemaMismatch),
+    "too many values": (lambda: Integer("i", tuple(range(2**16 + 1)), Missing.FALLBACK), SchemaMismatch),
+    "a value twice": (lambda: Categorical("c", ("a", "a"), missing=Missing.FALLBACK), SchemaMismatch),
+    "other among the values": (lambda: Categorical("c", ("a",), other="a", missing=Missing.FALLBACK), SchemaMismatch),
+    "a value with space around it": (lambda: Categorical("c", (" a",), missing=Missing.FALLBACK), SchemaMismatch),
+    "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z", missing=Missing.FALLBACK), SchemaMismatch),
+    "fallback and other": (
+        lambda: Categorical("c", ("a",), other="o", fallback="a", missing=Missing.FALLBACK),
+        SchemaMismatch,
+    ),
+    "integers that do not increase": (lambda: Integer("i", (1, 1), Missing.FALLBACK), SchemaMismatch),
+    "integers beyond the floats": (lambda: Integer("i", (2**60,), Missing.FALLBACK), SchemaMismatch),
+    "one edge": (lambda: Numeric("x", (1.0,), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "edges that do not increase": (lambda: Numeric("x", (1.0, 1.0), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge that is no number": (lambda: Numeric("x", (0.0, math.nan), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT, Missing.FALLBACK), SchemaMismatch),
 }
 
 
