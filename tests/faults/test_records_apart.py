@@ -19,7 +19,8 @@ import pytest
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, Numeric
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema

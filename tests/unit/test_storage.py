@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from expost.noise import Floats
 from expost.private import Neighbours
 from expost.storage import is_array, placed, shares_storage
-from expost.tabular.schema.binned import Closed, IntegerBins
+from expost.tabular.schema.binned import IntegerBins
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table

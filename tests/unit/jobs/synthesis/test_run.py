@@ -34,7 +34,8 @@ from expost.report.facts import Reading
 from expost.report.page import render
 from expost.report.words import conclusion
 from expost.search import Ended
-from expost.tabular.schema.binned import Closed, Dates, Numeric
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema

@@ -12,16 +12,19 @@ import pytest
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
+from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 from tests.unit.examples import ADD, REPLACE, one_sentence
 
 pl = import_module("polars")
 HEAD = 'neighbours = "add-remove"\n'
 COLUMN = '[[column]]\nname = "x"\nmissing = true\n'
 UNSAID = '[[column]]\nname = "x"\nkind = "boolean"\n'
+DATES = 'kind = "date"\nedges = [2020-01-01, 2021-01-01]\nclosed = "left"\n'
 INF = math.inf
 
 
@@ -33,6 +36,11 @@ def every_kind(missing: Missing) -> tuple[Column, ...]:
         ),
         Categorical("spaces and = [signs]", ("true", "1", "inf"), None, "1", missing=missing),
         Boolean("b", missing),
+        Boolean("words", missing, TruthWords(("ja", 'say "so"'), ("nein",))),
+        Integer("points", (1, 2, 5000), missing, Numerals(",", ".")),
+        Numeric("spaces", (0.5, 1.5), Closed.LEFT, missing, Numerals(",", " ")),
+        IntegerBins("apostrophes", (0, 10), Closed.LEFT, missing, Numerals(thousands="'")),
+        Dates("format", (date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, missing, DayFormat('%d."%m"\\%Y')),
         Integer("range", (1, 2, 3), missing),
         Integer("values", (1, 2, 5), missing),
         IntegerBins("bins", (-INF, 0, 10, INF), Closed.LEFT, missing),
@@ -99,6 +107,14 @@ BAD = {
     "unknown neighbours": ('neighbours = "close"\n' + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting": ("colour = 1\n" + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting of a column": (HEAD + COLUMN + 'kind = "boolean"\nedges = [1]', SchemaMismatch),
+    "a format that is no text": (HEAD + COLUMN + DATES + "format = 1", SchemaMismatch),
+    "a format without a year": (HEAD + COLUMN + DATES + 'format = "%d.%m."', SchemaMismatch),
+    "an unknown directive": (HEAD + COLUMN + DATES + 'format = "%d %b %Y"', SchemaMismatch),
+    "a format of a number": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\nformat = "%d"', SchemaMismatch),
+    "one sign twice": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\nthousands = "."', SchemaMismatch),
+    "a sign that is none": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\ndecimal = ""', SchemaMismatch),
+    "one word on both sides": (HEAD + COLUMN + 'kind = "boolean"\ntrue = ["x"]\nfalse = ["X"]', SchemaMismatch),
+    "a word that is no list": (HEAD + COLUMN + 'kind = "boolean"\ntrue = "ja"', SchemaMismatch),
     "an unknown kind": (HEAD + COLUMN + 'kind = "number"', SchemaMismatch),
     "no kind": (HEAD + COLUMN, SchemaMismatch),
     "no name": (HEAD + '[[column]]\nkind = "boolean"', SchemaMismatch),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from expost.errors import ExpostError, InvalidValue, NotInstalled, SchemaMismatc
 from expost.noise import SeededNoise
 from expost.private import Private, split
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -466,3 +468,14 @@ def test_the_canary_would_be_seen_in_what_duckdb_itself_says(tmp_path: Path) -> 
         ).fetchall()
 
     assert "CANARY" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "A.XLS", "a.ods"])
+def test_a_spreadsheet_is_refused_with_the_way_to_export_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+
+    for read in (partial(read_table, schema=one(Boolean("a", Missing.DROP))), draft):
+        with pytest.raises(Unreadable, match="save the sheet as CSV") as refused:
+            read(tmp_path / name)
+
+        assert one_sentence(refused.value)
