@@ -122,6 +122,7 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "malformed": (2, lambda: synth("broken.csv")),
     "malformed parquet": (2, lambda: synth("broken.parquet")),
     "malformed, drafted": (2, lambda: run("schema", "broken.csv")),
+    "malformed, checked": (2, lambda: run("check", "broken.csv", "--schema", "schema.toml")),
     "planned": (0, lambda: run("plan", "synth", "--schema", "schema.toml", "--target", "renewed")),
 }
 

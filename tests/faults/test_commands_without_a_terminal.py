@@ -38,6 +38,7 @@ COMMANDS = (
     Command(("plan", "synth", "--schema", "missing.toml"), 2, 2),
     Command(("plan", *FINETUNE.words[:1], *FINETUNE.words[2:]), 0, 1),
     Command(("schema", "customers.csv"), 0, 1),
+    Command(("check", "customers.csv", "--schema", "schema.toml"), 0, 1),
     Command(("explain", "--epsilon", "1", "--delta", "1e-5"), 0, 1),
     Command(("audit", "out.journal"), 0, 1),
     Command(("audit", "receipt.json"), 0, 0),

@@ -16,6 +16,7 @@ from expost.cli import main
 from expost.jobs import audit as check
 from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
+from expost.jobs.synthesis import owner
 from expost.jobs.synthesis.recipe import LADDER
 from expost.ladder import Ladder
 from expost.noise import Integers
@@ -455,13 +456,19 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
 
 
 @pytest.mark.parametrize(
-    "words", [("schema", "customers.csv"), ("plan", "synth", "--schema", "schema.toml")], ids=" ".join
+    "words",
+    [
+        ("schema", "customers.csv"),
+        ("check", "customers.csv", "--schema", "schema.toml"),
+        ("plan", "synth", "--schema", "schema.toml"),
+    ],
+    ids=" ".join,
 )
 def test_an_interrupt_elsewhere_claims_nothing(
     words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("draft", "table_recipe"):
-        monkeypatch.setattr(tables, name, interrupt)
+    for module, name in ((owner, "draft"), (owner, "check_table"), (tables, "table_recipe")):
+        monkeypatch.setattr(module, name, interrupt)
 
     result = run(*words)
 
@@ -730,7 +737,7 @@ def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(he
     before = synth("--seed", "1", source="nowhere.csv").stdout
     shown = PLEDGED.match(synth("--seed", "1").stdout)
 
-    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert before.splitlines()[0] == f"pledged: sha256 {kept(here)['pledged']}"
     assert shown is not None
     assert shown[0] == before
 
@@ -738,7 +745,7 @@ def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(he
 def test_as_json_the_pledge_is_shown_beside_the_receipt(here: Path) -> None:
     result = synth("--seed", "1", "--json")
 
-    assert result.stderr == f"pledged: sha256 {json.loads(result.stdout)['pledged']}\n"
+    assert result.stderr.splitlines()[0] == f"pledged: sha256 {json.loads(result.stdout)['pledged']}"
 
 
 def test_a_receipt_is_compared_with_the_pledge_that_was_shown(here: Path) -> None:
@@ -876,7 +883,7 @@ def test_a_file_that_is_not_there_is_refused(here: Path) -> None:
     assert synth("--config", "none.toml").exit_code == 2
 
 
-COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "explain", "audit")
+COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "check", "explain", "audit")
 
 
 @pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])

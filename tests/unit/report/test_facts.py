@@ -11,7 +11,8 @@ from expost.accounting.curve import RdpEpsilon
 from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
 from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.jobs.synthesis.report import field_of, table_facts
+from expost.jobs.synthesis.declared import field_of
+from expost.jobs.synthesis.report import table_facts
 from expost.ledger import Entry, MemoryLedger
 from expost.noise import Floats
 from expost.search import Ended

@@ -76,6 +76,7 @@ def synthesize(
     random_state: None = None,
     ledger: ReadableLedger | None = None,
     title: str = "table",
+    checked: bool = False,
     on_pledge: Callable[[Commitment], None] | None = None,
     on_step: Callable[[Reading], None] | None = None,
     on_progress: Progress | None = None,
@@ -90,8 +91,9 @@ def synthesize(
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest
-    the receipt has too.
+    know what was spent. ``checked`` is your word that the table went through ``check_table`` beforehand; report and
+    receipt repeat it. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the
+    receipt has too.
     """
     refuse_random_state(random_state)
     hidden = _Hidden(table)
@@ -135,7 +137,7 @@ def synthesize(
     return Result(
         native,
         done.outcome.ended,
-        partial(table_facts, done, kept, title=title, because=parts.because, cap=cap),
+        partial(table_facts, done, kept, title=title, because=parts.because, checked=checked, cap=cap),
         {each.value: partial(_write, text if each is Format.CSV else lambda: native.value, each) for each in Format},
     )
 
