@@ -81,7 +81,7 @@ def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
         older_release(here / "out")
     fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--out", "out", "--ladder")
     process = subprocess.Popen(
-        [*COMMAND, "synth", source, *fixed, "0.02:2:3", "--estimator", "slow.Slow", *words],
+        [*COMMAND, "synth", source, *fixed, "renyi:0.02:2:3", "--estimator", "slow.Slow", *words],
         cwd=here,
         env={
             **os.environ,

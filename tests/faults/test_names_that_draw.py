@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 
 from expost.folders.claim import Claim
-from tests.unit.commands import run
+from tests.unit.commands import beside, run
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv
 
 DRAWS = "a\x1b[2J\x9b1m\x07\r\nε = 0 is spent.\x7f\u202e"
@@ -25,8 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def synth(*words: str, source: str = "customers.csv") -> Result:
     """A release of the customers."""
-    fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--seed", "1")
-    return run("synth", source, *fixed, "--estimator", "model", "--ladder", "0.02:2:3", *words)
+    usual = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--seed", "1")
+    return run("synth", source, *beside((*usual, "--estimator", "model", "--ladder", "renyi:0.02:2:3"), words))
 
 
 def plain(result: Result) -> str:

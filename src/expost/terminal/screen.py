@@ -57,11 +57,12 @@ class Screen:
             self._live.stop()
             self._console.print(self._table())
 
-    def pledge(self, fixed: Commitment) -> None:
-        """What is fixed before data is read, by its digest; with the receipt on the output, beside it."""
+    def pledge(self, fixed: Commitment, *remarks: str) -> None:
+        """What is fixed before data is read, by its digest, and remarks; with the receipt on the output, beside it."""
         self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
         console = Console(highlight=False, stderr=True) if self._quiet else self._console
-        console.print(f"pledged: sha256 {fixed.digest}", markup=False, soft_wrap=True)
+        for line in (f"pledged: sha256 {fixed.digest}", *remarks):
+            console.print(line, markup=False, soft_wrap=True)
 
     def tell(self, text: str) -> None:
         """What is being done now."""

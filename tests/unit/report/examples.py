@@ -39,18 +39,22 @@ neighbours = "add-remove"
 name = "region"
 kind = "categorical"
 values = ["north", "south", "west"]
+missing = false
 [[column]]
 name = "age"
 kind = "integer"
 edges = [0, 20, 40, 60, 80]
 closed = "left"
+missing = false
 [[column]]
 name = "plan"
 kind = "categorical"
 values = ["basic", "full"]
+missing = false
 [[column]]
 name = "renewed"
 kind = "boolean"
+missing = false
 """
     quoted = {"region": name, "north": value}
     for old, new in quoted.items():

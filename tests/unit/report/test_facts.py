@@ -11,7 +11,8 @@ from expost.accounting.curve import RdpEpsilon
 from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
 from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.jobs.synthesis.report import field_of, table_facts
+from expost.jobs.synthesis.declared import field_of
+from expost.jobs.synthesis.report import table_facts
 from expost.ledger import Entry, MemoryLedger
 from expost.noise import Floats
 from expost.search import Ended
@@ -140,7 +141,7 @@ def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
     edges = ", ".join(map(str, range(31)))
     form = Schema.load(
         'reviewed = true\nneighbours = "add-remove"\n[[column]]\nname = "age"\nkind = "integer"\n'
-        f'edges = [{edges}]\nclosed = "left"\n'
+        f'edges = [{edges}]\nclosed = "left"\nmissing = false\n'
     )
     table = Table(form, {"age": np.arange(30, dtype=np.uint8)})
 
@@ -155,11 +156,11 @@ def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (Categorical("c", ("a", "b"), "rest"), "counted as rest"),
-        (Categorical("c", ("a", "b"), None, "b"), "counted as b"),
-        (Categorical("c", ("a", "b")), "counted as a"),
-        (Integer("c", (3, 4)), "counted as 3"),
-        (Categorical("c", ("a", "b"), "rest", None, Missing.CATEGORY), "a category of its own, the last code"),
+        (Categorical("c", ("a", "b"), "rest", missing=Missing.FALLBACK), "counted as rest"),
+        (Categorical("c", ("a", "b"), None, "b", missing=Missing.FALLBACK), "counted as b"),
+        (Categorical("c", ("a", "b"), missing=Missing.FALLBACK), "counted as a"),
+        (Integer("c", (3, 4), Missing.FALLBACK), "counted as 3"),
+        (Categorical("c", ("a", "b"), "rest", None, missing=Missing.CATEGORY), "a category of its own, the last code"),
         (Categorical("c", ("a", "b"), missing=Missing.DROP), "the record is dropped"),
     ],
     ids=["other", "fallback", "neither", "a number", "a category", "dropped"],

@@ -1,4 +1,4 @@
-"""Commands for synthetic tables: demo, synth, its plan, and schema, with what they show."""
+"""Commands for synthetic tables: demo, synth and its plan, with what they show, beside those for the owner."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -16,6 +16,9 @@ from expost.errors import InvalidValue
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.jobs.job import Result
+from expost.jobs.synthesis.declared import CHECKED
+from expost.jobs.synthesis.marks import was_checked
+from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.run import synthesize
@@ -23,7 +26,6 @@ from expost.ladder import Ladder
 from expost.noise import Noise
 from expost.report.digits import price, small
 from expost.report.facts import Reading
-from expost.tabular.draft import draft
 from expost.tabular.model.footprint import Footprint, in_words, require_room
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
@@ -89,9 +91,11 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
 
 MOST_RUNGS = 100
 """Of a ladder that is typed: as many as an audit of its receipt goes through."""
+RENYI = "renyi:"
+"""Before a ladder of Rényi ε; one without it is of what is stated."""
 PRICING: list[Option] = [
-    click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
-                 help="Rényi ε at --alpha, or with eps: the ε that is stated at --delta."),
+    click.option("--ladder", default="renyi:0.01:1:7", metavar="[renyi:]LOW:HIGH:RUNGS",
+                 help="The ε that is stated at --delta, or with renyi: the Rényi ε at --alpha."),
     click.option("--alpha", default=20.0, help="The Rényi order of the ladder."),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01, help="Rényi ε for choosing what to measure."),
@@ -117,8 +121,9 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
     """Synthesize the embedded Adult census table, with income as the target."""
     claim = claimed(out, settings, *public_file(settings))
     release_table(
-        adult.load, adult.adult_schema(), claim, settings, target="income", accuracy=accuracy, title="Adult census"
-    )
+        adult.load, adult.adult_schema(), claim, settings, target="income", accuracy=accuracy, title="Adult census",
+        checked=True,
+    )  # fmt: skip
 
 
 @click.command()
@@ -134,7 +139,10 @@ def synth(source: str, schema_path: str, target: str | None, accuracy: float, ou
     declared = Schema.load(Path(schema_path))
     title = Path(source).name if not source.startswith("duckdb:") else "query"
     claim = claimed(out, settings, *files_of(source), Path(schema_path), *public_file(settings))
-    release_table(lambda: source, declared, claim, settings, target=target, accuracy=accuracy, title=title)
+    release_table(
+        lambda: source, declared, claim, settings, target=target, accuracy=accuracy, title=title,
+        checked=was_checked(source, declared, Path(schema_path)),
+    )  # fmt: skip
 
 
 @click.command(name="synth")
@@ -148,15 +156,6 @@ def plan_table(schema_path: str, target: str | None, accuracy: float, **settings
     recipe = table_recipe(target=target, accuracy=accuracy, **table_settings(Schema.load(Path(schema_path)), settings))
     require_room(recipe.schema.domain, recipe.target)
     synthesis_plan(recipe, plan_synthesis(recipe))
-
-
-@click.command()
-@click.argument("source")
-@click.option("--missing", multiple=True, help="A text that stands for a missing value, such as ?; may be repeated.")
-@plainly
-def schema(source: str, missing: tuple[str, ...]) -> None:
-    """Draft a schema for SOURCE, for the data's owner to review."""
-    click.echo(draft(source, missing_marks=missing), nl=False)
 
 
 def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,17 +174,19 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
 
 
 def ladder_typed(text: str, alpha: Fraction) -> Ladder | StatedLadder:
-    """A ladder as typed: LOW:HIGH:RUNGS in Rényi ε, with eps: before it in the ε that is stated."""
+    """A ladder as typed: LOW:HIGH:RUNGS in the ε that is stated, with renyi: before it in Rényi ε."""
+    if text.startswith("eps:"):
+        raise InvalidValue(f"the ladder {text} is ε at --delta without its first word too; leave out eps: instead.")
     try:
-        first, last, number = text.removeprefix("eps:").split(":")
+        first, last, number = text.removeprefix(RENYI).split(":")
         low, high, rungs = number_typed(first), number_typed(last), int(number)
     except (ValueError, ZeroDivisionError):
-        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.2:2:6.") from None
     if rungs > MOST_RUNGS:
         raise InvalidValue(f"the ladder has {rungs} rungs; give it at most {MOST_RUNGS}.")
-    if text.startswith("eps:"):
-        return StatedLadder(low, high, rungs)
-    return Ladder.geometric(low, high, rungs, alpha=alpha)
+    if text.startswith(RENYI):
+        return Ladder.geometric(low, high, rungs, alpha=alpha)
+    return StatedLadder(low, high, rungs)
 
 
 def release_table(
@@ -197,6 +198,7 @@ def release_table(
     target: str | None,
     accuracy: float,
     title: str,
+    checked: bool,
 ) -> NoReturn:
     """A release of the table that ``load`` gives."""
     screen = Screen(COLUMNS, doing="reading the table", quiet=settings["as_json"])
@@ -214,7 +216,8 @@ def release_table(
             ledger=journal,
             max_epsilon=settings["max_epsilon"],
             title=title,
-            on_pledge=screen.pledge,
+            checked=checked,
+            on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked]),
             on_step=lambda rung: screen.add(*rung_cells(rung, screen.width), keep=journal.show),
             on_progress=screen.tell,
         )
@@ -222,5 +225,5 @@ def release_table(
     release(run, claim, screen, settings)
 
 
-COMMANDS = (demo, synth, schema)
+COMMANDS = (demo, synth, *OWNERS)
 PLANS = (plan_table,)

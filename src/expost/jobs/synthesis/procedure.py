@@ -14,7 +14,7 @@ from expost.numerics import up
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.receipts.costs import BUDGET, budget_in
-from expost.receipts.notation import items, record, text, whole
+from expost.receipts.notation import items, record, text, truth, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
@@ -133,8 +133,9 @@ RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
     """Each column alone and a tree of pairs, then the pairs ever finer; all from the schema and the target."""
-    schema = record(told.found["schema"], ("sha256", "columns", "sizes"))
+    schema = record(told.found["schema"], ("sha256", "columns", "sizes", "checked"))
     text(schema["sha256"])
+    truth(schema["checked"])
     whole(told.found["rows"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))

@@ -1,6 +1,5 @@
 """Synthetic tables: what a report says of them, and of no other job."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -10,6 +9,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
 from expost.jobs.synthesis.comparison import Comparison, alone, comparison_section, joint
+from expost.jobs.synthesis.declared import CHECKED, Field, field_of, schema_digest
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.receipts.costs import budget_out
@@ -21,8 +21,6 @@ from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import outcome_facts
 from expost.report.page import computed_with, covered_section, html_table, method_section, row, section
 from expost.tabular.marginals import Clique
-from expost.tabular.schema.column import Column, Missing
-from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import why_unpaired
 from expost.text import Json
 
@@ -31,23 +29,6 @@ TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
     "made-up records had to score the same alone, together, in another order and a second time."
 )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A column of the schema, in words."""
-
-    name: str
-    kind: str
-    size: int
-    labels: tuple[str, ...]
-    missing: str
-
-    @property
-    def domain(self) -> str:
-        """Its values, the middle left out where there are many."""
-        return ", ".join(self.labels if len(self.labels) <= 6 else (*self.labels[:4], "…", self.labels[-1]))
 
 
 @final
@@ -62,6 +43,7 @@ class TableJob:
     worst: Comparison | None
     schema: tuple[Field, ...]
     reviewed: bool
+    checked: bool
     schema_digest: str
     selection: Budget
     measured: tuple[Clique, ...]
@@ -133,7 +115,7 @@ class TableJob:
         reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
         return section(
             "The schema",
-            f"<p>{reviewed} Everything in it is public.</p>",
+            f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows),
             f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code></p>',
             computed_with(facts.versions),
@@ -144,15 +126,21 @@ class TableJob:
         columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
         return {
             "rows": self.rows,
-            "schema": {"sha256": self.schema_digest, "columns": columns, "sizes": sizes},
+            "schema": {
+                "sha256": self.schema_digest,
+                "columns": columns,
+                "sizes": sizes,
+                "checked": self.checked,
+            },
             "selection": budget_out(self.selection),
             "measured": [list(clique) for clique in self.measured],
         }
 
 
 def table_facts(
-    synthesis: Synthesis, ledger: ReadableLedger, *, title: str, because: str, cap: AdpEpsilon | None = None
-) -> Facts:
+    synthesis: Synthesis, ledger: ReadableLedger, *, title: str, because: str, checked: bool = False,
+    cap: AdpEpsilon | None = None,
+) -> Facts:  # fmt: skip
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome = synthesis.recipe, synthesis.outcome
     if ledger.pledged is not outcome.pledge:
@@ -160,7 +148,7 @@ def table_facts(
     return outcome_facts(
         outcome,
         ledger,
-        job=_job(synthesis),
+        job=_job(synthesis, checked),
         title=title,
         measure=measure(recipe),
         asked=recipe.accuracy,
@@ -205,7 +193,7 @@ def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None)
     )
 
 
-def _job(synthesis: Synthesis) -> TableJob:
+def _job(synthesis: Synthesis, checked: bool) -> TableJob:
     schema, synthetic = synthesis.recipe.schema, synthesis.outcome.release.value.table
     pairs = [joint(synthesis.measured, synthesis.std, synthetic, each) for each in synthesis.measured if len(each) > 1]
     return TableJob(
@@ -216,24 +204,8 @@ def _job(synthesis: Synthesis) -> TableJob:
         worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
+        checked=checked,
         schema_digest=schema_digest(schema),
         selection=synthesis.recipe.selection.half,
         measured=tuple(synthesis.measured),
     )
-
-
-def schema_digest(schema: Schema) -> str:
-    """The SHA-256 of the schema's canonical text."""
-    return hashlib.sha256(schema.dumps().encode()).hexdigest()
-
-
-def field_of(column: Column) -> Field:
-    """The column in words."""
-    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, _missing(column))
-
-
-def _missing(column: Column) -> str:
-    """What becomes of a missing value; a fallback is named, whether declared or by rule."""
-    if column.missing is not Missing.FALLBACK:
-        return str(column.missing.value)
-    return f"counted as {column.labels[int(column.encode([None])[0])]}"

@@ -1,6 +1,6 @@
 """Synthetic tables: from any table to one that may be published, with its bill."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -25,6 +25,7 @@ from expost.report.facts import Reading
 from expost.search import Line
 from expost.tabular.apart import rehearse
 from expost.tabular.model.footprint import require_room
+from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner
 from expost.tabular.source.frames import Format, frame, write_table
@@ -75,6 +76,7 @@ def synthesize(
     random_state: None = None,
     ledger: ReadableLedger | None = None,
     title: str = "table",
+    checked: bool = False,
     on_pledge: Callable[[Commitment], None] | None = None,
     on_step: Callable[[Reading], None] | None = None,
     on_progress: Progress | None = None,
@@ -89,8 +91,9 @@ def synthesize(
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest
-    the receipt has too.
+    know what was spent. ``checked`` is your word that the table went through ``check_table`` beforehand; report and
+    receipt repeat it. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the
+    receipt has too.
     """
     refuse_random_state(random_state)
     hidden = _Hidden(table)
@@ -128,17 +131,24 @@ def synthesize(
             on_step(Reading.of(line, plan.pledge, asked=recipe.accuracy, held=held))
 
     done = synthesise(parts, recipe, plan, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress)
-    native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
+    decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
+    native = decoded.map(partial(frame, coded.native))
+    text = partial(_spelled, schema, decoded.value) if schema.spelled else lambda: native.value
     return Result(
         native,
         done.outcome.ended,
-        partial(table_facts, done, kept, title=title, because=parts.because, cap=cap),
-        {each.value: partial(_write, native.value, each) for each in Format},
+        partial(table_facts, done, kept, title=title, because=parts.because, checked=checked, cap=cap),
+        {each.value: partial(_write, text if each is Format.CSV else lambda: native.value, each) for each in Format},
     )
 
 
-def _write(table: object, format: Format, folder: Path) -> None:  # noqa: A002  the word for it
-    write_table(folder / f"synthetic.{format.value}", table, format)
+def _spelled(schema: Schema, columns: Mapping[str, Values]) -> Mapping[str, Values]:
+    """The columns as the schema has them spelled, so that it reads the synthetic file as it reads the real one."""
+    return {each.name: each.spelled(columns[each.name]) for each in schema.columns}
+
+
+def _write(table: Callable[[], object], format: Format, folder: Path) -> None:  # noqa: A002  the word for it
+    write_table(folder / f"synthetic.{format.value}", table(), format)
 
 
 def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:

@@ -16,7 +16,7 @@ from expost.jobs import audit as check
 from expost.jobs.job import Result as JobResult
 from expost.report.digits import price
 from expost.training import Classifier
-from tests.unit.commands import kept, refused, run, said
+from tests.unit.commands import beside, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.report.examples import blobs
 
@@ -35,12 +35,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def tuned(*words: str, source: str = "records.npz", accuracy: str = "0.8") -> Result:
     """A head in the folder ``out``."""
-    return run("finetune", source, "--accuracy", accuracy, "--out", "out", *SHORT, *words)
+    return run("finetune", source, *beside(("--accuracy", accuracy, "--out", "out", *SHORT), words))
 
 
 def plan(*words: str) -> Result:
     """What the head would cost."""
-    return run("plan", "finetune", *SHORT, *words)
+    return run("plan", "finetune", *beside(SHORT, words))
 
 
 def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:

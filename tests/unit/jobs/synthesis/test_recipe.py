@@ -20,6 +20,7 @@ from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.search import Ended
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate
@@ -51,7 +52,15 @@ def test_a_recipe_that_cannot_be_followed_is_refused_in_one_sentence(changes: di
 
 
 def test_columns_that_are_too_large_are_refused_by_name_before_data_is_opened() -> None:
-    form = Schema((Integer("wide", tuple(range(2**15))), Integer("y", tuple(range(2**6))), Boolean("b")), True, ADD)
+    form = Schema(
+        (
+            Integer("wide", tuple(range(2**15)), Missing.FALLBACK),
+            Integer("y", tuple(range(2**6)), Missing.FALLBACK),
+            Boolean("b", Missing.FALLBACK),
+        ),
+        True,
+        ADD,
+    )
 
     with pytest.raises(SchemaMismatch, match=r"^wide with y "):
         replace(RECIPE, schema=form, target="y")

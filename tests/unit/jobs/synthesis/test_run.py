@@ -34,7 +34,8 @@ from expost.report.facts import Reading
 from expost.report.page import render
 from expost.report.words import conclusion
 from expost.search import Ended
-from expost.tabular.schema.binned import Closed, Dates, Numeric
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -309,7 +310,7 @@ ABSURD: dict[str, dict[str, Any]] = {
     "δ that is no number": {"delta": math.nan},
     "no rows": {"rows": 0},
     "another order": {"query": budget(0.01, 10)},
-    "a column with nothing to predict from": {"schema": Schema((Boolean("renewed"),), True, ADD)},
+    "a column with nothing to predict from": {"schema": Schema((Boolean("renewed", Missing.FALLBACK),), True, ADD)},
 }
 
 
@@ -329,13 +330,13 @@ def test_a_draft_is_refused_until_it_is_reviewed(tmp_path: Path) -> None:
 
 
 def test_a_schema_with_a_column_that_the_table_lacks_is_refused(tmp_path: Path) -> None:
-    wider = Schema((*SCHEMA.columns, Boolean("married")), True, ADD)
+    wider = Schema((*SCHEMA.columns, Boolean("married", Missing.FALLBACK)), True, ADD)
 
     assert "married" in str(refused(csv(tmp_path), schema=wider))
 
 
 def test_a_coded_table_of_another_schema_is_refused_before_anything_is_spent() -> None:
-    other, ledger = Schema((Boolean("region"), *SCHEMA.columns[1:]), True, ADD), MemoryLedger()
+    other, ledger = Schema((Boolean("region", Missing.FALLBACK), *SCHEMA.columns[1:]), True, ADD), MemoryLedger()
 
     refusal = refused(customers(SCHEMA), schema=other, ledger=ledger)
 
@@ -387,16 +388,22 @@ ABSENT: tuple[Column, ...] = (
 ODD: dict[str, tuple[dict[str, list[Any]], tuple[Column, ...]]] = {
     "columns without a value": (dict.fromkeys("abcd", [None] * COUNT), ABSENT),
     "a record that lacks each": ({"a": [None] * COUNT}, (Categorical("a", ("u", "v"), missing=Missing.DROP),)),
-    "a single value": ({"a": ["u"] * COUNT}, (Categorical("a", ("u",)),)),
-    "a value that is never seen": ({"a": ["u"] * COUNT}, (Categorical("a", ("v", "w", "x")),)),
-    "two hundred categories": ({"a": [MANY[place % 200] for place in range(COUNT)]}, (Categorical("a", MANY),)),
+    "a single value": ({"a": ["u"] * COUNT}, (Categorical("a", ("u",), missing=Missing.FALLBACK),)),
+    "a value that is never seen": (
+        {"a": ["u"] * COUNT},
+        (Categorical("a", ("v", "w", "x"), missing=Missing.FALLBACK),),
+    ),
+    "two hundred categories": (
+        {"a": [MANY[place % 200] for place in range(COUNT)]},
+        (Categorical("a", MANY, missing=Missing.FALLBACK),),
+    ),
     "numbers of all sizes": (
         {"a": [(-1) ** place * 10.0 ** (place - 200) for place in range(COUNT)]},
-        (Numeric("a", WIDE, Closed.LEFT),),
+        (Numeric("a", WIDE, Closed.LEFT, Missing.FALLBACK),),
     ),
     "sixty columns": (
         {f"c{i}": [place * i % 3 for place in range(COUNT)] for i in range(60)},
-        tuple(Integer(f"c{i}", (0, 1, 2)) for i in range(60)),
+        tuple(Integer(f"c{i}", (0, 1, 2), Missing.FALLBACK) for i in range(60)),
     ),
 }
 each_odd = pytest.mark.parametrize(("columns", "declared"), ODD.values(), ids=ODD)
@@ -407,7 +414,7 @@ FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 def test_an_odd_table_becomes_a_synthetic_one_with_a_report_and_a_receipt(
     columns: dict[str, list[Any]], declared: tuple[Column, ...], tmp_path: Path
 ) -> None:
-    form = Schema((*declared, Boolean("y")), True, ADD)
+    form = Schema((*declared, Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(pl.DataFrame({**columns, "y": COIN}), schema=form, target="y")
     done.save(tmp_path / "out")
@@ -418,7 +425,7 @@ def test_an_odd_table_becomes_a_synthetic_one_with_a_report_and_a_receipt(
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_columns_without_a_value_come_back_in_every_kind_of_frame(frame: Callable[[object], object]) -> None:
-    form = Schema((*ABSENT, Boolean("y")), True, ADD)
+    form = Schema((*ABSENT, Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(frame({**dict.fromkeys("abcd", [None] * COUNT), "y": COIN}), schema=form, target="y")
 
@@ -426,7 +433,11 @@ def test_columns_without_a_value_come_back_in_every_kind_of_frame(frame: Callabl
 
 
 def test_a_target_with_a_single_value_is_always_predicted() -> None:
-    form = Schema((Categorical("a", ("u", "v")), Categorical("y", ("k",))), True, ADD)
+    form = Schema(
+        (Categorical("a", ("u", "v"), missing=Missing.FALLBACK), Categorical("y", ("k",), missing=Missing.FALLBACK)),
+        True,
+        ADD,
+    )
 
     assert made(pl.DataFrame({"a": ["u"] * COUNT, "y": ["k"] * COUNT}), schema=form, target="y").passed
 
@@ -436,7 +447,7 @@ def test_a_target_with_a_single_value_is_always_predicted() -> None:
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_one_record_is_a_table_whichever_part_it_falls_in(seed: int, learner: Any) -> None:
-    form = Schema((Categorical("a", ("u", "v")), Boolean("y")), True, ADD)
+    form = Schema((Categorical("a", ("u", "v"), missing=Missing.FALLBACK), Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(
         pl.DataFrame({"a": ["u"], "y": [True]}), schema=form, target="y", learner=learner, noise=SeededNoise(seed)

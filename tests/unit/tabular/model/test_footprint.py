@@ -13,6 +13,7 @@ from expost.tabular.model import footprint
 from expost.tabular.model.footprint import Footprint, in_words, memory, require_room
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import _every_code
@@ -80,7 +81,14 @@ def test_a_fit_takes_no_more_than_was_said(domain: dict[str, int], tree: tuple[E
 
 
 def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
-    many = Schema((*(Integer(f"c{place}", tuple(range(900))) for place in range(40)), Boolean("target")), True, ADD)
+    many = Schema(
+        (
+            *(Integer(f"c{place}", tuple(range(900)), Missing.FALLBACK) for place in range(40)),
+            Boolean("target", Missing.FALLBACK),
+        ),
+        True,
+        ADD,
+    )
 
     tracemalloc.start()
     _every_code(many, "target")
