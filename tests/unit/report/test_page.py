@@ -11,7 +11,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
 from expost.accounting.statement import stated_loss
-from expost.jobs.synthesis.comparison import bars
+from expost.jobs.synthesis.kept import bars
 from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
@@ -24,7 +24,7 @@ PAGES: list[Callable[[], Facts]] = [
     lambda: facts(Fraction(999, 1000)),
     lambda: replace(facts(), seeded=False, floating=True),
     lambda: replace(facts(), epsilon=AdpEpsilon(math.inf), pledge=None),
-    lambda: replace(facts(), job=replace(table(facts()), worst=None)),
+    lambda: replace(facts(), job=replace(table(facts()), kept=replace(table(facts()).kept, together=()))),
     lambda: facts(name=HOSTILE, value=HOSTILE),
 ]
 
@@ -80,7 +80,7 @@ def test_the_accuracy_beside_a_target_that_was_not_reached_is_that_of_the_last_r
 
     page = said(render(told))
 
-    assert f"held out{measured(*found)}on rung 3, the last one checked" in page
+    assert f"held out{measured(*found, 0.999)}on rung 3, the last one checked" in page
 
 
 def test_rungs_above_the_cap_are_told_from_those_that_were_not_reached() -> None:
@@ -175,7 +175,7 @@ def test_the_page_turns_dark() -> None:
 
 
 def test_charts_speak_to_those_who_do_not_see_them() -> None:
-    for chart in (svg.ladder(facts()), bars(table(facts()).alone[0])):
+    for chart in (svg.ladder(facts()), bars(table(facts()).kept.columns[0])):
         title, description = tree(chart)[:2]
 
         assert (title.tag, description.tag) == ("title", "desc")
