@@ -45,22 +45,24 @@ def header(
     figures: Iterable[tuple[str, str, str]],
     told: Iterable[str],
     first: str = "",
+    warnings: Iterable[tuple[str, str]] = (),
 ) -> str:
-    """The top of a page: what a reader must know first, the result in a sentence, its figures and a paragraph."""
+    """The top of a page: what a reader must know first, the result in a sentence, its figures and a paragraph.
+
+    ``first`` is told before the result, and ``warnings``, each with a title, below its figures.
+    """
     before = f"<p>{prose(first)}</p>" if first else ""
     tiles = (f"<div><dt>{safe(a)}</dt><dd>{prose(b)}<small>{prose(c)}</small></dd></div>" for a, b, c in figures)
     paragraphs = "".join(f"<p>{prose(each)}</p>" for each in told)
     return (
         f'<header><p class="kind">{safe(kind)} · result and price</p><h1>{safe(title)}</h1>{banners}{before}'
-        f'<p class="lede">{prose(headline)}</p><dl class="figures">{"".join(tiles)}</dl>{paragraphs}</header>'
+        f'<p class="lede">{prose(headline)}</p><dl class="figures">{"".join(tiles)}</dl>'
+        f"{_banners((title, text, 'mild') for title, text in warnings)}{paragraphs}</header>"
     )
 
 
-def banners(*, seeded: bool, missed: str, floating: bool, warnings: Iterable[tuple[str, str]] = ()) -> str:
-    """What a reader must know first: that it is not private, that nothing passed, that rounding is not covered.
-
-    ``warnings`` are what else a job has to warn of, each with a title.
-    """
+def banners(*, seeded: bool, missed: str, floating: bool) -> str:
+    """What a reader must know first: that it is not private, that nothing passed, that rounding is not covered."""
     told = []
     if seeded:
         told.append(("NOT PRIVATE", "The noise was seeded: whoever has the seed can subtract it.", "private"))
@@ -68,7 +70,11 @@ def banners(*, seeded: bool, missed: str, floating: bool, warnings: Iterable[tup
         told.append(("TARGET NOT CONFIRMED", f"{missed[0].upper()}{missed[1:]}", "short"))
     if floating:
         told.append(("Floating-point noise", words.FLOATING, "short"))
-    told += [(title, text, "mild") for title, text in warnings]
+    return _banners(told)
+
+
+def _banners(told: Iterable[tuple[str, str, str]]) -> str:
+    """Titles and texts in the styles that have these names."""
     return "".join(f'<p class="banner {name}" role="alert"><b>{safe(a)}</b>{prose(b)}</p>' for a, b, name in told)
 
 
@@ -116,11 +122,12 @@ def _article(facts: Facts, pledged: str | None) -> str:
     top = header(
         kind,
         facts.title,
-        banners=banners(seeded=facts.seeded, missed=missed, floating=facts.floating, warnings=facts.warnings),
+        banners=banners(seeded=facts.seeded, missed=missed, floating=facts.floating),
         headline=words.headline(facts),
         figures=_figures(facts),
         told=(words.result(facts), words.price_paid(facts)),
         first=facts.baseline,
+        warnings=facts.warnings,
     )
     told = f"{top}{_rungs(facts)}{_meaning(facts)}{facts.job.sections(facts)}"
     return f'<article class="expost">{told}{auditors_section(facts, pledged)}</article>'
