@@ -65,10 +65,13 @@ def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path)
     assert "This cost ε = " in said(result)
 
 
-def test_a_release_is_a_table_a_report_and_a_receipt(here: Path) -> None:
+FILES = {"synthetic.csv", "counts.csv", "schema.toml", "report.html", "receipt.json"}
+
+
+def test_a_release_is_a_table_with_its_counts_and_schema_a_report_and_a_receipt(here: Path) -> None:
     synth("--seed", "1")
 
-    assert {path.name for path in (here / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
+    assert {path.name for path in (here / "out").iterdir()} == FILES
     assert len(read_table(here / "out/synthetic.csv", SCHEMA)) == kept(here)["rows"]
 
 
@@ -216,12 +219,7 @@ def test_a_release_is_replaced_if_that_is_asked_and_its_receipt_is_kept(here: Pa
     second = synth("--seed", "1", "--overwrite")
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert {path.name for path in (here / "out").iterdir()} == {
-        "synthetic.csv",
-        "report.html",
-        "receipt.json",
-        "earlier",
-    }
+    assert {path.name for path in (here / "out").iterdir()} == FILES | {"earlier"}
     assert (here / "out/earlier/receipt-1.json").read_text(encoding="utf-8") == receipt
 
 

@@ -17,6 +17,7 @@ from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.jobs.synthesis.declared import CHECKED
+from expost.jobs.synthesis.foreword import guessing_plan
 from expost.jobs.synthesis.marks import was_checked
 from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
@@ -24,8 +25,8 @@ from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import Noise
+from expost.report.answers import Reading
 from expost.report.digits import price, small
-from expost.report.facts import Reading
 from expost.tabular.model.footprint import Footprint, in_words, require_room
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
@@ -44,19 +45,17 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.terminal.screen import VERDICTS, Screen, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, Screen, accuracy_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.text import number_typed
 
-COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
+COLUMNS = ("rung", "ε so far", "by guessing", "noisy accuracy", "verdict")
 
 
-def rung_cells(rung: Reading, width: float) -> tuple[str, str, str]:
-    """A rung that is done: its price, its noisy accuracy with ``width`` standard errors, and its verdict."""
-    answer = "—"
-    if rung.accuracy is not None and rung.error is not None:
-        answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
-    return price(rung.epsilon), answer, VERDICTS[rung.passed]
+def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+    """A rung that is done: its price, the rate of guessing, its noisy accuracy, and its verdict."""
+    guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
+    return price(rung.epsilon), guess, accuracy_cell(rung, width, asked) or "—", VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
@@ -87,6 +86,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console.print()
     explained = look_words(recipe.accuracy, recipe.assurance, share=recipe.held, records=recipe.records, rung="rung")
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+    console.print()
+    paragraph(console, guessing_plan(recipe.target, recipe.accuracy))
 
 
 MOST_RUNGS = 100
@@ -106,6 +107,7 @@ RUNNING: list[Option] = [
     click.option("--rows", type=int, default=None, help="Synthetic rows; by default about as many as the table has."),
     click.option("--estimator", default="sklearn.ensemble.HistGradientBoostingClassifier",
                  help="A scikit-learn classifier by its path, or `model`."),
+    click.option("--title", default=None, help="The title of the report; by default it names the target."),
     click.option("--format", "format_", type=click.Choice([each.value for each in Format]), default="csv",
                  help="What the synthetic table is written as."),
     *RELEASING,
@@ -137,10 +139,9 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
 def synth(source: str, schema_path: str, target: str | None, accuracy: float, out: Path, **settings: Any) -> None:
     """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
     declared = Schema.load(Path(schema_path))
-    title = Path(source).name if not source.startswith("duckdb:") else "query"
     claim = claimed(out, settings, *files_of(source), Path(schema_path), *public_file(settings))
     release_table(
-        lambda: source, declared, claim, settings, target=target, accuracy=accuracy, title=title,
+        lambda: source, declared, claim, settings, target=target, accuracy=accuracy,
         checked=was_checked(source, declared, Path(schema_path)),
     )  # fmt: skip
 
@@ -197,8 +198,8 @@ def release_table(
     *,
     target: str | None,
     accuracy: float,
-    title: str,
     checked: bool,
+    title: str | None = None,
 ) -> NoReturn:
     """A release of the table that ``load`` gives."""
     screen = Screen(COLUMNS, doing="reading the table", quiet=settings["as_json"])
@@ -215,10 +216,10 @@ def release_table(
             noise=noise,
             ledger=journal,
             max_epsilon=settings["max_epsilon"],
-            title=title,
+            title=settings["title"] or title,
             checked=checked,
             on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked]),
-            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width), keep=journal.show),
+            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width, screen.asked), keep=journal.show),
             on_progress=screen.tell,
         )
 

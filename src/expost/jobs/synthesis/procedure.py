@@ -1,15 +1,17 @@
 """The procedure of a synthetic table: marginals selected, then refined until it passes; and the same from a receipt."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
+from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
-from expost.noise import Floats, Noise
+from expost.noise import Noise
 from expost.numerics import up
 from expost.odometer import Odometer
 from expost.private import Private, Split
@@ -21,7 +23,7 @@ from expost.release import Past
 from expost.search import Line, Outcome, search
 from expost.tabular.apart import require_apart
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model.graphical import Measured, fit, record_count
+from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
 from expost.tabular.score import Candidate
 from expost.tabular.selection import SpanningTree, affordable, queries
@@ -34,15 +36,21 @@ Progress: TypeAlias = Callable[[str], None]
 @final
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """A finished job: the outcome of the search, and what was released on the way to it."""
+    """A finished job: the outcome of the search, and what was released on the way to it.
+
+    ``released`` is every column alone, then what was measured together, at the noise of the last rung.
+    """
 
     recipe: TableRecipe
     plan: Plan
     outcome: Outcome[Candidate]
-    measured: Mapping[Clique, Floats]
-    std: float
-    held: float
-    """About how many records were held out, estimated from released counts."""
+    released: tuple[Released, ...]
+    counted: Counted
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        """The columns that were measured together."""
+        return tuple(each.clique for each in self.released[len(self.recipe.schema.names) :])
 
 
 class Builder:
@@ -57,20 +65,23 @@ class Builder:
         self._junction = Junction.of(tuple(recipe.schema.domain.values()), self._cliques)
         singles = recipe.selection.alone().apart(ones.values)
         self._ones = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
-        self.newest: Estimate | None = None
-        self.records = 1.0
+        std = math.sqrt(up(ones.variance))
+        self._singles = [Released(clique, values, std) for clique, values in singles.items()]
+        self.released: tuple[Released, ...] = ()
+        self.counted: Counted | None = None
 
     def __call__(self, estimates: tuple[Estimate, ...]) -> Candidate:
         """The candidate of this rung."""
-        recipe, self.newest = self._recipe, estimates[-1]
-        values = self._marginals.apart(self.newest.values).values()
-        variance = up(1 / self.newest.precision)
-        pairs = [Measured(c, v, variance) for c, v in zip(self._cliques, values, strict=True)]
+        recipe, newest = self._recipe, estimates[-1]
+        measured = self._marginals.apart(newest.values)
+        variance = up(1 / newest.precision)
+        pairs = [Measured(c, v, variance) for c, v in zip(self._cliques, measured.values(), strict=True)]
+        self.released = (*self._singles, *(Released(clique, v, newest.std) for clique, v in measured.items()))
+        self.counted = Counted.of(self.released, recipe.schema, recipe.target, recipe.held)
         self._tell("fitting the model")
         model = fit(self._junction, [*self._ones, *pairs])
-        self.records = record_count([*self._ones, *pairs])
         self._tell("drawing a synthetic table")
-        rows = recipe.rows or max(1, round(self.records / float(1 - recipe.held)))
+        rows = recipe.rows or max(1, round(self.counted.records / float(1 - recipe.held)))
         codes = dict(zip(recipe.schema.names, model.round(rows, self._noise), strict=True))
         table = Table(recipe.schema, codes)
         self._tell("learning from it")
@@ -87,19 +98,24 @@ def synthesise(
     *,
     odometer: Odometer,
     noise: Noise,
-    on_step: Callable[[Line, float], None] | None = None,
+    on_step: Callable[[Line, Counted], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Synthesis:
     """Select marginals, then refine them until a table drawn from them is accurate enough.
 
-    ``on_step`` is told each rung and about how many records are held out.
+    ``on_step`` is told each rung and what the released counts say by then.
     """
     tell: Progress = on_progress or (lambda text: None)
     tell("selecting columns to measure together")
     ones, cliques = _select(parts.train, recipe, odometer, noise)
     marginals = recipe.selection.marginals(cliques)
     builder = Builder(recipe, marginals, ones, noise, tell)
-    odds = float(recipe.held / (1 - recipe.held))
+
+    def climbed(line: Line) -> None:
+        assert builder.counted is not None  # a candidate was built on this rung
+        if on_step is not None:
+            on_step(line, builder.counted)
+
     outcome = search(
         parts,
         Brownian(Gaussian(marginals.statistic)),
@@ -108,11 +124,10 @@ def synthesise(
         recipe.judge(),
         noise=noise,
         odometer=odometer,
-        on_step=None if on_step is None else lambda line: on_step(line, builder.records * odds),
+        on_step=climbed,
     )
-    assert builder.newest is not None  # the search has released something
-    measured = marginals.apart(builder.newest.values)
-    return Synthesis(recipe, chosen, outcome, measured, builder.newest.std, builder.records * odds)
+    assert builder.counted is not None  # the search has released something
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted)
 
 
 def _select(

@@ -14,6 +14,7 @@ from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
 from expost.filters import PledgedFilter
+from expost.jobs.synthesis.counted import Counted
 from expost.jobs.synthesis.procedure import synthesise
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.ledger import MemoryLedger
@@ -161,11 +162,11 @@ def test_the_measured_counts_lie_near_the_truth() -> None:
     finished = done(replace(RECIPE, accuracy=Fraction(99, 100)))
 
     table = customers(RECIPE.schema)
-    for clique, values in finished.measured.items():
+    for each in finished.released[len(RECIPE.schema.names) :]:
         share = float(1 - RECIPE.validation)
-        truth = counted(table, clique) * share
-        spread = np.sqrt(finished.std**2 + truth)
-        assert (np.abs(values - truth) < 7 * spread).all()
+        truth = counted(table, each.clique) * share
+        spread = np.sqrt(each.std**2 + truth)
+        assert (np.abs(each.values - truth) < 7 * spread).all()
 
 
 def counted(table: Table, clique: tuple[str, ...]) -> Floats:
@@ -178,7 +179,7 @@ def counted(table: Table, clique: tuple[str, ...]) -> Floats:
 
 def test_the_number_held_out_is_estimated_from_released_counts() -> None:
     """3000 records, a fifth of them by coins: 600 with a standard error of 22, and noise of about 40."""
-    assert abs(done().held - 600) < 300
+    assert abs(done().counted.held - 600) < 300
 
 
 def test_the_candidate_has_the_rows_that_were_asked() -> None:
@@ -226,12 +227,12 @@ def test_a_cap_below_the_first_rung_leaves_nothing_to_return() -> None:
 
 
 def test_every_rung_is_told_with_the_number_held_out() -> None:
-    seen: list[float] = []
+    seen: list[Counted] = []
 
-    finished = done(on_step=lambda line, held: seen.append(held))
+    finished = done(on_step=lambda line, counted: seen.append(counted))
 
     assert len(seen) == len(finished.outcome.history)
-    assert seen[-1] == finished.held
+    assert seen[-1] == finished.counted
 
 
 def test_more_noise_makes_a_worse_fit_to_the_same_records() -> None:

@@ -3,8 +3,10 @@
 import json
 import math
 from collections.abc import Callable
-from datetime import date
+from csv import DictReader
+from datetime import UTC, date, datetime
 from fractions import Fraction
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -28,10 +30,10 @@ from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
-from expost.report.charts import noise_of_an_answer, reading
+from expost.report.answers import Reading
 from expost.report.digits import points, price
-from expost.report.facts import Reading
 from expost.report.page import render
+from expost.report.reading import noise_of_an_answer, reading
 from expost.report.words import conclusion
 from expost.search import Ended
 from expost.tabular.schema.binned import Dates, Numeric
@@ -375,6 +377,7 @@ def test_what_was_spent_is_known_after_an_interrupt() -> None:
     assert 0 < spent_so_far(ledger) <= made(customers(SCHEMA), accuracy=0.99).history[0].epsilon
 
 
+FILES = {"synthetic.csv", "counts.csv", "schema.toml", "report.html", "receipt.json"}
 COUNT = 400
 COIN = [place % 2 == 0 for place in range(COUNT)]
 MANY = tuple(f"v{place}" for place in range(200))
@@ -419,7 +422,7 @@ def test_an_odd_table_becomes_a_synthetic_one_with_a_report_and_a_receipt(
     done = made(pl.DataFrame({**columns, "y": COIN}), schema=form, target="y")
     done.save(tmp_path / "out")
 
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
     assert check(json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))).matches
 
 
@@ -469,12 +472,65 @@ def test_any_number_of_rungs_and_any_noise_can_be_drawn_in_a_report() -> None:
 
 
 @pytest.mark.parametrize("chosen", Format)
-def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
+def test_a_run_is_saved_with_its_counts_and_its_schema(chosen: Format, tmp_path: Path) -> None:
     made(customers(SCHEMA)).save(tmp_path / "a/b", format=chosen.value)
 
     found = {path.name for path in (tmp_path / "a/b").iterdir()}
-    assert found == {f"synthetic.{chosen.value}", "report.html", "receipt.json"}
+    assert found == {f"synthetic.{chosen.value}", "counts.csv", "schema.toml", "report.html", "receipt.json"}
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+def test_the_counts_are_those_that_were_released_with_their_noise(tmp_path: Path) -> None:
+    """12 pairs of values and 11 of one column; each within 7 standard errors of the truth, but for 1e-10."""
+    done = made(customers(SCHEMA), accuracy=0.99)
+    done.save(tmp_path / "out")
+    rows = list(DictReader((tmp_path / "out/counts.csv").read_text(encoding="utf-8").splitlines()))
+
+    renewed = [row for row in rows if (row["column 1"], row["column 2"]) == ("renewed", "")]
+    pairs = {(row["column 1"], row["column 2"]) for row in rows if row["column 2"]}
+    assert [row["value 1"] for row in renewed] == ["false", "true"]
+    assert pairs == set(table(done.facts).measured)
+    told = {row["column 1"]: 0.0 for row in rows if not row["column 2"]}
+    for row in rows:
+        if not row["column 2"]:
+            told[row["column 1"]] += float(row["count"])
+    assert set(told) == set(SCHEMA.names)
+    assert all(abs(total - 2400) < 7 * (20 + 2 * float(renewed[0]["std"])) for total in told.values())
+    assert float(rows[-1]["std"]) < float(rows[0]["std"]), "pairs are refined, columns alone are not"
+
+
+def test_the_schema_in_the_folder_is_the_one_that_the_receipt_names(tmp_path: Path) -> None:
+    done = made(customers(SCHEMA))
+    done.save(tmp_path / "out")
+    written = (tmp_path / "out/schema.toml").read_bytes()
+
+    digest = sha256(written).hexdigest()
+
+    assert Schema.load(written.decode()) == SCHEMA
+    assert json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))["schema"]["sha256"] == digest
+    assert digest in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_report_is_known_by_its_title_its_date_and_what_was_pledged(tmp_path: Path) -> None:
+    done = made(customers(SCHEMA), noise=SystemNoise(), title="Renewals of 2025")
+    done.save(tmp_path / "out")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+    assert "<h1>Renewals of 2025</h1>" in page
+    assert done.facts.date in page
+    assert date.fromisoformat(done.facts.date) <= datetime.now(UTC).date()
+    assert str(receipt(done.facts)["pledged"]) in page
+
+
+def test_without_a_title_the_report_names_the_target_and_not_the_file(tmp_path: Path) -> None:
+    assert made(csv(tmp_path)).facts.title == "Synthetic table for renewed"
+
+
+def test_a_rehearsal_has_no_date_so_that_it_repeats_itself() -> None:
+    first, second = (made(customers(SCHEMA)) for _ in range(2))
+
+    assert first.facts.date == ""
+    assert render(first.facts) == render(second.facts)
 
 
 def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
