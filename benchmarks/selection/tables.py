@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from expost.datasets import adult
 from expost.private import Neighbours
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
@@ -51,7 +52,7 @@ TABLES: Final[Mapping[str, Callable[[], Table]]] = {"adult": adult.load, "wide":
 
 
 def _table(codes: Mapping[str, NDArray[np.integer]]) -> Table:
-    columns = tuple(Integer(name, tuple(range(int(each.max()) + 1))) for name, each in codes.items())
+    columns = tuple(Integer(name, tuple(range(int(each.max()) + 1)), Missing.FALLBACK) for name, each in codes.items())
     return Table(
         Schema(columns, True, Neighbours.ADD_REMOVE), {name: each.astype(np.uint8) for name, each in codes.items()}
     )

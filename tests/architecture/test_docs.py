@@ -81,7 +81,7 @@ def test_a_command_is_told_from_a_mention(page: str, found: set[str]) -> None:
 
 def test_the_readme_shows_the_prices_that_the_demo_prints(tmp_path: Path) -> None:
     """Prices are known beforehand; the accuracies beside them depend on the machine's floating point."""
-    price = re.compile(r"^rung: (\d+)  ε so far: (\S+)", re.MULTILINE)
+    price = re.compile(r"^rung: (\d+) of 7  ε so far: (\S+)", re.MULTILINE)
     page = (ROOT / "README.md").read_text(encoding="utf-8")
 
     printed = CliRunner().invoke(main, ["demo", "--seed", "7", "--out", str(tmp_path / "demo")]).output

@@ -18,6 +18,7 @@ from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
@@ -148,7 +149,7 @@ COLUMNS = {"a": PLACES % 2, "b": PLACES % 2, "c": PLACES // 2 % 2, "d": PLACES /
 @pytest.mark.parametrize(("neighbours", "moved"), [(ADD, 1), (REPLACE, 2)])
 def test_each_edge_of_a_tree_is_accepted_at_the_rate_that_is_billed(neighbours: Neighbours, moved: int) -> None:
     """Three edges, each an exponential mechanism on scores that a record moves by 1, or by 2 when it is replaced."""
-    schema = Schema(tuple(Integer(name, (0, 1)) for name in COLUMNS), True, neighbours)
+    schema = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in COLUMNS), True, neighbours)
     alone = dict.fromkeys(COLUMNS, np.array([4.0, 4.0]))
     tree = SpanningTree(alone, (("a", "b"), ("b", "c"), ("c", "d")), neighbours)
     noise, odometer = scripted(1, True, 1, True, 0, True), rehearsal()

@@ -58,7 +58,7 @@ def _first_of_head() -> str:
 SYNTH = Job(
     "synth",
     ("synth", "customers.csv", "--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.3",
-     "--estimator", "model", "--ladder", "0.02:2:3", "--confidence", "none"),
+     "--estimator", "model", "--ladder", "renyi:0.02:2:3", "--confidence", "none"),
     "synthetic.csv",
     "memory runs out in the fit",
     {"reading": "reading a table", "writing": "writing a table", "rung 1": "opening 3", "checking": "opening 4"},

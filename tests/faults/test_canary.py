@@ -19,10 +19,12 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
 from expost.noise import Floats, Integers, SeededNoise
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
 from expost.tabular.table import Table
+from tests.unit.commands import beside
 from tests.unit.jobs.synthesis.customers import LADDER, SCHEMA, records
 from tests.unit.tabular.source.telling import shown
 
@@ -84,8 +86,9 @@ def run(*words: str) -> tuple[int, bytes]:
 
 def synth(source: str, *words: str, accuracy: str = "0.8", form: str = "schema.toml") -> tuple[int, bytes]:
     """A release into the folder ``out``."""
-    fixed = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", "--ladder", "0.02:2:3")
-    return run("synth", source, *fixed, "--seed", "1", "--estimator", "model", *words)
+    fixed = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out")
+    usual = ("--seed", "1", "--estimator", "model", "--ladder", "renyi:0.02:2:3")
+    return run("synth", source, *beside((*fixed, *usual), words))
 
 
 def written(folder: Path) -> bytes:
@@ -119,6 +122,7 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "malformed": (2, lambda: synth("broken.csv")),
     "malformed parquet": (2, lambda: synth("broken.parquet")),
     "malformed, drafted": (2, lambda: run("schema", "broken.csv")),
+    "malformed, checked": (2, lambda: run("check", "broken.csv", "--schema", "schema.toml")),
     "planned": (0, lambda: run("plan", "synth", "--schema", "schema.toml", "--target", "renewed")),
 }
 
@@ -194,7 +198,7 @@ def stopping(text: str) -> None:
     raise KeyboardInterrupt
 
 
-WIDER = Schema((*SCHEMA.columns, Boolean("married")), True, SCHEMA.neighbours)
+WIDER = Schema((*SCHEMA.columns, Boolean("married", Missing.FALLBACK)), True, SCHEMA.neighbours)
 FAILURES: dict[str, dict[str, Any]] = {
     "an absurd accuracy": {"accuracy": 2},
     "a target that is no column": {"target": "income"},

@@ -15,7 +15,7 @@ from tests.faults.processes import Ended, Nursery, begun, closed_pipe, full_devi
 from tests.unit.report.examples import facts
 
 JOURNAL = '{"format": "expost journal 1", "expost": "0"}\n'
-RELEASE = ("--estimator", "model", "--ladder", "1:1:1", "--confidence", "none", "--rows", "9")
+RELEASE = ("--estimator", "model", "--ladder", "renyi:1:1:1", "--confidence", "none", "--rows", "9")
 
 
 @final
@@ -38,6 +38,7 @@ COMMANDS = (
     Command(("plan", "synth", "--schema", "missing.toml"), 2, 2),
     Command(("plan", *FINETUNE.words[:1], *FINETUNE.words[2:]), 0, 1),
     Command(("schema", "customers.csv"), 0, 1),
+    Command(("check", "customers.csv", "--schema", "schema.toml"), 0, 1),
     Command(("explain", "--epsilon", "1", "--delta", "1e-5"), 0, 1),
     Command(("audit", "out.journal"), 0, 1),
     Command(("audit", "receipt.json"), 0, 0),

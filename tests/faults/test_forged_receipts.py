@@ -152,6 +152,21 @@ def test_a_receipt_without_kinds_is_stated_by_orders_and_higher(name: str) -> No
     assert now["statement"]["epsilon"] < 0.95 * audit.epsilon
 
 
+@pytest.mark.parametrize("said", ["yes", 1, None])
+def test_a_receipt_says_plainly_whether_the_table_was_checked(said: object) -> None:
+    found = receipt_of("balanced check")
+    found["schema"]["checked"] = said
+
+    assert check(found).differences
+
+
+def test_a_receipt_that_does_not_say_whether_the_table_was_checked_is_not_ours() -> None:
+    found = receipt_of("balanced check")
+    del found["schema"]["checked"]
+
+    assert check(found).differences
+
+
 def test_a_step_that_nobody_knows_is_named() -> None:
     audit = check(restate(changed("balanced check", renamed)))
 

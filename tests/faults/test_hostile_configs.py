@@ -67,13 +67,14 @@ def test_a_schema_or_options_are_not_read_from_what_never_ends(tmp_path: Path) -
         refused("plan", "synth", "--config", str(path))
 
 
+@pytest.mark.parametrize("kind", ["", "renyi:"])
 @pytest.mark.parametrize("ladder", ["1e99999999:1:7", "1e-99999999:1:7", "1:1e1_0000:7", "0.01:1:1000000", "nan:1:7"])
-def test_a_ladder_beyond_all_bounds_is_refused(ladder: str, tmp_path: Path) -> None:
+def test_a_ladder_beyond_all_bounds_is_refused(kind: str, ladder: str, tmp_path: Path) -> None:
     good, chosen = tmp_path / "schema.toml", tmp_path / "options.toml"
     good.write_text(schema().dumps(), encoding="utf-8")
-    chosen.write_text(f'ladder = "{ladder}"\n', encoding="utf-8")
+    chosen.write_text(f'ladder = "{kind}{ladder}"\n', encoding="utf-8")
 
-    refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--ladder", ladder)
+    refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--ladder", f"{kind}{ladder}")
     refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--config", str(chosen))
 
 

@@ -81,7 +81,7 @@ def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
         older_release(here / "out")
     fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--out", "out", "--ladder")
     process = subprocess.Popen(
-        [*COMMAND, "synth", source, *fixed, "0.02:2:3", "--estimator", "slow.Slow", *words],
+        [*COMMAND, "synth", source, *fixed, "renyi:0.02:2:3", "--estimator", "slow.Slow", *words],
         cwd=here,
         env={
             **os.environ,
@@ -214,7 +214,7 @@ def test_an_interrupt_in_mid_training_says_what_was_spent_and_leaves_its_journal
     assert ended.errors.strip() == f"expost: interrupted; nothing was written, and ε = {spent} is spent{JOURNAL}"
     pledged, told = ended.output.splitlines(keepends=True)
     assert PLEDGED.fullmatch(pledged)
-    assert told.startswith("release: 1  steps: 10  ε so far: 0.100")
+    assert told.startswith("release: 1 of 2  steps: 10  ε so far: 0.100")
 
 
 def test_a_training_process_that_is_killed_leaves_its_journal(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 
 from expost.folders.claim import Claim
-from tests.unit.commands import run
+from tests.unit.commands import beside, run
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv
 
 DRAWS = "a\x1b[2J\x9b1m\x07\r\nε = 0 is spent.\x7f\u202e"
@@ -25,8 +25,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def synth(*words: str, source: str = "customers.csv") -> Result:
     """A release of the customers."""
-    fixed = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--seed", "1")
-    return run("synth", source, *fixed, "--estimator", "model", "--ladder", "0.02:2:3", *words)
+    usual = ("--schema", "schema.toml", "--target", "renewed", "--accuracy", "0.8", "--seed", "1")
+    return run("synth", source, *beside((*usual, "--estimator", "model", "--ladder", "renyi:0.02:2:3"), words))
 
 
 def plain(result: Result) -> str:
@@ -76,15 +76,19 @@ def test_a_journal_that_is_left_beside_it_is_named_in_the_same_letters(here: Pat
     assert (here / f"{DRAWS}.journal").exists()
 
 
-def test_a_table_of_such_a_name_is_told_in_json_by_escapes(here: Path) -> None:
-    (here / "customers.csv").rename(here / f"{DRAWS}.csv")
-
-    result = synth("--out", "out", "--json", source=f"{DRAWS}.csv")
+def test_a_title_of_such_letters_is_told_in_json_by_escapes(here: Path) -> None:
+    result = synth("--out", "out", "--json", "--title", DRAWS)
 
     assert result.exit_code == 0
-    assert r"\u001b[2J\u009b1m\u0007\r\nε = 0 is spent.\u007f\u202e.csv" in plain(result)
+    assert r"\u001b[2J\u009b1m\u0007\r\nε = 0 is spent.\u007f\u202e" in plain(result)
     assert "".join((here / "out/receipt.json").read_text(encoding="utf-8").split("\n")).isprintable()
     assert run("audit", "out/receipt.json").exit_code == 0
+
+
+def test_the_name_of_a_table_is_not_on_its_receipt(here: Path) -> None:
+    (here / "customers.csv").rename(here / "ward-3.csv")
+
+    assert "ward-3" not in synth("--out", "out", "--json", source="ward-3.csv").output
 
 
 @pytest.mark.parametrize("text", ["3", r'"a\u001b[2J\u009b1m" = 3', r'out = "a\u0000b"'])

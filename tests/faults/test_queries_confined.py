@@ -14,13 +14,14 @@ import polars as pl
 import pytest
 
 from expost.errors import InvalidValue, Unreadable
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
 from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
 
-SCHEMA = Schema((Integer("a", (1, 2, 3)),), True, ADD)
+SCHEMA = Schema((Integer("a", (1, 2, 3), Missing.FALLBACK),), True, ADD)
 SPILLS = """
 import sys, time
 from expost.tabular.source.files import connection

@@ -19,7 +19,8 @@ import pytest
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, Numeric
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -28,7 +29,14 @@ from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown
 
-SCHEMA = Schema((Categorical("height", ("tall", "short"), "other"), Integer("age", (0, 1, 2))), True, ADD)
+SCHEMA = Schema(
+    (
+        Categorical("height", ("tall", "short"), "other", missing=Missing.FALLBACK),
+        Integer("age", (0, 1, 2), Missing.FALLBACK),
+    ),
+    True,
+    ADD,
+)
 PEOPLE = [f"tall,{place % 3}" for place in range(3000)]
 STRAY = "5'7\",1"
 """A quote inside a field without quotes, as an inch."""
@@ -176,7 +184,7 @@ def test_no_flip_of_a_bit_in_a_compressed_file_is_read_as_other_data(tmp_path: P
 
 
 def test_one_text_among_numbers_changes_how_pandas_reads_the_others_and_not_how_we_do(tmp_path: Path) -> None:
-    schema = Schema((Categorical("code", ("007", "7"), "other", None, Missing.CATEGORY),), True, ADD)
+    schema = Schema((Categorical("code", ("007", "7"), "other", None, missing=Missing.CATEGORY),), True, ADD)
     codes = []
     for extra in ("7", "x"):
         path = tmp_path / "codes.csv"
@@ -283,7 +291,9 @@ def test_a_panic_of_a_library_is_a_refusal_that_shows_nothing() -> None:
 
 
 def test_a_day_and_a_time_keep_their_spelling() -> None:
-    spelled = Schema((Categorical("when", ("1995-01-01", "1995-01-01T00:00:00"), "other"),), True, ADD)
+    spelled = Schema(
+        (Categorical("when", ("1995-01-01", "1995-01-01T00:00:00"), "other", missing=Missing.FALLBACK),), True, ADD
+    )
 
     for native, code in ((days(9131), 0), (moments("ms", 9131), 1)):
         for source in (native, pl.from_arrow(native)):

@@ -146,7 +146,11 @@ def test_what_mixes_records_is_refused_before_the_table_is_opened(how: str) -> N
     assert one_sentence(refusal.value)
 
 
-WIDE = Schema((Integer("age", tuple(range(40)), Missing.CATEGORY), Boolean("renewed")), reviewed=True, neighbours=ADD)
+WIDE = Schema(
+    (Integer("age", tuple(range(40)), Missing.CATEGORY), Boolean("renewed", Missing.FALLBACK)),
+    reviewed=True,
+    neighbours=ADD,
+)
 
 
 def filled(candidate: Candidate, records: Table) -> Floats:

@@ -54,6 +54,8 @@ def test_the_wheel_runs_the_demo_away_from_the_checkout(empty: Path, tmp_path: P
 
     assert {path.name for path in (tmp_path / "expost-demo").iterdir()} >= {
         "synthetic.csv",
+        "counts.csv",
+        "schema.toml",
         "report.html",
         "receipt.json",
     }

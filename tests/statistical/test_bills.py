@@ -46,6 +46,7 @@ from expost.private import Private
 from expost.protocols import Check, Inquiry
 from expost.release import Past
 from expost.statistic import Statistic
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree
@@ -210,7 +211,7 @@ def pairs() -> Table:
     for pair in range(PAIRS):
         columns[f"a{pair}"] = (place < HALF).astype(np.uint8)
         columns[f"b{pair}"] = (place % HALF < HALF // 2 + pair).astype(np.uint8) ^ (place >= HALF)
-    return Table(Schema(tuple(Integer(name, (0, 1)) for name in columns), True, ADD), columns)
+    return Table(Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in columns), True, ADD), columns)
 
 
 def test_the_edges_of_a_tree_have_the_law_of_their_bill() -> None:

@@ -23,6 +23,7 @@ from expost.release import Past
 from expost.statistic import Statistic
 from expost.tabular.growth import SCORED, Growing, Grown, misfits
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
@@ -34,7 +35,7 @@ Part = tuple[Integers, Fraction]
 
 NAMES = "abcd"
 DOMAIN = dict.fromkeys(NAMES, 2)
-SCHEMA = Schema(tuple(Integer(name, (0, 1)) for name in NAMES), True, ADD)
+SCHEMA = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in NAMES), True, ADD)
 RECORDS: list[Record] = [record for record in product(range(2), repeat=4) if record[0] == record[1]][1:-2]
 FIRST = (("a", "b"), ("a", "c"), ("a", "d"))
 OTHERS = (("b", "c"), ("b", "d"), ("c", "d"))

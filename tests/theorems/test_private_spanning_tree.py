@@ -17,6 +17,7 @@ from expost.accounting.curve import cover
 from expost.noise import SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import Edge, SpanningTree
@@ -31,7 +32,7 @@ Law = dict[tuple[Tree, float], float]
 
 EDGES = (("a", "b"), ("a", "c"), ("b", "c"))
 RECORDS: list[Record] = list(product(range(2), repeat=3))
-SCHEMA = Schema(tuple(Integer(name, (0, 1)) for name in "abc"), True, ADD)
+SCHEMA = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in "abc"), True, ADD)
 ALONE = {"a": np.array([1.0, 1.0]), "b": np.array([1.0, 1.0]), "c": np.array([0.0, 2.0])}
 BUDGET = budget(20)
 MOST = 2

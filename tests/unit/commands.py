@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,13 +12,19 @@ from expost.cli import main
 
 Receipt: TypeAlias = dict[str, Any]
 
-PLEDGED = re.compile(r"(pledged: sha256 [0-9a-f]{64}\n)?")
+PLEDGED = re.compile(r"(pledged: sha256 [0-9a-f]{64}\n(The table was (not )?checked against .+\.\n)?)?")
 """All that may be said before data is read: what was fixed by then, if nothing was refused earlier."""
 
 
 def run(*words: str) -> Result:
     """The command with these words."""
     return CliRunner().invoke(main, words)
+
+
+def beside(usual: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """The words, and the usual options with their values as far as the words do not give them."""
+    pairs = zip(usual[::2], usual[1::2], strict=True)
+    return (*(word for pair in pairs if pair[0] not in words for word in pair), *words)
 
 
 def refused(result: Result, here: Path) -> str:

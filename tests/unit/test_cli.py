@@ -16,20 +16,24 @@ from expost.cli import main
 from expost.jobs import audit as check
 from expost.jobs.job import Result as JobResult
 from expost.jobs.synthesis import command as tables
+from expost.jobs.synthesis import owner
+from expost.jobs.synthesis.recipe import LADDER
+from expost.ladder import Ladder
 from expost.noise import Integers
 from expost.report.digits import price
 from expost.tabular.apart import TAUGHT
 from expost.tabular.model import footprint
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.terminal import ending
 from expost.terminal.ending import ENDINGS
-from tests.unit.commands import PLEDGED, kept, refused, run, said
+from tests.unit.commands import PLEDGED, beside, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, public_records, records
 
-SHORT = ("--estimator", "model", "--ladder", "0.02:2:3")
+SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3")
 
 
 @pytest.fixture
@@ -44,14 +48,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def synth(*words: str, source: str = "customers.csv", accuracy: str = "0.8", form: str = "schema.toml") -> Result:
     """A release of the customers into the folder ``out``."""
-    return run(
-        "synth", source, "--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", *SHORT, *words
-    )
+    usual = ("--schema", form, "--target", "renewed", "--accuracy", accuracy, "--out", "out", *SHORT)
+    return run("synth", source, *beside(usual, words))
 
 
 def plan(*words: str) -> Result:
     """What the customers' release would cost."""
-    return run("plan", "synth", "--schema", "schema.toml", "--target", "renewed", *words)
+    return run("plan", "synth", *beside(("--schema", "schema.toml", "--target", "renewed"), words))
 
 
 def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:
@@ -62,10 +65,13 @@ def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path)
     assert "This cost ε = " in said(result)
 
 
-def test_a_release_is_a_table_a_report_and_a_receipt(here: Path) -> None:
+FILES = {"synthetic.csv", "counts.csv", "schema.toml", "report.html", "receipt.json"}
+
+
+def test_a_release_is_a_table_with_its_counts_and_schema_a_report_and_a_receipt(here: Path) -> None:
     synth("--seed", "1")
 
-    assert {path.name for path in (here / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
+    assert {path.name for path in (here / "out").iterdir()} == FILES
     assert len(read_table(here / "out/synthetic.csv", SCHEMA)) == kept(here)["rows"]
 
 
@@ -109,7 +115,11 @@ def test_an_absurd_accuracy_is_refused_before_the_data_is_opened(accuracy: str, 
         ("--ladder", "nan:1:3"),
         ("--ladder", "1/0:1:3"),
         ("--ladder", "0.01:1e400:3"),
-        ("--ladder", "eps:0.001:1:3"),
+        ("--ladder", "0.001:1:3"),
+        ("--ladder", "eps:0.2:1:3"),
+        ("--ladder", "renyi:eps:0.2:1:3"),
+        ("--ladder", "Renyi:0.01:1:3"),
+        ("--ladder", "renyi:1:0.01:3"),
         ("--alpha", "1"),
         ("--alpha", "nan"),
         ("--delta", "0"),
@@ -209,12 +219,7 @@ def test_a_release_is_replaced_if_that_is_asked_and_its_receipt_is_kept(here: Pa
     second = synth("--seed", "1", "--overwrite")
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert {path.name for path in (here / "out").iterdir()} == {
-        "synthetic.csv",
-        "report.html",
-        "receipt.json",
-        "earlier",
-    }
+    assert {path.name for path in (here / "out").iterdir()} == FILES | {"earlier"}
     assert (here / "out/earlier/receipt-1.json").read_text(encoding="utf-8") == receipt
 
 
@@ -449,13 +454,19 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
 
 
 @pytest.mark.parametrize(
-    "words", [("schema", "customers.csv"), ("plan", "synth", "--schema", "schema.toml")], ids=" ".join
+    "words",
+    [
+        ("schema", "customers.csv"),
+        ("check", "customers.csv", "--schema", "schema.toml"),
+        ("plan", "synth", "--schema", "schema.toml"),
+    ],
+    ids=" ".join,
 )
 def test_an_interrupt_elsewhere_claims_nothing(
     words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("draft", "table_recipe"):
-        monkeypatch.setattr(tables, name, interrupt)
+    for module, name in ((owner, "draft"), (owner, "check_table"), (tables, "table_recipe")):
+        monkeypatch.setattr(module, name, interrupt)
 
     result = run(*words)
 
@@ -483,7 +494,7 @@ def stated(*words: str) -> list[float]:
 
 
 def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(here: Path) -> None:
-    prices = stated("--ladder", "eps:0.2:1.5:4")
+    prices = stated("--ladder", "0.2:1.5:4")
 
     assert len(prices) == 4
     assert 0.1999 <= prices[0] <= 0.2
@@ -492,20 +503,33 @@ def test_a_ladder_of_stated_epsilons_ends_where_it_was_asked_to_and_not_above(he
 
 @pytest.mark.parametrize("words", [("--check", "gaussian"), ("--check", "svt"), ("--check", "public:public.csv")])
 def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str, ...], here: Path) -> None:
-    prices = stated("--ladder", "eps:0.3:1.5:3", *words)
+    prices = stated("--ladder", "0.3:1.5:3", *words)
 
     assert prices[0] <= 0.3
     assert prices[-1] <= 1.5
 
 
+def test_the_word_that_a_ladder_of_stated_epsilons_no_longer_has_is_named(here: Path) -> None:
+    assert "leave out eps: instead" in refused(synth("--ladder", "eps:0.2:1.5:4"), here)
+
+
+def test_the_usual_ladder_is_that_of_python(here: Path) -> None:
+    (given,) = (each for each in tables.synth.params if each.name == "ladder")
+
+    typed = tables.ladder_typed(str(given.default), LADDER.alpha)
+
+    assert isinstance(typed, Ladder)
+    assert [*map(float, typed.levels)] == [*map(float, LADDER.levels)]
+
+
 def test_a_check_dearer_than_a_ladder_of_stated_epsilons_is_refused(here: Path) -> None:
-    words = ("--ladder", "eps:0.2:1.5:4", "--check", "gaussian", "--check-epsilon", "1")
+    words = ("--ladder", "0.2:1.5:4", "--check", "gaussian", "--check-epsilon", "1")
 
     refused(synth(*words), here)
 
 
 def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
-    result = plan("--ladder", "0.02:2:3")
+    result = plan("--ladder", "renyi:0.02:2:3")
 
     assert result.exit_code == 0, result.output
     assert [line.split()[0] for line in result.output.splitlines() if line[:8].strip().isdigit()] == ["1", "2", "3"]
@@ -513,7 +537,7 @@ def test_a_plan_shows_the_price_of_each_rung(here: Path) -> None:
 
 def noises(*words: str, column: int = 4) -> list[str]:
     """A column of the plan: the noise of the check unless another is named."""
-    lines = plan("--ladder", "0.02:2:3", *words).output.splitlines()
+    lines = plan("--ladder", "renyi:0.02:2:3", *words).output.splitlines()
     return [re.split(r" {2,}", line.strip())[column] for line in lines if line[:8].strip().isdigit()]
 
 
@@ -561,8 +585,44 @@ def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
     assert noises("--check", "public:public.csv") == ["none"] * 3
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("synth", "nowhere.csv", "--target", "a", "--target", "b"),
+        ("synth", "--accuracy", "0.8", "nowhere.csv", "--accuracy=0.8"),
+        ("plan", "synth", "--schema", "a.toml", "--schema", "a.toml"),
+        ("demo", "--overwrite", "--overwrite"),
+        ("finetune", "nowhere.npz", "--config", "a.toml", "--config", "b.toml"),
+        ("plan", "finetune", "--delta", "1e-5", "--delta", "1e-6"),
+        ("audit", "receipt.json", "--pledge", "a", "--pledge", "b"),
+        ("explain", "--epsilon", "1", "--epsilon", "2", "--delta", "1e-5"),
+    ],
+    ids=" ".join,
+)
+def test_an_option_that_is_given_twice_is_refused_by_every_command(words: tuple[str, ...]) -> None:
+    result = run(*words)
+
+    assert result.exit_code == 2
+    assert re.search(r"Error: --[a-z]+ is given 2 times; give it once\.\n$", result.stderr)
+
+
+def test_an_option_that_may_be_repeated_is(here: Path) -> None:
+    result = run("schema", "customers.csv", "--missing", "?", "--missing", "n/a")
+
+    assert Schema.load(result.stdout).missing_marks == ("?", "n/a")
+
+
+def test_the_command_line_wins_over_the_file_of_options(here: Path) -> None:
+    (here / "job.toml").write_text('target = "region"\naccuracy = 0.99\nladder = "eps:1:2:3"\n', encoding="utf-8")
+
+    result = synth("--config", "job.toml", "--seed", "1")
+
+    assert result.exit_code == 0, result.output
+    assert kept(here)["asked"]["threshold"] == "4/5"
+
+
 def test_one_file_of_options_serves_the_plan_and_the_run(here: Path) -> None:
-    (here / "job.toml").write_text('ladder = "0.02:2:3"\nmax-epsilon = 9\nrecords = 900\n', encoding="utf-8")
+    (here / "job.toml").write_text('ladder = "renyi:0.02:2:3"\nmax-epsilon = 9\nrecords = 900\n', encoding="utf-8")
 
     planned = plan("--config", "job.toml")
     result = synth("--config", "job.toml", "--seed", "1")
@@ -582,8 +642,8 @@ def test_a_plan_touches_no_data(here: Path) -> None:
 
 def detailed(*sizes: int) -> str:
     """A schema of whole numbers with so many values each, beside the target."""
-    columns = (Integer(f"c{place}", tuple(range(size))) for place, size in enumerate(sizes))
-    return Schema((*columns, Boolean("renewed")), True, SCHEMA.neighbours).dumps()
+    columns = (Integer(f"c{place}", tuple(range(size)), Missing.FALLBACK) for place, size in enumerate(sizes))
+    return Schema((*columns, Boolean("renewed", Missing.FALLBACK)), True, SCHEMA.neighbours).dumps()
 
 
 def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:
@@ -616,7 +676,7 @@ def test_a_plan_and_a_report_say_that_columns_are_measured_with_the_target_only(
     lines = ["c0,c1,renewed", *(f"{place % size},{place % 7},{place % 2}" for place in range(200))]
     (here / "customers.csv").write_text("\n".join(lines), encoding="utf-8")
 
-    planned, made = plan("--ladder", "0.02:2:3"), synth("--seed", "1", accuracy="0.6")
+    planned, made = plan("--ladder", "renyi:0.02:2:3"), synth("--seed", "1", accuracy="0.6")
 
     assert made.exit_code in {0, 3}, made.output
     page = (here / "out/report.html").read_text(encoding="utf-8")
@@ -632,7 +692,7 @@ def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:
 
 
 def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
-    planned = plan("--ladder", "0.02:2:3").output
+    planned = plan("--ladder", "renyi:0.02:2:3").output
 
     synth("--seed", "1")
 
@@ -676,7 +736,7 @@ def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(he
     before = synth("--seed", "1", source="nowhere.csv").stdout
     shown = PLEDGED.match(synth("--seed", "1").stdout)
 
-    assert before == f"pledged: sha256 {kept(here)['pledged']}\n"
+    assert before.splitlines()[0] == f"pledged: sha256 {kept(here)['pledged']}"
     assert shown is not None
     assert shown[0] == before
 
@@ -684,7 +744,7 @@ def test_the_pledge_is_shown_before_the_table_is_read_and_kept_in_the_receipt(he
 def test_as_json_the_pledge_is_shown_beside_the_receipt(here: Path) -> None:
     result = synth("--seed", "1", "--json")
 
-    assert result.stderr == f"pledged: sha256 {json.loads(result.stdout)['pledged']}\n"
+    assert result.stderr.splitlines()[0] == f"pledged: sha256 {json.loads(result.stdout)['pledged']}"
 
 
 def test_a_receipt_is_compared_with_the_pledge_that_was_shown(here: Path) -> None:
@@ -822,7 +882,7 @@ def test_a_file_that_is_not_there_is_refused(here: Path) -> None:
     assert synth("--config", "none.toml").exit_code == 2
 
 
-COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "explain", "audit")
+COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "check", "explain", "audit")
 
 
 @pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from expost.noise import Floats
 from expost.private import Neighbours
 from expost.storage import is_array, placed, shares_storage
-from expost.tabular.schema.binned import Closed, IntegerBins
+from expost.tabular.schema.binned import IntegerBins
+from expost.tabular.schema.bins import Closed
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from expost.training.head.labelled import Labelled
@@ -24,7 +26,7 @@ ROWS = np.arange(24.0).reshape(8, 3)
 TENSOR = torch.arange(24.0).reshape(8, 3)
 FRAME = pd.DataFrame({"age": np.arange(8), "city": np.array(["a", "b"] * 4, dtype=object)})
 LABELLED = Labelled(ROWS.astype(np.float32), np.arange(8))
-SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT),), True, Neighbours.ADD_REMOVE)
+SCHEMA = Schema((IntegerBins("age", (0, 2, 8), Closed.LEFT, Missing.FALLBACK),), True, Neighbours.ADD_REMOVE)
 RECORDS, THING = [1, 2], object()
 Bytewise = NDArray[np.int8]
 

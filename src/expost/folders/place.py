@@ -15,7 +15,8 @@ from typing import final
 
 from expost.errors import InvalidValue
 
-PRODUCTS = frozenset({"synthetic.csv", "synthetic.parquet", "model.npz", "model.pt"})
+COUNTS, SCHEMA = "counts.csv", "schema.toml"
+PRODUCTS = frozenset({"synthetic.csv", "synthetic.parquet", COUNTS, SCHEMA, "model.npz", "model.pt"})
 """What a job may put into its folder; a folder with any other file is not taken for a release."""
 RECEIPT, REPORT, EARLIER = "receipt.json", "report.html", "earlier"
 RECEIPTS = re.compile(r"receipt-([1-9][0-9]{0,8})\.json")

@@ -16,10 +16,11 @@ from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.receipts.audit import Recompute
 from expost.receipts.procedures import Rebuild
-from expost.receipts.receipt import receipt, receipt_text
+from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.recorded import ReadableLedger
 from expost.release import Release
-from expost.report.facts import Facts, Reading
+from expost.report.answers import Reading
+from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
 
@@ -66,7 +67,8 @@ T = TypeVar("T")
 
 def save_facts(facts: Facts, put: Callable[[Path], None], folder: Path | Claim, *, overwrite: bool) -> None:
     """Write the receipt, the report and what ``put`` writes into a new folder, all or nothing."""
-    deliver(folder, put, receipt=receipt_text(receipt(facts)), report=render(facts), overwrite=overwrite)
+    report = render(facts, pledged=Commitment.of(facts).digest)
+    deliver(folder, put, receipt=receipt_text(receipt(facts)), report=report, overwrite=overwrite)
 
 
 @final
@@ -120,4 +122,4 @@ class Result(Generic[T]):
         return f"Result({self.release.brief}, {self.ended.name.lower()})"
 
     def _repr_html_(self) -> str:
-        return fragment(self.facts)
+        return fragment(self.facts, pledged=Commitment.of(self.facts).digest)

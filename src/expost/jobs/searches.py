@@ -20,7 +20,7 @@ from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OTHER, OURS, AnyCheck, outcome_facts, reason_of, require_on_record
-from expost.report.page import computed_with, covered_section, method_section
+from expost.report.page import covered_section, method_section
 from expost.search import Line, Outcome
 from expost.text import Json
 
@@ -70,7 +70,7 @@ class SearchJob:
     def sections(self, facts: Facts) -> str:
         """The procedure, and what the bound covers."""
         method = method_section(self._method(facts))
-        return f"{method}{covered_section(facts, OPEN, FUNCTIONS, SETTINGS)}{computed_with(facts.versions)}"
+        return f"{method}{covered_section(facts, OPEN, FUNCTIONS, SETTINGS)}"
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Release, check, stop."""
@@ -80,7 +80,7 @@ class SearchJob:
         return (
             *words.parts(facts),
             "On each rung a mechanism released something about the records, within a budget that was fixed before it "
-            "read them. The bill above names each of these steps.",
+            "read them. The bill below names each of these steps.",
             "A candidate was made from what had been released by then, without another look at the records.",
             checked,
             "The candidate may be published and used at no further cost.",

@@ -15,7 +15,8 @@ from expost.protocols import Look
 from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out, pledge_out
 from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
-from expost.report.facts import Facts, PlannedStop, Reading
+from expost.report.answers import Reading
+from expost.report.facts import Facts, PlannedStop
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
 

@@ -23,7 +23,7 @@ from expost.receipts.lines import alike, same_number
 from expost.receipts.procedures import Judge, Procedure, Step
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.report.facts import as_share
+from expost.report.answers import as_share
 from expost.search import Ended, planned_stops
 
 NONE = NOTHING.as_spent()

@@ -20,7 +20,7 @@ from expost.receipts.procedures import Judge, check_claimed
 from expost.receipts.replay import close, fits
 from expost.receipts.testimony import Taken, Testimony
 from expost.receipts.untrusted import quoted
-from expost.report.facts import as_share
+from expost.report.answers import as_share
 from expost.search import Ended
 
 NONE = NOTHING.as_spent()

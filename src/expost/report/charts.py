@@ -4,15 +4,16 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
-from expost.checks.confidence import Confidence
 from expost.report import digits
-from expost.report.facts import Facts, Reading
-from expost.report.words import VERDICTS, asked_for, noisy_number, sure
+from expost.report.answers import Reading
+from expost.report.facts import Facts
+from expost.report.words import VERDICTS, noisy_number
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 760, 300, 62, 24, 18, 254
+HEIGHT, LEFT, RIGHT, TOP, FLOOR = 300, 62, 24, 18, 254
+WIDE, NARROW = 760, 360
+"""A chart for a page of full width, and one whose letters can be read on a phone."""
 MARKS = {True: "passed", False: "failed", None: "unchecked"}
 
 
@@ -26,13 +27,14 @@ def safe(text: str) -> str:
 class Plane:
     """Where prices and answers lie on the chart; what is outside is drawn at the rim."""
 
+    width: int
     dearest: float
     low: float
     high: float
     goal: float
 
     @classmethod
-    def of(cls, facts: Facts) -> "Plane":
+    def of(cls, facts: Facts, width: int = WIDE) -> "Plane":
         """Room for every price, the target, and the noise around every answer."""
         prices = [rung.epsilon for rung in facts.rungs] + [stop.epsilon for stop in facts.stops]
         bottom, top, least = (0.0, 1.0, 0.01) if facts.shares else (-math.inf, math.inf, 1.0)
@@ -41,11 +43,11 @@ class Plane:
         ends = [goal, *(end for answer in answers for end in _range(answer))]
         room = max(least, 0.08 * (max(ends) - min(ends)))
         dearest = max((each for each in prices if 0 < each < math.inf), default=1.0)
-        return cls(1.04 * dearest, max(bottom, min(ends) - room), min(top, max(ends) + room), goal)
+        return cls(width, 1.04 * dearest, max(bottom, min(ends) - room), min(top, max(ends) + room), goal)
 
     def x(self, epsilon: float) -> float:
         """From the left, in pixels."""
-        return LEFT + min(1.0, epsilon / self.dearest) * (WIDTH - LEFT - RIGHT)
+        return LEFT + min(1.0, epsilon / self.dearest) * (self.width - LEFT - RIGHT)
 
     def y(self, value: float | None) -> float:
         """From the top, in pixels; what was not measured lies on the floor."""
@@ -58,15 +60,22 @@ def drawn(facts: Facts) -> bool:
     return facts.measured and math.isfinite(facts.epsilon)
 
 
-def ladder(facts: Facts) -> str:
+def ladders(facts: Facts) -> str:
+    """The chart below in two widths, of which a screen shows one; empty where there is nothing to draw."""
+    if not drawn(facts):
+        return ""
+    return f'<div class="broad">{ladder(facts)}</div><div class="slim">{ladder(facts, NARROW)}</div>'
+
+
+def ladder(facts: Facts, width: int = WIDE) -> str:
     """Answers against price: the rungs reached with the noise of the check, the target, and the prices ahead."""
-    plane, name, taken = Plane.of(facts), facts.job.rung.capitalize(), len(facts.rungs)
+    plane, name, taken = Plane.of(facts, width), facts.job.rung.capitalize(), len(facts.rungs)
     answers = [(rung, facts.answer(rung)) for rung in facts.rungs]
     seen = [(rung.epsilon, found[0]) for rung, found in answers if found is not None]
     path = " ".join(f"{plane.x(epsilon):.1f},{plane.y(value):.1f}" for epsilon, value in seen)
     marks = [(f"{name} {place}: {said(facts, rung)}", rung, found) for place, (rung, found) in enumerate(answers, 1)]
     return svg_figure(
-        (WIDTH, HEIGHT),
+        (width, HEIGHT),
         f"The {facts.job.rung}s: {facts.scale} against price",
         f"{_goal(facts)}. {' '.join(f'{told}.' for told, _, _ in marks)}",
         [
@@ -74,7 +83,7 @@ def ladder(facts: Facts) -> str:
             *(_ahead(plane, place, facts) for place in range(taken, taken + len(facts.ahead))),
             f'<polyline class="path" points="{path}"/>',
             *(_rung(plane, told, rung, found) for told, rung, found in marks),
-            svg_text((WIDTH - RIGHT, plane.y(plane.goal) - 6), _goal(facts), "end", "strong"),
+            svg_text((width - RIGHT, plane.y(plane.goal) - 6), _goal(facts), "end", "strong"),
         ],
     )
 
@@ -84,69 +93,6 @@ def said(facts: Facts, rung: Reading) -> str:
     found = facts.answer(rung)
     answer = "" if found is None else f", {noisy_number(facts, found)}{'' if facts.shares else ' records'}"
     return f"ε {digits.price(rung.epsilon)}{answer}, {VERDICTS[rung.passed]}"
-
-
-def reading(facts: Facts) -> str:
-    """How to read the rungs: what an answer is, what passes, what ± means, which prices were known."""
-    told, held = [], facts.held
-    if facts.unchecked:
-        told.append("Nothing was checked.")
-    elif not facts.measured:
-        told.append(
-            f"The check says only whether a candidate passes; it does not reveal how high the {facts.measure} is."
-        )
-        if (error := noise_of_an_answer(facts)) is not None:
-            told.append(f"The standard error of its answer is {digits.points(error)}.")
-    elif not facts.shares:
-        told.append(_margin(facts))
-    if facts.confidence is not None:
-        told.append(_passing(facts, facts.confidence))
-    if facts.measured:
-        range_of = "one standard error" if facts.confidence is None else f"the range, with {sure(facts)} for all looks,"
-        told.append(f"± is {range_of} of the noise that the check adds for privacy.")
-        count = "" if held is None else f", nor that from how many (about {round(held, -1):,.0f})"
-        told.append(f"It does not include the error from which records were held out{count}.")
-    if drawn(facts):
-        told.append("A filled mark passed; an empty one did not.")
-        told += [f"Marks on the axis are the prices of {facts.job.rung}s not reached."] if facts.ahead else []
-    if facts.stops:
-        told.append("All prices were known beforehand.")
-    return " ".join(told)
-
-
-def _margin(facts: Facts) -> str:
-    """What the margin counts."""
-    if facts.asked is None:
-        return "The margin is how far the candidate lies above or below what the check asks for, in records."
-    asked = asked_for(facts)
-    if facts.measure == "accuracy":
-        return (
-            f"The margin is how many more, or fewer, held-out records the candidate gets right than {asked} of them; "
-            "their number stays private."
-        )
-    return (
-        f"The margin is by how much the scores of the held-out records add up to more, or less, than {asked} of the "
-        "most they could; the number of records stays private."
-    )
-
-
-def _passing(facts: Facts, confidence: Confidence) -> str:
-    """What it takes to pass."""
-    where = "at the one look" if confidence.looks == 1 else f"at any of the {confidence.looks} looks"
-    return (
-        "A candidate passes when its noisy margin over the target is at least the guard. The guard was fixed "
-        f"beforehand: with {sure(facts)} no candidate below the target passes {where} planned."
-    )
-
-
-def noise_of_an_answer(facts: Facts) -> float | None:
-    """The standard error of a noisy yes or no, as a share of the held-out records; None for other checks."""
-    for known in (item.entry.facts for item in facts.bill if item.entry.what == "sparse vector check"):
-        if facts.held is None:
-            return None
-        spread = math.sqrt(Fraction(known["variance"]) + 2 * Fraction(known["scale"]) ** 2)
-        return spread * float(Fraction(known["sensitivity"]) / Fraction(known["unit"])) / max(1.0, facts.held)
-    return None
 
 
 def nice(low: float, high: float) -> list[float]:
@@ -168,10 +114,12 @@ def svg_figure(size: tuple[int, int], title: str, description: str, parts: Seque
 
 
 def _axes(plane: Plane, facts: Facts) -> list[str]:
-    end, asked = WIDTH - RIGHT, plane.y(plane.goal)
+    end, asked = plane.width - RIGHT, plane.y(plane.goal)
     mark = digits.plain if facts.shares else digits.signed
     across = [(plane.y(value), mark(value)) for value in nice(plane.low, plane.high)]
-    along = [(plane.x(epsilon), f"{epsilon:g}") for epsilon in nice(0, plane.dearest)]
+    ticks = nice(0, plane.dearest)
+    shown = ticks if plane.width == WIDE else ticks[:: 1 + len(ticks) // 5]
+    along = [(plane.x(epsilon), f"{epsilon:g}") for epsilon in shown]
     return [
         *(svg_line("grid", (LEFT, y), (end, y)) + svg_text((LEFT - 8, y + 4), label, "end") for y, label in across),
         *(

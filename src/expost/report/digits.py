@@ -13,13 +13,35 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
-def measured(accuracy: float, half: float) -> str:
-    """A noisy share with half the range of its noise.
+def measured(accuracy: float, half: float, asked: float | None = None) -> str:
+    """A noisy share with half the range of its noise, told apart from what was asked for.
 
-    >>> measured(0.8291, 0.0038)
-    '82.9 % ± 0.4'
+    >>> measured(0.8291, 0.0038), measured(0.6296, 0.00002, 0.63)
+    ('82.9 % ± 0.4', '62.96 % ± 0.002')
     """
-    return f"{100 * accuracy:.1f} % ± {100 * half:.1f}"
+    return f"{apart(100 * accuracy, None if asked is None else 100 * asked, 1)} % ± {half_width(100 * half, 1)}"
+
+
+def apart(number: float, other: float | None, places: int) -> str:
+    """A number with at least these decimal places, and with as many more as it takes to differ from the other.
+
+    >>> apart(0.6296, 0.63, 3), apart(0.612, 0.63, 3), apart(0.63, 0.63, 3)
+    ('0.6296', '0.612', '0.630')
+    """
+    for more in range(places, places + 6):
+        if other is None or f"{number:.{more}f}" != f"{other:.{more}f}":
+            return f"{number:.{more}f}"
+    return f"{number:.{places}f}"
+
+
+def half_width(half: float, places: int) -> str:
+    """Half a range, rounded to these decimal places, or to one digit where that would leave nothing of it.
+
+    >>> half_width(0.38, 1), half_width(0.002, 1), half_width(0.0, 1)
+    ('0.4', '0.002', '0.0')
+    """
+    shown = f"{half:.{places}f}"
+    return shown if float(shown) or not half else f"{Decimal(f'{half:.0e}'):f}"
 
 
 def margin(records: float, half: float) -> str:
@@ -41,8 +63,12 @@ def signed(number: float) -> str:
 
 
 def points(error: float) -> str:
-    """A standard error in percentage points."""
-    return f"{100 * error:.1f} points"
+    """An error in percentage points.
+
+    >>> points(0.0123), points(0.00004)
+    ('1.2 points', '0.004 points')
+    """
+    return f"{half_width(100 * error, 1)} points"
 
 
 def plain(share: float) -> str:

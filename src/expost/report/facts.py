@@ -8,45 +8,18 @@ from typing import Protocol, final
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Tabulated
 from expost.accounting.pledge import Pledge
-from expost.accounting.statement import stated, stated_loss
+from expost.accounting.statement import stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
-from expost.protocols import Look, Verdict
+from expost.protocols import Look
 from expost.recorded import CheckOnRecord
-from expost.search import Ended, Line
+from expost.report.answers import Reading, as_margin, as_share, ratio_half, sampling_half
+from expost.search import Ended
 from expost.text import Json
 
 ROUNDING = 1e-9
 """Relative difference up to which two statements of one sum agree."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One rung of the history, its bill as ε, and the noisy accuracy where the check reveals one.
-
-    ``error`` is the standard error of the noise alone, as a share of the held-out records. Both are None where about
-    how many were held out is not known; the verdict's margin is then all there is. ``times`` is how often the budget
-    was spent.
-    """
-
-    line: Line
-    epsilon: AdpEpsilon
-    accuracy: float | None
-    error: float | None
-    times: int = 1
-
-    @property
-    def passed(self) -> bool | None:
-        """The verdict; None where the candidate was not checked."""
-        return None if self.line.verdict is None else self.line.verdict.passed
-
-    @classmethod
-    def of(cls, line: Line, pledge: Pledge | None, *, asked: Fraction | None, held: float | None) -> "Reading":
-        """A line of the history, stated by the pledge."""
-        accuracy, error = as_share(line.verdict, asked, held) or (None, None)
-        return cls(line, stated(line.spent, pledge), accuracy, error, line.times)
 
 
 @final
@@ -110,9 +83,14 @@ class Facts:
     """What a run reached, what it cost and how that is known; nothing in it was computed from private data.
 
     ``asked`` is the least mean score that was asked for, None where the check is a rule of the caller's or there was
-    none. ``held`` is about how many records were held out, where that is public or was released. ``confidence`` is that
+    none. ``held`` is about how many records were held out, where that is public or was released, and ``held_std`` the
+    standard error of that number, 0 where it is a word of the caller's. ``confidence`` is that
     of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned. ``check`` is
     what goes on record of the check; without it an audit takes its prices at their word.
+
+    ``date`` is the day on which the run was begun, which no record can change; empty for a rehearsal, which repeats
+    itself. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are sentences with their
+    titles, ``options`` and ``digests`` what the run is known by besides.
     """
 
     title: str
@@ -138,6 +116,12 @@ class Facts:
     bill: tuple[Item, ...]
     versions: tuple[tuple[str, str], ...]
     check: CheckOnRecord | None = None
+    held_std: float = 0.0
+    date: str = ""
+    baseline: str = ""
+    warnings: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
+    digests: tuple[tuple[str, str], ...] = ()
 
     @property
     def reached(self) -> bool:
@@ -195,10 +179,24 @@ class Facts:
         return self.measure if self.shares else "margin"
 
     def answer(self, rung: Reading) -> tuple[float, float] | None:
-        """The noisy value that the check revealed on a rung, and half the range of its noise."""
-        verdict = rung.line.verdict
-        found = as_share(verdict, self.asked, self.held) if self.shares else as_margin(verdict)
-        return None if found is None else (found[0], self.width * found[1])
+        """The noisy value that the check revealed on a rung, and half the range of its noise.
+
+        A share is brought into the range from 0 to 1, where the true one is, which takes it no farther from that one.
+        """
+        found = as_margin(rung.line.verdict)
+        if found is None or not self.shares:
+            return None if found is None else (found[0], self.width * found[1])
+        share, records = as_share(rung.line.verdict, self.asked, self.held), max(1.0, self.held or 0.0)
+        assert share is not None  # there is a margin, a target and a number of records
+        return min(max(share[0], 0.0), 1.0), ratio_half(*found, records, self.held_std, width=self.width)
+
+    @property
+    def sampling(self) -> float | None:
+        """How far the last accuracy might be from that of other records of the same kind, beside its own range."""
+        found = None if self.judged is None else self.answer(self.rungs[self.judged - 1])
+        if found is None or self.held is None or not self.shares:
+            return None
+        return sampling_half(found[0], self.held, width=self.width)
 
     @property
     def width(self) -> float:
@@ -231,19 +229,3 @@ class Facts:
     def allowed(self, epsilon: AdpEpsilon) -> bool:
         """Whether the cap, if there is one, leaves room for this statement."""
         return self.cap is None or epsilon <= self.cap
-
-
-def as_margin(verdict: Verdict | None) -> tuple[float, float] | None:
-    """The noisy margin in records, and its standard error; None where nobody asked, or only yes or no is known."""
-    if verdict is None or verdict.margin is None or verdict.std is None:
-        return None
-    return verdict.margin, verdict.std
-
-
-def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None) -> tuple[float, float] | None:
-    """The same over about how many records were held out, on top of what was asked for."""
-    found = as_margin(verdict)
-    if found is None or asked is None or held is None:
-        return None
-    records = max(1.0, held)
-    return float(asked) + found[0] / records, found[1] / records

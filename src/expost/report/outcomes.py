@@ -3,6 +3,7 @@
 import math
 import platform
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from fractions import Fraction
 from importlib import metadata
 from typing import Any, TypeAlias
@@ -17,10 +18,12 @@ from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
+from expost.noise import Noise
 from expost.private import Neighbours
 from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Reading
+from expost.report.answers import Reading
+from expost.report.facts import ROUNDING, Facts, Job, PlannedStop
 from expost.search import Outcome
 
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
@@ -63,6 +66,12 @@ def outcome_facts(
     neighbours: str,
     because: str,
     cap: AdpEpsilon | None,
+    held_std: float = 0.0,
+    date: str = "",
+    baseline: str = "",
+    warnings: tuple[tuple[str, str], ...] = (),
+    options: tuple[tuple[str, str], ...] = (),
+    digests: tuple[tuple[str, str], ...] = (),
     packages: tuple[str, ...] = (),
 ) -> Facts:
     """What a report tells of an outcome, for a job of any kind; ``packages`` are those it was computed with besides."""
@@ -86,12 +95,23 @@ def outcome_facts(
         neighbours=neighbours,
         because=because,
         held=held,
-        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held) for line in outcome.history),
+        held_std=held_std,
+        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held, held_std=held_std) for line in outcome.history),
         stops=stops,
         bill=billed(ledger),
         versions=versions(*packages),
         check=CheckOnRecord.of(check),
+        date=date,
+        baseline=baseline,
+        warnings=warnings,
+        options=options,
+        digests=digests,
     )
+
+
+def day(noise: Noise) -> str:
+    """Today, to be taken before data is read: how long a run takes may depend on its records. A rehearsal has none."""
+    return "" if noise.seeded else datetime.now(UTC).date().isoformat()
 
 
 def versions(*more: str) -> tuple[tuple[str, str], ...]:

@@ -22,9 +22,15 @@ RELATIONS = {
 
 
 def conclusion(facts: Facts) -> str:
-    """The closing paragraph, with the warnings that the page has in its banners."""
+    """The closing paragraph, with the warnings that the page of every job has in its banners."""
     floating, seeded = [FLOATING] if facts.floating else [], [NOT_PRIVATE] if facts.seeded else []
     return " ".join([result(facts), price_paid(facts), *floating, *seeded])
+
+
+def forewords(facts: Facts) -> tuple[str, ...]:
+    """The paragraphs before it: what could be had without any of this, and what the job warns of."""
+    first = (facts.baseline,) if facts.baseline else ()
+    return (*first, *(f"WARNING: {warning}" for _, warning in facts.warnings))
 
 
 def price_paid(facts: Facts) -> str:
@@ -123,6 +129,8 @@ def last_checked(facts: Facts) -> str:
     said = f"{rung.capitalize()} {place}, the last one checked, did not pass."
     if facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {rung} {place}, the last one checked, the noisy {facts.scale} was {last_answer(facts)}."
+        if facts.sampling is not None:
+            said += f" The sampling error is apart from that: up to {digits.points(facts.sampling)}."
     return said if place == taken else f"{said} What is handed over is {rung} {taken}, which was not checked."
 
 
@@ -143,7 +151,9 @@ def last_number(facts: Facts) -> str:
 
 def noisy_number(facts: Facts, answer: tuple[float, float]) -> str:
     """A noisy value with half the range of its noise: a percentage, or a signed number of records."""
-    return digits.measured(*answer) if facts.shares else digits.margin(*answer)
+    if not facts.shares or facts.asked is None:
+        return digits.margin(*answer)
+    return digits.measured(*answer, float(facts.asked))
 
 
 def cost(facts: Facts) -> str:

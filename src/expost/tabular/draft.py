@@ -9,12 +9,15 @@ from typing import final
 
 from expost.errors import Unreadable
 from expost.private import Neighbours
-from expost.tabular.schema.binned import WHOLE_LIMIT, Closed, Dates, IntegerBins, Numeric
-from expost.tabular.schema.column import Column, Missing, number_in, ordinal
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import WHOLE_LIMIT, Closed
+from expost.tabular.schema.cells import Cell, number_in, ordinal, text_of
+from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import toml
-from expost.tabular.schema.listed import FALSE_WORDS, TRUE_WORDS, Boolean, Categorical, Integer
+from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import declared, heading
-from expost.tabular.source.reading import opened, quietly, revealed, text_cells
+from expost.tabular.schema.spelling import FALSE_WORDS, TRUE_WORDS
+from expost.tabular.source.reading import cells_of, opened, quietly, revealed
 
 BINS = 10
 MOST_TEXTS = 100
@@ -48,10 +51,10 @@ class Seen:
     rows: int = 0
     values: set[str] = field(default_factory=set)
 
-    def add(self, found: list[str | None]) -> None:
+    def add(self, found: list[Cell | None]) -> None:
         """Note some cells."""
         self.rows += len(found)
-        self.values.update(cell for cell in found if cell is not None)
+        self.values.update(text_of(cell) for cell in found if cell is not None)
 
     @property
     def identifies(self) -> bool:
@@ -90,7 +93,7 @@ def _draft(source: object, marks: tuple[str, ...]) -> str:
     absent = frozenset({None, "", *marks})
     for chunk in table.chunks(table.names):
         for column, values in zip(seen, chunk, strict=True):
-            column.add(text_cells(values, absent))
+            column.add(cells_of(values, absent))
     if not seen[0].rows:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
     proposed = [None if column.identifies else _proposed(column) for column in seen]
@@ -127,7 +130,7 @@ def _texts(seen: Seen) -> Column | None:
     values = tuple(sorted(seen.values))
     fallback = next((value for value in values if value.lower() == "other"), None)
     other = "other" if fallback is None else None
-    return Categorical(seen.name, values, other, fallback, Missing.CATEGORY)
+    return Categorical(seen.name, values, other, fallback, missing=Missing.CATEGORY)
 
 
 def _numbers(seen: Seen, low: Fraction, high: Fraction, whole: bool) -> Column | None:

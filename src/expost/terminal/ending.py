@@ -20,7 +20,7 @@ from expost.folders.journal import Journal
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.report.digits import price
 from expost.report.facts import Facts
-from expost.terminal.options import Command
+from expost.terminal.options import Command, require_once
 from expost.terminal.screen import Screen
 from expost.terminal.steady import is_lost, steady_streams
 from expost.text import printable
@@ -105,7 +105,16 @@ class Finished(Protocol):
 
 
 class Program(click.Group):
-    """Commands whose output may go to a pipe that is closed, a disk that is full, or a terminal without Greek."""
+    """Commands that take each option once, and whose output may go to a pipe that is closed or a full disk."""
+
+    group_class = type
+
+    def resolve_command(self, context: click.Context, words: list[str]) -> Any:
+        """The command that is called, refused where an option is given twice and would be taken once."""
+        name, command, rest = super().resolve_command(context, words)
+        if command is not None:
+            require_once(context, command, rest)
+        return name, command, rest
 
     def main(self, *words: Any, **settings: Any) -> Any:
         """Run a command."""

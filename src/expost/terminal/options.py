@@ -1,5 +1,6 @@
 """What commands share: options, and a file to take them from."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -120,6 +121,18 @@ def config(family: Sequence[str]) -> Option:
         expose_value=False,
         help="A TOML file with any of these options.",
     )
+
+
+def require_once(parent: click.Context, command: click.Command, words: Sequence[str]) -> None:
+    """Refuse an option that is given twice, of which a command would silently take the last; some may be repeated.
+
+    What a file of options says is not given twice: the command line wins over it.
+    """
+    context = command.context_class(command, parent=parent, info_name=command.name, **command.context_settings)
+    given = Counter(command.make_parser(context).parse_args(args=[*words])[2])
+    for each, times in given.items():
+        if times > 1 and isinstance(each, click.Option) and not each.multiple:
+            raise click.UsageError(f"{max(each.opts, key=len)} is given {times} times; give it once.", context)
 
 
 def _wrong(sentence: str) -> click.BadParameter:

@@ -17,9 +17,10 @@ from rich.text import Text
 from expost.checks.confidence import Confidence
 from expost.protocols import Look
 from expost.receipts.receipt import Commitment, receipt, receipt_text
-from expost.report.digits import plain, tied
+from expost.report.answers import Reading
+from expost.report.digits import apart, half_width, plain, tied
 from expost.report.facts import Facts
-from expost.report.words import conclusion
+from expost.report.words import conclusion, forewords
 from expost.terminal.steady import spelled
 from expost.text import printable
 
@@ -35,6 +36,8 @@ class Screen:
 
     def __init__(self, columns: tuple[str, ...], *, doing: str, quiet: bool) -> None:
         self._columns, self._quiet, self.width = columns, quiet, 1.0
+        self.asked: Fraction | None = None
+        self._planned = 0
         self._console = Console(highlight=False)
         self._rows: list[tuple[str, ...]] = []
         self._below: RenderableType = self._spinner(doing)
@@ -57,11 +60,13 @@ class Screen:
             self._live.stop()
             self._console.print(self._table())
 
-    def pledge(self, fixed: Commitment) -> None:
-        """What is fixed before data is read, by its digest; with the receipt on the output, beside it."""
+    def pledge(self, fixed: Commitment, *remarks: str) -> None:
+        """What is fixed before data is read, by its digest, and remarks; with the receipt on the output, beside it."""
         self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
+        self.asked, self._planned = fixed.asked, len(fixed.stops)
         console = Console(highlight=False, stderr=True) if self._quiet else self._console
-        console.print(f"pledged: sha256 {fixed.digest}", markup=False, soft_wrap=True)
+        for line in (f"pledged: sha256 {fixed.digest}", *remarks):
+            console.print(line, markup=False, soft_wrap=True)
 
     def tell(self, text: str) -> None:
         """What is being done now."""
@@ -71,11 +76,15 @@ class Screen:
     def advance(self, taken: int, steps: int) -> None:
         """How far the line that is being worked on has got."""
         grid = Table.grid(padding=(0, 2))
-        name = f"{self._columns[0]} {len(self._rows) + 1}"
+        name = f"{self._columns[0]} {self._numbered(len(self._rows) + 1)}"
         bar = ProgressBar(steps, taken, width=30, complete_style="cyan", finished_style="cyan")
         grid.add_row(Text(name), bar, Text(f"{taken:,} of {steps:,} steps"))
         self._below = grid
         self._show()
+
+    def _numbered(self, place: int) -> str:
+        """A line by its number, and of how many that may come."""
+        return f"{place} of {self._planned}" if place <= self._planned else str(place)
 
     @property
     def lines(self) -> int:
@@ -84,7 +93,7 @@ class Screen:
 
     def add(self, *cells: str, keep: Callable[[Mapping[str, str]], None]) -> None:
         """A line is done: kept first, then shown."""
-        row = (str(len(self._rows) + 1), *cells)
+        row = (self._numbered(len(self._rows) + 1), *cells)
         keep(dict(zip(self._columns, row, strict=True)))
         self._rows.append(row)
         if not self._moving and not self._quiet:
@@ -97,8 +106,9 @@ class Screen:
         if self._quiet:
             self._console.print(receipt_text(receipt(facts)), markup=False, soft_wrap=True, end="")
             return
-        self._console.print()
-        paragraph(self._console, conclusion(facts))
+        for told in (*forewords(facts), conclusion(facts)):
+            self._console.print()
+            paragraph(self._console, told)
         written_to = printable(f"Written to {out}{'/' if not str(out).endswith('/') else ''}")
         self._console.print(f"\n{written_to}", markup=False)
 
@@ -124,6 +134,15 @@ def paragraph(console: Console, text: str) -> None:
     """The text in lines that end nowhere between a number and its sign."""
     lines = textwrap.fill(tied(text), min(console.width, WIDEST))
     console.print(lines.replace("\N{NO-BREAK SPACE}", " "), markup=False, soft_wrap=True)
+
+
+def accuracy_cell(rung: Reading, width: float, asked: Fraction | None) -> str | None:
+    """A noisy accuracy with half its range, in digits that tell it from what was asked for, where there is one."""
+    half = rung.half(width)
+    if rung.accuracy is None or half is None:
+        return None
+    shown = min(max(rung.accuracy, 0.0), 1.0)
+    return f"{apart(shown, None if asked is None else float(asked), 3)} ± {half_width(half, 3)}"
 
 
 def look_heads(held: float | None) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import pytest
 
 from expost.datasets import adult
 from expost.private import Neighbours
+from expost.tabular.inspection import check_table
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
 from expost.tabular.table import Table
@@ -27,6 +28,14 @@ def table() -> Table:
 
 def counts(table: Table, name: str) -> list[int]:
     return [int(count) for count in np.bincount(table.codes(name), minlength=table.domain[name])]
+
+
+def test_the_schema_takes_the_table_as_it_is_written() -> None:
+    """The demo says that its table was checked."""
+    found = check_table(PATH, adult.adult_schema())
+
+    assert not found.lacking
+    assert {each.column.name: each.advice() for each in found.columns if each.advice()} == {}
 
 
 def test_records_with_a_missing_value_are_dropped(table: Table) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from expost.jobs.finetuning.described import HeadJob
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
+from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.procedure import Synthesis, synthesise
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
-from expost.jobs.synthesis.report import TableJob, table_facts
+from expost.jobs.synthesis.report import table_facts
 from expost.judge import Balanced, OnPublic
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -19,7 +20,8 @@ from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, split
 from expost.protocols import Verdict
-from expost.report.facts import Facts, Reading
+from expost.report.answers import Reading
+from expost.report.facts import Facts
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table
@@ -39,18 +41,22 @@ neighbours = "add-remove"
 name = "region"
 kind = "categorical"
 values = ["north", "south", "west"]
+missing = false
 [[column]]
 name = "age"
 kind = "integer"
 edges = [0, 20, 40, 60, 80]
 closed = "left"
+missing = false
 [[column]]
 name = "plan"
 kind = "categorical"
 values = ["basic", "full"]
+missing = false
 [[column]]
 name = "renewed"
 kind = "boolean"
+missing = false
 """
     quoted = {"region": name, "north": value}
     for old, new in quoted.items():

@@ -3,25 +3,20 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from expost.accounting.claim import Spent
 from expost.accounting.curve import RdpEpsilon
 from expost.bill import Item, bill_total
 from expost.errors import LedgerConflict
-from expost.jobs.synthesis.comparison import MOST_CELLS, NORMAL_95, alone
-from expost.jobs.synthesis.report import field_of, table_facts
+from expost.jobs.synthesis.declared import field_of
+from expost.jobs.synthesis.report import table_facts
 from expost.ledger import Entry, MemoryLedger
-from expost.noise import Floats
 from expost.search import Ended
-from expost.tabular.marginals import Clique
-from expost.tabular.schema.column import Codes, Column, Missing
+from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Categorical, Integer
-from expost.tabular.schema.schema import Schema
-from expost.tabular.table import Table
 from tests.unit.examples import line
-from tests.unit.report.examples import facts, run, schema, table
+from tests.unit.report.examples import facts, run, table
 from tests.unit.report.pages import PLAIN, leaves
 
 
@@ -52,8 +47,8 @@ def test_a_noisy_accuracy_is_the_threshold_and_the_margin_over_the_estimated_rec
     assert verdict.margin is not None
     assert verdict.std is not None
 
-    assert told.rungs[-1].accuracy == pytest.approx(0.8 + verdict.margin / synthesis.held)
-    assert told.rungs[-1].error == pytest.approx(verdict.std / synthesis.held)
+    assert told.rungs[-1].accuracy == pytest.approx(0.8 + verdict.margin / synthesis.counted.held)
+    assert told.rungs[-1].error == pytest.approx(verdict.std / synthesis.counted.held)
 
 
 def test_a_rung_that_was_not_checked_has_no_accuracy() -> None:
@@ -103,63 +98,14 @@ def test_the_record_of_another_run_is_refused() -> None:
         table_facts(run()[0], MemoryLedger(), title="", because="")
 
 
-def drawn(form: Schema, counts: tuple[int, int, int]) -> Table:
-    codes: Codes = np.repeat(np.arange(3, dtype=np.uint8), counts)
-    blank = np.zeros(len(codes), dtype=np.uint8)
-    return Table(form, {name: codes if name == "region" else blank for name in form.names})
-
-
-def test_a_column_is_added_up_from_every_marginal_that_holds_it_by_precision() -> None:
-    """Over the two cells of plan the noise doubles, over the four of age it quadruples: weights 2 to 1."""
-    measured: dict[Clique, Floats] = {
-        ("region", "plan"): np.array([[30.0, 30], [20, 20], [10, 10]]),
-        ("region", "age"): np.array([[9.0] * 4, [9] * 4, [9] * 4]),
-    }
-
-    compared = alone(measured, 3.0, drawn(schema(), (3, 2, 1)), "region")
-
-    assert [cell.released for cell in compared.cells] == pytest.approx([52, (80 + 36) / 3, (40 + 36) / 3])
-    assert compared.cells[0].half == pytest.approx(NORMAL_95 * 3 / np.sqrt(1 / 2 + 1 / 4))
-
-
-def test_a_synthetic_marginal_is_scaled_to_the_released_total() -> None:
-    compared = alone({("region",): np.array([30.0, 20, 10])}, 1.0, drawn(schema(), (300, 200, 100)), "region")
-
-    assert [cell.synthetic for cell in compared.cells] == pytest.approx([30, 20, 10])
-    assert compared.distance == pytest.approx(0)
-    assert compared.noise == pytest.approx(3 / np.sqrt(2 * np.pi) / 60)
-
-
-def test_total_variation_is_half_the_sum_of_differences() -> None:
-    compared = alone({("region",): np.array([30.0, 20, 10])}, 1.0, drawn(schema(), (20, 20, 20)), "region")
-
-    assert compared.distance == pytest.approx(1 / 6)
-
-
-def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
-    edges = ", ".join(map(str, range(31)))
-    form = Schema.load(
-        'reviewed = true\nneighbours = "add-remove"\n[[column]]\nname = "age"\nkind = "integer"\n'
-        f'edges = [{edges}]\nclosed = "left"\n'
-    )
-    table = Table(form, {"age": np.arange(30, dtype=np.uint8)})
-
-    cells = alone({("age",): np.arange(30.0)}, 1.0, table, "age").cells
-
-    assert len(cells) == MOST_CELLS + 1
-    assert cells[-1].label == "the 18 others"
-    assert cells[-1].released == sum(range(18))
-    assert cells[-1].half == pytest.approx(NORMAL_95 * np.sqrt(18))
-
-
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (Categorical("c", ("a", "b"), "rest"), "counted as rest"),
-        (Categorical("c", ("a", "b"), None, "b"), "counted as b"),
-        (Categorical("c", ("a", "b")), "counted as a"),
-        (Integer("c", (3, 4)), "counted as 3"),
-        (Categorical("c", ("a", "b"), "rest", None, Missing.CATEGORY), "a category of its own, the last code"),
+        (Categorical("c", ("a", "b"), "rest", missing=Missing.FALLBACK), "counted as rest"),
+        (Categorical("c", ("a", "b"), None, "b", missing=Missing.FALLBACK), "counted as b"),
+        (Categorical("c", ("a", "b"), missing=Missing.FALLBACK), "counted as a"),
+        (Integer("c", (3, 4), Missing.FALLBACK), "counted as 3"),
+        (Categorical("c", ("a", "b"), "rest", None, missing=Missing.CATEGORY), "a category of its own, the last code"),
         (Categorical("c", ("a", "b"), missing=Missing.DROP), "the record is dropped"),
     ],
     ids=["other", "fallback", "neither", "a number", "a category", "dropped"],

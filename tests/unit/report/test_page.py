@@ -1,6 +1,7 @@
 """The page: well formed, self-contained, quoted, and loud where it must be."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +12,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.odds import posterior
 from expost.accounting.statement import stated_loss
-from expost.jobs.synthesis.comparison import bars
+from expost.jobs.synthesis.kept import bars
 from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
@@ -24,7 +25,7 @@ PAGES: list[Callable[[], Facts]] = [
     lambda: facts(Fraction(999, 1000)),
     lambda: replace(facts(), seeded=False, floating=True),
     lambda: replace(facts(), epsilon=AdpEpsilon(math.inf), pledge=None),
-    lambda: replace(facts(), job=replace(table(facts()), worst=None)),
+    lambda: replace(facts(), job=replace(table(facts()), kept=replace(table(facts()).kept, together=()))),
     lambda: facts(name=HOSTILE, value=HOSTILE),
 ]
 
@@ -80,7 +81,7 @@ def test_the_accuracy_beside_a_target_that_was_not_reached_is_that_of_the_last_r
 
     page = said(render(told))
 
-    assert f"held out{measured(*found)}on rung 3, the last one checked" in page
+    assert f"held out{measured(*found, 0.999)}on rung 3, the last one checked" in page
 
 
 def test_rungs_above_the_cap_are_told_from_those_that_were_not_reached() -> None:
@@ -176,7 +177,7 @@ def test_the_page_turns_dark() -> None:
 
 
 def test_charts_speak_to_those_who_do_not_see_them() -> None:
-    for chart in (svg.ladder(facts()), bars(table(facts()).alone[0])):
+    for chart in (svg.ladder(facts()), bars(table(facts()).kept.columns[0])):
         title, description = tree(chart)[:2]
 
         assert (title.tag, description.tag) == ("title", "desc")
@@ -211,3 +212,50 @@ def test_a_bill_of_gaussian_steps_is_also_told_in_the_terms_of_the_field() -> No
     assert "μ-Gaussian" in said(render(replace(alike, epsilon=AdpEpsilon(math.inf), pledge=None)))
     assert "μ-Gaussian" in said(render(told))
     assert "μ-Gaussian" not in said(render(replace(told, spent=Spent(Linear(Fraction(0), Fraction(1, 20))))))
+
+
+def test_formulas_and_the_bill_are_at_the_end_for_auditors() -> None:
+    """Somebody who decides on a release reads the page down to there."""
+    first, _, last = said(render(facts())).rpartition("For auditors")
+
+    for words in ("ξ + ρα", "Rényi", "guard, in records", "ρ = ", "Computed with"):
+        assert words in last
+        assert words not in first
+
+
+def test_the_page_names_its_date_its_options_and_its_digests() -> None:
+    told = replace(facts(), date="2025-11-16")
+
+    page = said(render(told, pledged="0ff1ce"))
+
+    assert "Synthetic data · 2025-11-16" in page
+    assert "The run was begun on 2025-11-16 (UTC)." in page
+    assert "What was fixed before any data was read: SHA-256 0ff1ce" in page
+    assert table(told).schema_digest in page
+    assert all(f"{name}{value}" in page for name, value in told.options)
+    assert "begun on" not in said(render(facts()))
+
+
+def test_a_phone_gets_a_ladder_of_its_own_and_cells_that_know_their_heads() -> None:
+    page = render(facts())
+    broad, slim = (svg.ladder(facts(), width) for width in (svg.WIDE, svg.NARROW))
+
+    assert f'<div class="broad">{broad}</div><div class="slim">{slim}</div>' in page
+    assert 'viewBox="0 0 360 300"' in slim
+    assert '<td data-head="cost of each">' in page
+    assert all(float(x) <= svg.NARROW for x in re.findall(r' x="([\d.]+)"', slim))
+
+
+def test_a_table_whose_cells_would_be_a_word_wide_is_stacked_on_a_phone() -> None:
+    stacked = [each for each in tree(render(facts())).iter("div") if each.get("class") == "wide stacked"]
+
+    heads = {" ".join("".join(head.itertext()) for head in each.iter("th")) for each in stacked}
+    assert heads == {"what read times cost of each", "column kind values domain where a value is missing"}
+    assert ".stacked td { display: block; }" in " ".join(render(facts()).split())
+
+
+def test_warnings_stand_below_the_result_and_the_rate_of_guessing_above_it() -> None:
+    page = said(render(replace(facts(), warnings=(("Mind the gap", "There is one."),))))
+
+    places = [page.index(words) for words in ("Always guessing", "The accuracy is at least", "Mind the gap")]
+    assert places == sorted(places)

@@ -12,10 +12,11 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
 from expost.errors import InvalidValue
 from expost.private import Neighbours
-from expost.report.charts import reading
-from expost.report.digits import least, most, one_in, plain, price, small
+from expost.report.answers import as_share
+from expost.report.digits import least, measured, most, one_in, plain, points, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
+from expost.report.reading import reading
 from expost.report.words import conclusion, headline, last_checked
 from expost.search import Ended
 from tests.unit.report.examples import facts, silent
@@ -207,12 +208,47 @@ def test_the_range_of_an_answer_holds_for_all_looks_at_once() -> None:
     assert "± is one standard error" in reading(facts(sure=False))
 
 
-def test_an_accuracy_is_a_margin_over_a_number_of_records_whose_error_is_left_out_of_its_range() -> None:
-    """With a margin of a third of the records, one more or fewer in twenty of them is more than all the noise."""
-    told = reading(facts())
+def test_the_range_of_an_accuracy_holds_the_error_of_the_number_it_is_divided_by() -> None:
+    told = facts()
+    found, exact = told.answer(told.rungs[-1]), replace(told, held_std=0.0).answer(told.rungs[-1])
+    assert found is not None and exact is not None
 
-    assert "It does not include the error from which records were held out" in told
-    assert re.search(r", nor that from how many \(about [\d,]+\)", told)
+    assert found[1] > exact[1] > 0
+    assert re.search(r"and of the number of held-out records \(about [\d,]+ ± \d+\)", reading(told))
+    assert "is taken to be about" in reading(replace(told, held_std=0.0))
+
+
+def test_the_sampling_error_is_told_apart_from_the_noise() -> None:
+    told = facts()
+    found = told.answer(told.rungs[-1])
+    assert found is not None and told.held is not None and told.sampling is not None
+
+    assert told.sampling == pytest.approx(told.width * math.sqrt(found[0] * (1 - found[0]) / told.held))
+    assert f"might be up to {points(told.sampling)} higher or lower" in reading(told)
+    missed = facts(Fraction(999, 1000))
+    assert missed.sampling is not None
+    assert f"The sampling error is apart from that: up to {points(missed.sampling)}." in conclusion(missed)
+
+
+def test_an_accuracy_is_never_told_above_one() -> None:
+    """A margin over too small an estimate of the records may come out at more than all of them."""
+    told = replace(facts(), held=300.0)
+    found = told.answer(told.rungs[-1])
+    assert found is not None and as_share(told.rungs[-1].line.verdict, told.asked, told.held) is not None
+
+    assert found[0] <= 1.0
+    assert replace(told, asked=Fraction(99, 100)).answer(told.rungs[-1]) is not None
+
+
+def test_an_accuracy_that_did_not_pass_is_not_shown_as_what_was_asked_for() -> None:
+    assert measured(0.6296, 0.004, 0.63) == "62.96 % ± 0.4"
+    assert measured(0.63004, 0.004, 0.63) == "63.004 % ± 0.4"
+    assert measured(0.63, 0.004, 0.63) == "63.0 % ± 0.4"
+    assert measured(0.6296, 0.004) == "63.0 % ± 0.4"
+
+
+def test_a_range_is_never_shown_as_nothing() -> None:
+    assert measured(0.625, 0.0000123) == "62.5 % ± 0.001"
 
 
 def test_a_run_without_a_claim_is_given_none() -> None:

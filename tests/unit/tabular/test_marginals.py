@@ -15,13 +15,14 @@ from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular import marginals
 from expost.tabular.marginals import Marginals
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, distances, l1, l2_squared, largest, one_sentence
 
 SIZES = {"a": 2, "b": 3, "c": 2}
-SCHEMA = Schema(tuple(Integer(name, tuple(range(size))) for name, size in SIZES.items()), True, ADD)
+SCHEMA = Schema(tuple(Integer(name, tuple(range(size)), Missing.FALLBACK) for name, size in SIZES.items()), True, ADD)
 CLIQUES = (("a",), ("a", "b"), ("c", "b"), ("a", "b", "c"))
 RECORDS = list(product(*(range(size) for size in SIZES.values())))
 Record = tuple[int, ...]

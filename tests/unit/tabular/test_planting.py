@@ -15,6 +15,7 @@ from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.planting import Planting
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
@@ -33,7 +34,8 @@ def records(count: int = 4000) -> Table:
     noise = SeededNoise(7)
     codes = {name: (noise.uniform(count) * size).astype(np.uint64) for name, size in DOMAIN.items()}
     codes["d"] = np.minimum(codes["a"], 2)
-    return Table(Schema(tuple(Integer(name, tuple(range(size))) for name, size in DOMAIN.items()), True, ADD), codes)
+    columns = tuple(Integer(name, tuple(range(size)), Missing.FALLBACK) for name, size in DOMAIN.items())
+    return Table(Schema(columns, True, ADD), codes)
 
 
 def planting(table: Table | None = None) -> Planting:

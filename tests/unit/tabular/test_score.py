@@ -8,13 +8,18 @@ from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, SeededNoise
 from expost.tabular.model.graphical import Measured, Model, fit
 from expost.tabular.model.junction import Junction
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, Learner, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
 
-SCHEMA = Schema((Integer("a", (0, 1, 2)), Boolean("y"), Boolean("b")), True, ADD)
+SCHEMA = Schema(
+    (Integer("a", (0, 1, 2), Missing.FALLBACK), Boolean("y", Missing.FALLBACK), Boolean("b", Missing.FALLBACK)),
+    True,
+    ADD,
+)
 COUNTS: Floats = np.array([[30.0, 2.0], [5.0, 40.0], [10.0, 9.0]])
 TREE = "sklearn.tree.DecisionTreeClassifier"
 LEARNERS: dict[str, Learner] = {"model": Conditional(), "tree": Sklearn(TREE), "usual": Sklearn()}

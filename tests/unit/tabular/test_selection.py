@@ -11,6 +11,7 @@ from expost.mechanisms.exponential import pure_parameter
 from expost.noise import Floats, Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import (
@@ -37,7 +38,9 @@ SIX = tuple("abcdef")
 def form(*sizes: int, neighbours: Neighbours = ADD) -> Schema:
     """Columns a, b, … of these sizes."""
     names = "abcdefghijklmnopqrstuvwxyz"
-    columns = tuple(Integer(name, tuple(range(size))) for name, size in zip(names, sizes, strict=False))
+    columns = tuple(
+        Integer(name, tuple(range(size)), Missing.FALLBACK) for name, size in zip(names, sizes, strict=False)
+    )
     return Schema(columns, True, neighbours)
 
 

@@ -12,7 +12,7 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
 from expost.jobs.job import Result
 from expost.noise import Noise
-from expost.report.facts import Reading
+from expost.report.answers import Reading
 from expost.terminal.ending import plainly, release
 from expost.terminal.options import (
     RELEASING,
@@ -94,7 +94,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
 
     def run(noise: Noise, journal: Journal) -> Result[Classifier]:
         def climbed(rung: Reading) -> None:
-            screen.add(*release_cells(rung, steps[screen.lines], screen.width), keep=journal.show)
+            screen.add(*release_cells(rung, steps[screen.lines], screen.width, screen.asked), keep=journal.show)
 
         chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
         steps = head_recipe(accuracy=accuracy, check=check, **chosen).taken

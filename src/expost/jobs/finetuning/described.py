@@ -12,7 +12,7 @@ from expost.mechanisms.brownian import Brownian
 from expost.receipts.costs import budget_out
 from expost.report import words
 from expost.report.facts import Facts
-from expost.report.page import computed_with, covered_section, method_section
+from expost.report.page import covered_section, method_section
 from expost.text import Json
 from expost.training.head.centre import RADIUS
 from expost.training.head.full_batch import KEPT, STEPS, FullBatch
@@ -97,12 +97,13 @@ class ClassifierJob(ABC):
                 *words.parts(facts),
                 *self.trained(),
                 FLOATING if facts.floating else EXACT,
+                f"All of it was computed with {self.device}.",
                 words.checked(facts),
                 "The head was made from noisy sums alone: it may be published and used at no further cost.",
             )
         )
         covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
-        return f"{method}{covers}{computed_with(facts.versions, self.device)}"
+        return f"{method}{covers}"
 
     def receipt(self) -> Mapping[str, Json]:
         """The settings of the training."""

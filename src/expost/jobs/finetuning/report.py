@@ -25,7 +25,9 @@ def head_facts(
     because: str,
     held: float | None,
     counted: bool,
+    held_std: float = 0.0,
     cap: AdpEpsilon | None = None,
+    date: str = "",
 ) -> Facts:
     """The facts of a finished run; ``held`` is about how many records were held out, if that is public."""
     return outcome_facts(
@@ -36,6 +38,7 @@ def head_facts(
         measure="accuracy",
         asked=recipe.target.threshold,
         held=held,
+        held_std=held_std,
         check=recipe.judge(),
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
@@ -44,6 +47,7 @@ def head_facts(
         neighbours=NEIGHBOURS.value,
         because=because,
         cap=cap,
+        date=date,
         packages=() if isinstance(recipe.arrays, InNumpy) else ("torch",),
     )
 

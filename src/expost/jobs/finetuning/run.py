@@ -1,5 +1,6 @@
 """Fine-tuning: from features and labels to a head that is accurate enough, with its bill."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,8 @@ from expost.numerics import Real
 from expost.private import Private, Split, split
 from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
-from expost.report.facts import Reading
+from expost.report.answers import Reading
+from expost.report.outcomes import day
 from expost.search import Line
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Told
@@ -89,6 +91,7 @@ def finetune(
     plan, kept = plan_training(recipe), MemoryLedger() if ledger is None else ledger
     noise = SystemNoise() if noise is None else noise
     first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
+    held_std, date = 0.0 if held is None else math.sqrt(held * float(1 - recipe.held)), day(noise)
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="release")
     cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if on_pledge is not None:
@@ -99,13 +102,16 @@ def finetune(
 
     def climbed(line: Line) -> None:
         if on_step is not None:
-            on_step(Reading.of(line, plan.pledge, asked=recipe.target.threshold, held=held))
+            on_step(Reading.of(line, plan.pledge, asked=recipe.target.threshold, held=held, held_std=held_std))
 
     outcome = fine_tune(parts, recipe, shape, odometer=odometer, noise=noise, on_step=climbed, told=on_progress)
     because, counted = parts.because, classes is None
-    facts = partial(head_facts, outcome, recipe, shape, plan, kept, title=title, because=because, counted=counted)
+    told = partial(head_facts, outcome, recipe, shape, plan, kept, title=title, because=because, counted=counted)
+    facts = partial(told, held=held, held_std=held_std, cap=cap, date=date)
     writers = {"npz": lambda folder: outcome.release.value.save(folder / "model.npz")}
-    return Result(outcome.release, outcome.ended, partial(facts, held=held, cap=cap), writers)
+    return Result(
+        outcome.release, outcome.ended, partial(facts, held=held, held_std=held_std, cap=cap, date=date), writers
+    )
 
 
 def _read(hidden: Hidden, classes: int | None, check: Judge) -> tuple[Labelled, Shape]:

@@ -11,9 +11,9 @@ from expost.jobs.finetuning.methods import GradientSteps
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
+from expost.report.answers import Reading
 from expost.report.digits import margin, price, small
-from expost.report.facts import Reading
-from expost.terminal.screen import VERDICTS, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, accuracy_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.training.head.full_batch import multiplier
 from expost.training.schedule import epoch
@@ -24,12 +24,10 @@ def columns(*, shares: bool) -> tuple[str, ...]:
     return "release", "steps", "ε so far", "noisy accuracy" if shares else "noisy margin", "verdict"
 
 
-def release_cells(rung: Reading, steps: int, width: float) -> tuple[str, str, str, str]:
+def release_cells(rung: Reading, steps: int, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
     """A release that is done: its steps, its price, its noisy answer with ``width`` standard errors, its verdict."""
-    verdict, answer = rung.line.verdict, "—"
-    if rung.accuracy is not None and rung.error is not None:
-        answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
-    elif verdict is not None and verdict.margin is not None and verdict.std is not None:
+    verdict, answer = rung.line.verdict, accuracy_cell(rung, width, asked) or "—"
+    if rung.accuracy is None and verdict is not None and verdict.margin is not None and verdict.std is not None:
         answer = f"{margin(verdict.margin, width * verdict.std)} records"
     return f"{steps:,}", price(rung.epsilon), answer, VERDICTS[rung.passed]
 

@@ -16,7 +16,7 @@ from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report import words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
-from expost.report.page import computed_with, covered_section, method_section
+from expost.report.page import covered_section, method_section
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
 
@@ -92,7 +92,7 @@ class ModuleJob:
         )
         method = method_section(self._method(facts))
         covers = covered_section(facts, OPEN, FROZEN, LAYERS, SETTINGS, public)
-        return f"{method}{covers}{computed_with(facts.versions)}"
+        return f"{method}{covers}"
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Sample, clip, add noise, move, check."""

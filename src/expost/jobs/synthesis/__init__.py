@@ -1,7 +1,7 @@
 """Synthetic tables: from a private table to one that may be published."""
 
 from expost.jobs.job import JobKind
+from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.procedure import rebuild_synthesis
-from expost.jobs.synthesis.report import TableJob
 
 SYNTHESIS = JobKind({TableJob.kind: rebuild_synthesis}, command="expost.jobs.synthesis.command")

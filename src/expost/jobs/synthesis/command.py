@@ -1,4 +1,4 @@
-"""Commands for synthetic tables: demo, synth, its plan, and schema, with what they show."""
+"""Commands for synthetic tables: demo, synth and its plan, with what they show, beside those for the owner."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -16,14 +16,17 @@ from expost.errors import InvalidValue
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.jobs.job import Result
+from expost.jobs.synthesis.declared import CHECKED
+from expost.jobs.synthesis.foreword import guessing_plan
+from expost.jobs.synthesis.marks import was_checked
+from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.run import synthesize
 from expost.ladder import Ladder
 from expost.noise import Noise
+from expost.report.answers import Reading
 from expost.report.digits import price, small
-from expost.report.facts import Reading
-from expost.tabular.draft import draft
 from expost.tabular.model.footprint import Footprint, in_words, require_room
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
@@ -42,19 +45,17 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.terminal.screen import VERDICTS, Screen, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, Screen, accuracy_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.text import number_typed
 
-COLUMNS = ("rung", "ε so far", "noisy accuracy", "verdict")
+COLUMNS = ("rung", "ε so far", "by guessing", "noisy accuracy", "verdict")
 
 
-def rung_cells(rung: Reading, width: float) -> tuple[str, str, str]:
-    """A rung that is done: its price, its noisy accuracy with ``width`` standard errors, and its verdict."""
-    answer = "—"
-    if rung.accuracy is not None and rung.error is not None:
-        answer = f"{rung.accuracy:.3f} ± {width * rung.error:.3f}"
-    return price(rung.epsilon), answer, VERDICTS[rung.passed]
+def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+    """A rung that is done: its price, the rate of guessing, its noisy accuracy, and its verdict."""
+    guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
+    return price(rung.epsilon), guess, accuracy_cell(rung, width, asked) or "—", VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
@@ -86,13 +87,17 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console.print()
     explained = look_words(recipe.accuracy, recipe.assurance, share=recipe.held, records=recipe.records, rung="rung")
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+    console.print()
+    paragraph(console, guessing_plan(recipe.target, recipe.accuracy))
 
 
 MOST_RUNGS = 100
 """Of a ladder that is typed: as many as an audit of its receipt goes through."""
+RENYI = "renyi:"
+"""Before a ladder of Rényi ε; one without it is of what is stated."""
 PRICING: list[Option] = [
-    click.option("--ladder", default="0.01:1:7", metavar="[eps:]LOW:HIGH:RUNGS",
-                 help="Rényi ε at --alpha, or with eps: the ε that is stated at --delta."),
+    click.option("--ladder", default="renyi:0.01:1:7", metavar="[renyi:]LOW:HIGH:RUNGS",
+                 help="The ε that is stated at --delta, or with renyi: the Rényi ε at --alpha."),
     click.option("--alpha", default=20.0, help="The Rényi order of the ladder."),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01, help="Rényi ε for choosing what to measure."),
@@ -103,6 +108,7 @@ RUNNING: list[Option] = [
     click.option("--rows", type=int, default=None, help="Synthetic rows; by default about as many as the table has."),
     click.option("--estimator", default="sklearn.ensemble.HistGradientBoostingClassifier",
                  help="A scikit-learn classifier by its path, or `model`."),
+    click.option("--title", default=None, help="The title of the report; by default it names the target."),
     click.option("--format", "format_", type=click.Choice([each.value for each in Format]), default="csv",
                  help="What the synthetic table is written as."),
     *RELEASING,
@@ -118,8 +124,9 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
     """Synthesize the embedded Adult census table, with income as the target."""
     claim = claimed(out, settings, *public_file(settings))
     release_table(
-        adult.load, adult.adult_schema(), claim, settings, target="income", accuracy=accuracy, title="Adult census"
-    )
+        adult.load, adult.adult_schema(), claim, settings, target="income", accuracy=accuracy, title="Adult census",
+        checked=True,
+    )  # fmt: skip
 
 
 @click.command()
@@ -133,9 +140,11 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
 def synth(source: str, schema_path: str, target: str | None, accuracy: float, out: Path, **settings: Any) -> None:
     """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
     declared = Schema.load(Path(schema_path))
-    title = Path(source).name if not source.startswith("duckdb:") else "query"
     claim = claimed(out, settings, *files_of(source), Path(schema_path), *public_file(settings))
-    release_table(lambda: source, declared, claim, settings, target=target, accuracy=accuracy, title=title)
+    release_table(
+        lambda: source, declared, claim, settings, target=target, accuracy=accuracy,
+        checked=was_checked(source, declared, Path(schema_path)),
+    )  # fmt: skip
 
 
 @click.command(name="synth")
@@ -149,15 +158,6 @@ def plan_table(schema_path: str, target: str | None, accuracy: float, **settings
     recipe = table_recipe(target=target, accuracy=accuracy, **table_settings(Schema.load(Path(schema_path)), settings))
     require_room(recipe.schema.domain, recipe.target)
     synthesis_plan(recipe, plan_synthesis(recipe))
-
-
-@click.command()
-@click.argument("source")
-@click.option("--missing", multiple=True, help="A text that stands for a missing value, such as ?; may be repeated.")
-@plainly
-def schema(source: str, missing: tuple[str, ...]) -> None:
-    """Draft a schema for SOURCE, for the data's owner to review."""
-    click.echo(draft(source, missing_marks=missing), nl=False)
 
 
 def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,17 +176,19 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
 
 
 def ladder_typed(text: str, alpha: Fraction) -> Ladder | StatedLadder:
-    """A ladder as typed: LOW:HIGH:RUNGS in Rényi ε, with eps: before it in the ε that is stated."""
+    """A ladder as typed: LOW:HIGH:RUNGS in the ε that is stated, with renyi: before it in Rényi ε."""
+    if text.startswith("eps:"):
+        raise InvalidValue(f"the ladder {text} is ε at --delta without its first word too; leave out eps: instead.")
     try:
-        first, last, number = text.removeprefix("eps:").split(":")
+        first, last, number = text.removeprefix(RENYI).split(":")
         low, high, rungs = number_typed(first), number_typed(last), int(number)
     except (ValueError, ZeroDivisionError):
-        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.01:1:7.") from None
+        raise InvalidValue(f"the ladder {text} is not LOW:HIGH:RUNGS; write for example 0.2:2:6.") from None
     if rungs > MOST_RUNGS:
         raise InvalidValue(f"the ladder has {rungs} rungs; give it at most {MOST_RUNGS}.")
-    if text.startswith("eps:"):
-        return StatedLadder(low, high, rungs)
-    return Ladder.geometric(low, high, rungs, alpha=alpha)
+    if text.startswith(RENYI):
+        return Ladder.geometric(low, high, rungs, alpha=alpha)
+    return StatedLadder(low, high, rungs)
 
 
 def release_table(
@@ -197,7 +199,8 @@ def release_table(
     *,
     target: str | None,
     accuracy: float,
-    title: str,
+    checked: bool,
+    title: str | None = None,
 ) -> NoReturn:
     """A release of the table that ``load`` gives."""
     screen = Screen(COLUMNS, doing="reading the table", quiet=settings["as_json"])
@@ -214,14 +217,15 @@ def release_table(
             noise=noise,
             ledger=journal,
             max_epsilon=settings["max_epsilon"],
-            title=title,
-            on_pledge=screen.pledge,
-            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width), keep=journal.show),
+            title=settings["title"] or title,
+            checked=checked,
+            on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked]),
+            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width, screen.asked), keep=journal.show),
             on_progress=screen.tell,
         )
 
     release(run, claim, screen, settings)
 
 
-COMMANDS = (demo, synth, schema)
+COMMANDS = (demo, synth, *OWNERS)
 PLANS = (plan_table,)

@@ -1,19 +1,21 @@
 """The procedure of a synthetic table: pairs selected, then refined and added until it passes; and from a receipt."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
+from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
 from expost.mechanisms.gaussian import Gaussian, Measurement
-from expost.noise import Floats, Noise
+from expost.noise import Noise
 from expost.numerics import up
 from expost.odometer import Odometer
 from expost.private import Private, Split
 from expost.receipts.costs import BUDGET, budget_in
-from expost.receipts.notation import items, record, text, whole
+from expost.receipts.notation import items, record, text, truth, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
@@ -21,7 +23,7 @@ from expost.search import Line, Outcome, search
 from expost.tabular.apart import require_apart
 from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model.graphical import Measured, record_count
+from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import raked
 from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate
@@ -37,17 +39,22 @@ Progress: TypeAlias = Callable[[str], None]
 class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
-    ``measured`` are the pairs that were counted from the first rung on; ``grown`` are those that each rung added.
+    ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
+    the pairs that each rung added to those measured from the first on.
     """
 
     recipe: TableRecipe
     plan: Plan
     outcome: Outcome[Candidate]
-    measured: Mapping[Clique, Floats]
-    std: float
-    held: float
-    """About how many records were held out, estimated from released counts."""
+    released: tuple[Released, ...]
+    counted: Counted
     grown: tuple[tuple[Clique, ...], ...]
+
+    @property
+    def measured(self) -> tuple[Clique, ...]:
+        """The columns that were measured together from the first rung on."""
+        together = self.released[len(self.recipe.schema.names) :]
+        return tuple(each.clique for each in together[: len(together) - sum(map(len, self.grown))])
 
 
 class Builder:
@@ -59,19 +66,25 @@ class Builder:
         self._recipe, self._noise, self._tell = recipe, noise, tell
         schema, singles = recipe.schema, recipe.selection.alone().apart(ones.values)
         place = {name: index for index, name in enumerate(schema.names)}
-        self._ones = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
-        self.planting = Planting(schema.domain, cliques, schema.neighbours, self._ones)
-        self.released: tuple[Grown, ...] = ()
-        self.records = 1.0
+        alone = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
+        self.planting = Planting(schema.domain, cliques, schema.neighbours, alone)
+        std = math.sqrt(up(ones.variance))
+        self._singles = [Released(clique, values, std) for clique, values in singles.items()]
+        self._steps: tuple[Grown, ...] = ()
+        self.released: tuple[Released, ...] = ()
+        self.counted: Counted | None = None
 
-    def __call__(self, released: tuple[Grown, ...]) -> Candidate:
+    def __call__(self, steps: tuple[Grown, ...]) -> Candidate:
         """The candidate of this rung."""
-        recipe, self.released = self._recipe, released
+        recipe, self._steps = self._recipe, steps
+        pairs, names = self.planting.measured(steps[-1]), steps[-1].cliques
+        together = zip(names, pairs, strict=True)
+        self.released = (*self._singles, *(Released(c, each.values, math.sqrt(each.variance)) for c, each in together))
+        self.counted = Counted.of(self.released, recipe.schema, recipe.target, recipe.held)
         self._tell("fitting the model")
-        pairs, model = self.planting.measured(released[-1]), self.planting.model(released[-1])
-        self.records = record_count([*self._ones, *pairs])
+        model = self.planting.model(steps[-1])
         self._tell("drawing a synthetic table")
-        rows = recipe.rows or max(1, round(self.records / float(1 - recipe.held)))
+        rows = recipe.rows or max(1, round(self.counted.records / float(1 - recipe.held)))
         fitted = {clique for clique, _ in model.potentials}
         if all(each.clique in fitted for each in pairs):
             drawn = model.round(rows, self._noise)
@@ -87,8 +100,8 @@ class Builder:
     @property
     def grown(self) -> tuple[tuple[Clique, ...], ...]:
         """The pairs that each rung added to the first ones."""
-        counts = [len(self.planting.first), *(len(each.cliques) for each in self.released)]
-        return tuple(each.cliques[before:] for before, each in zip(counts, self.released, strict=False))
+        counts = [len(self.planting.first), *(len(each.cliques) for each in self._steps)]
+        return tuple(each.cliques[before:] for before, each in zip(counts, self._steps, strict=False))
 
 
 def synthesise(
@@ -98,19 +111,24 @@ def synthesise(
     *,
     odometer: Odometer,
     noise: Noise,
-    on_step: Callable[[Line, float], None] | None = None,
+    on_step: Callable[[Line, Counted], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Synthesis:
     """Select marginals, then refine them, and add others, until a table drawn from them is accurate enough.
 
-    ``on_step`` is told each rung and about how many records are held out.
+    ``on_step`` is told each rung and what the released counts say by then.
     """
     tell: Progress = on_progress or (lambda text: None)
     tell("selecting columns to measure together")
     ones, cliques = _select(parts.train, recipe, odometer, noise)
     builder = Builder(recipe, cliques, ones, noise, tell)
     planting, schema = builder.planting, recipe.schema
-    odds = float(recipe.held / (1 - recipe.held))
+
+    def climbed(line: Line) -> None:
+        assert builder.counted is not None  # a candidate was built on this rung
+        if on_step is not None:
+            on_step(line, builder.counted)
+
     outcome = search(
         parts,
         Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting),
@@ -119,11 +137,10 @@ def synthesise(
         recipe.judge(),
         noise=noise,
         odometer=odometer,
-        on_step=None if on_step is None else lambda line: on_step(line, builder.records * odds),
+        on_step=climbed,
     )
-    first = builder.released[-1].blocks[0].estimate
-    measured = recipe.selection.marginals(cliques).apart(first.values)
-    return Synthesis(recipe, chosen, outcome, measured, first.std, builder.records * odds, builder.grown)
+    assert builder.counted is not None  # the search has released something
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown)
 
 
 def _select(
@@ -144,8 +161,9 @@ RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
     """Each column alone and a tree of pairs, then pairs ever finer; all from the schema and the target."""
-    schema = record(told.found["schema"], ("sha256", "columns", "sizes"))
+    schema = record(told.found["schema"], ("sha256", "columns", "sizes", "checked"))
     text(schema["sha256"])
+    truth(schema["checked"])
     whole(told.found["rows"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))

@@ -1,180 +1,48 @@
-"""Synthetic tables: what a report says of them, and of no other job."""
+"""The facts of a synthetic table: what was asked, what was released and what follows from it."""
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, final
-
-from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
-from expost.jobs.synthesis.comparison import Comparison, alone, comparison_section, joint
+from expost.jobs.synthesis.comparison import alone, joint
+from expost.jobs.synthesis.declared import field_of, schema_digest
+from expost.jobs.synthesis.described import TableJob
+from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
+from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
-from expost.receipts.costs import budget_out
 from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report import words
-from expost.report.charts import safe
+from expost.report.digits import plain, small
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import outcome_facts
-from expost.report.page import computed_with, covered_section, html_table, method_section, row, section
-from expost.tabular.marginals import Clique
-from expost.tabular.schema.column import Column, Missing
-from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import why_unpaired
-from expost.text import Json
-
-OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
-TRIED = (
-    "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
-    "made-up records had to score the same alone, together, in another order and a second time."
-)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A column of the schema, in words."""
-
-    name: str
-    kind: str
-    size: int
-    labels: tuple[str, ...]
-    missing: str
-
-    @property
-    def domain(self) -> str:
-        """Its values, the middle left out where there are many."""
-        return ", ".join(self.labels if len(self.labels) <= 6 else (*self.labels[:4], "…", self.labels[-1]))
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableJob:
-    """A synthetic table beside what was released of the real one."""
-
-    target: str
-    unpaired: str
-    rows: int
-    alone: tuple[Comparison, ...]
-    worst: Comparison | None
-    schema: tuple[Field, ...]
-    reviewed: bool
-    schema_digest: str
-    selection: Budget
-    measured: tuple[Clique, ...]
-    grown: tuple[tuple[Clique, ...], ...]
-    kind: ClassVar[str] = "Synthetic data"
-    rung: ClassVar[str] = "rung"
-    lines: ClassVar[Mapping[str, str]] = {
-        "Gaussian": "noisy counts of each column",
-        "SpanningTree": "which pairs of columns to count",
-        "Growing": "noisy counts of the pairs, refined, and of more pairs",
-    }
-    covered: ClassVar[str] = (
-        "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
-    )
-
-    def passed(self, facts: Facts) -> str:
-        """A classifier of the target stands for the table."""
-        asked = words.asked_for(facts)
-        if not facts.divided:
-            return (
-                f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check "
-                f"at {asked} on public records."
-            )
-        return (
-            f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check at "
-            f"{asked} on held-out records that were not used to make them."
-        )
-
-    def name(self, place: int) -> str:
-        """Its number."""
-        return str(place)
-
-    def tile(self, facts: Facts) -> tuple[str, str, str]:
-        """Rows and columns."""
-        return "synthetic rows", f"{self.rows:,}", f"{len(self.schema)} columns"
-
-    def sections(self, facts: Facts) -> str:
-        """Released counts beside the synthetic table, the procedure, what the bound covers, and the schema."""
-        public = (
-            "Taken to be public: the schema, with the columns it names and every value and edge in it, the target "
-            f"{self.target}, the {facts.measure} asked for and every other setting. Choosing any of them by looking at "
-            "these records reveals something that is not on the bill."
-        )
-        return "".join(
-            (
-                comparison_section(self.alone, self.worst),
-                method_section(self._method(facts)),
-                covered_section(facts, OPEN, *([TRIED] if facts.divided else []), public),
-                self._schema(facts),
-            )
-        )
-
-    def _method(self, facts: Facts) -> tuple[str, ...]:
-        """Select, count, fit, draw, learn, check."""
-        return (
-            *words.parts(facts),
-            "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
-            "pairs more often. Both are on the bill.",
-            *([self.unpaired] if self.unpaired else []),
-            "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
-            f"{self._added()} A model was fitted to the noisy counts, a table was drawn from it, and a classifier that "
-            f"predicts {self.target} was trained on that table.",
-            words.checked(facts),
-            "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
-            "further cost.",
-        )
-
-    def _added(self) -> str:
-        """What the rungs added to the first pairs."""
-        count = sum(map(len, self.grown))
-        if not count:
-            return "No rung added pairs to these: noise was still too large for more of them to be worth counting."
-        told = "1 pair that fitted worst was" if count == 1 else f"{count} pairs that fitted worst were"
-        return f"By noisy scores of all other pairs, which are on the bill, {told} counted as well."
-
-    def _schema(self, facts: Facts) -> str:
-        rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
-        reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
-        return section(
-            "The schema",
-            f"<p>{reviewed} Everything in it is public.</p>",
-            html_table(("column", "kind", "values", "domain", "where a value is missing"), rows),
-            f'<p class="note">SHA-256 <code>{safe(self.schema_digest)}</code></p>',
-            computed_with(facts.versions),
-        )
-
-    def receipt(self) -> Mapping[str, Json]:
-        """The rows, their schema, what each step of the selection might spend, and what was measured and added."""
-        columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
-        return {
-            "rows": self.rows,
-            "schema": {"sha256": self.schema_digest, "columns": columns, "sizes": sizes},
-            "selection": budget_out(self.selection),
-            "measured": [list(clique) for clique in self.measured],
-            "grown": [[list(clique) for clique in added] for added in self.grown],
-        }
 
 
 def table_facts(
-    synthesis: Synthesis, ledger: ReadableLedger, *, title: str, because: str, cap: AdpEpsilon | None = None
+    synthesis: Synthesis,
+    ledger: ReadableLedger,
+    *,
+    title: str,
+    because: str,
+    checked: bool = False,
+    cap: AdpEpsilon | None = None,
+    date: str = "",
 ) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
-    recipe, outcome = synthesis.recipe, synthesis.outcome
+    recipe, outcome, counted = synthesis.recipe, synthesis.outcome, synthesis.counted
+    by_accuracy = recipe.score is None
+    common = commonest_warnings(counted, recipe.target, recipe.accuracy) if by_accuracy else ()
     if ledger.pledged is not outcome.pledge:
         raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
     return outcome_facts(
         outcome,
         ledger,
-        job=_job(synthesis),
+        job=_job(synthesis, checked),
         title=title,
         measure=measure(recipe),
         asked=recipe.accuracy,
-        held=synthesis.held,
+        held=counted.held,
+        held_std=counted.held_std,
         check=recipe.judge(),
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
@@ -183,6 +51,28 @@ def table_facts(
         neighbours=recipe.schema.neighbours.value,
         because=because,
         cap=cap,
+        date=date,
+        baseline=baseline_words(counted, recipe.target) if by_accuracy else "",
+        warnings=(*common, *crowded_warnings(synthesis.released, counted.records, recipe.schema)),
+        options=table_options(recipe, cap),
+        digests=(("The schema, as in schema.toml", schema_digest(recipe.schema)),),
+    )
+
+
+def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[str, str], ...]:
+    """Everything that was chosen and is public, as it was typed."""
+    levels = ", ".join(f"{float(level):.4g}" for level in recipe.ladder.levels)
+    return (
+        ("target", recipe.target),
+        (measure(recipe), plain(float(recipe.accuracy))),
+        ("confidence", "none" if recipe.confidence is None else plain(float(recipe.confidence))),
+        ("records, if public", "not said" if recipe.records is None else f"{recipe.records:,}"),
+        ("held out", plain(float(recipe.held)) if recipe.held else "none"),
+        ("δ", small(recipe.delta)),
+        (f"ladder, Rényi ε at α = {float(recipe.ladder.alpha):g}", levels),
+        ("selection, Rényi ε", f"{float(recipe.query.epsilon):.4g}"),
+        ("most ε", "not limited" if cap is None else f"{cap:g}"),
+        ("synthetic rows", "about as many as records" if recipe.rows is None else f"{recipe.rows:,}"),
     )
 
 
@@ -215,36 +105,25 @@ def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None)
     )
 
 
-def _job(synthesis: Synthesis) -> TableJob:
-    schema, synthetic = synthesis.recipe.schema, synthesis.outcome.release.value.table
-    pairs = [joint(synthesis.measured, synthesis.std, synthetic, each) for each in synthesis.measured if len(each) > 1]
+def _job(synthesis: Synthesis, checked: bool) -> TableJob:
+    schema, synthetic, counted = synthesis.recipe.schema, synthesis.outcome.release.value.table, synthesis.counted
+    together = synthesis.released[len(schema.names) :]
+    kept = KeptTable(
+        tuple(alone(synthesis.released, counted.records, synthetic, name) for name in schema.names),
+        tuple(joint(each, counted.records, synthetic) for each in together),
+        counted.records,
+        counted.records + counted.held,
+    )
     return TableJob(
         target=synthesis.recipe.target,
         unpaired=why_unpaired(schema.domain, synthesis.recipe.target),
         rows=len(synthetic),
-        alone=tuple(alone(synthesis.measured, synthesis.std, synthetic, name) for name in schema.names),
-        worst=max(pairs, key=lambda pair: pair.distance - pair.noise, default=None),
+        kept=kept,
         schema=tuple(map(field_of, schema.columns)),
         reviewed=schema.reviewed,
+        checked=checked,
         schema_digest=schema_digest(schema),
         selection=synthesis.recipe.selection.half,
-        measured=tuple(synthesis.measured),
+        measured=synthesis.measured,
         grown=synthesis.grown,
     )
-
-
-def schema_digest(schema: Schema) -> str:
-    """The SHA-256 of the schema's canonical text."""
-    return hashlib.sha256(schema.dumps().encode()).hexdigest()
-
-
-def field_of(column: Column) -> Field:
-    """The column in words."""
-    return Field(column.name, str(column.settings["kind"]), column.size, column.labels, _missing(column))
-
-
-def _missing(column: Column) -> str:
-    """What becomes of a missing value; a fallback is named, whether declared or by rule."""
-    if column.missing is not Missing.FALLBACK:
-        return str(column.missing.value)
-    return f"counted as {column.labels[int(column.encode([None])[0])]}"

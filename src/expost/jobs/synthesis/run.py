@@ -1,6 +1,6 @@
 """Synthetic tables: from any table to one that may be published, with its bill."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -8,9 +8,12 @@ from typing import Any, final
 from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import SchemaMismatch
+from expost.folders.disk import write_through
+from expost.folders.place import COUNTS, SCHEMA
 from expost.jobs.job import Result, capped
+from expost.jobs.synthesis.counted import Counted, counts_text
 from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
-from expost.jobs.synthesis.procedure import Progress, synthesise
+from expost.jobs.synthesis.procedure import Progress, Synthesis, synthesise
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, Score, TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import table_commitment, table_facts
 from expost.judge import BALANCED, Judge
@@ -21,10 +24,12 @@ from expost.numerics import Real
 from expost.private import Private, Split, split
 from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
-from expost.report.facts import Reading
+from expost.report.answers import Reading
+from expost.report.outcomes import day
 from expost.search import Line
 from expost.tabular.apart import rehearse
 from expost.tabular.model.footprint import require_room
+from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner
 from expost.tabular.source.frames import Format, frame, write_table
@@ -74,7 +79,8 @@ def synthesize(
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
-    title: str = "table",
+    title: str | None = None,
+    checked: bool = False,
     on_pledge: Callable[[Commitment], None] | None = None,
     on_step: Callable[[Reading], None] | None = None,
     on_progress: Progress | None = None,
@@ -89,8 +95,9 @@ def synthesize(
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest
-    the receipt has too.
+    know what was spent. ``title`` is that of the report; by default it names the target. ``checked`` is your word that
+    the table went through ``check_table`` beforehand; report and receipt repeat it. ``on_pledge`` is told, before the
+    table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
     hidden = _Hidden(table)
@@ -111,7 +118,8 @@ def synthesize(
         rows=rows,
     )
     plan, noise = plan_synthesis(recipe), SystemNoise() if noise is None else noise
-    kept = MemoryLedger() if ledger is None else ledger
+    kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
+    named = f"Synthetic table for {recipe.target}" if title is None else title
     _require_fit(recipe, hidden)
     first = plan.pledge.epsilon(plan.stops[0])
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
@@ -123,22 +131,38 @@ def synthesize(
     sealed = Private(coded, schema.neighbours)
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
 
-    def climbed(line: Line, held: float) -> None:
+    def climbed(line: Line, counted: Counted) -> None:
         if on_step is not None:
-            on_step(Reading.of(line, plan.pledge, asked=recipe.accuracy, held=held))
+            held, guess = counted.held, counted.guess if recipe.score is None else None
+            told = partial(Reading.of, line, plan.pledge, asked=recipe.accuracy, held=held, held_std=counted.held_std)
+            on_step(told(guess=guess))
 
     done = synthesise(parts, recipe, plan, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress)
-    native = done.outcome.release.map(lambda candidate: frame(coded.native, candidate.table.decode(noise)))
+    decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
+    native = decoded.map(partial(frame, coded.native))
+    text = partial(_spelled, schema, decoded.value) if schema.spelled else lambda: native.value
     return Result(
         native,
         done.outcome.ended,
-        partial(table_facts, done, kept, title=title, because=parts.because, cap=cap),
-        {each.value: partial(_write, native.value, each) for each in Format},
+        partial(table_facts, done, kept, title=named, because=parts.because, checked=checked, cap=cap, date=date),
+        {
+            each.value: partial(_write, text if each is Format.CSV else lambda: native.value, done, each)
+            for each in Format
+        },
     )
 
 
-def _write(table: object, format: Format, folder: Path) -> None:  # noqa: A002  the word for it
-    write_table(folder / f"synthetic.{format.value}", table, format)
+def _spelled(schema: Schema, columns: Mapping[str, Values]) -> Mapping[str, Values]:
+    """The columns as the schema has them spelled, so that it reads the synthetic file as it reads the real one."""
+    return {each.name: each.spelled(columns[each.name]) for each in schema.columns}
+
+
+def _write(table: Callable[[], object], done: Synthesis, format: Format, folder: Path) -> None:  # noqa: A002  the word for it
+    """The table, and beside it what its users need: the released counts, and the schema, whose digest is on record."""
+    schema = done.recipe.schema
+    write_table(folder / f"synthetic.{format.value}", table(), format)
+    write_through(folder / COUNTS, counts_text(done.released, schema))
+    write_through(folder / SCHEMA, schema.dumps())
 
 
 def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:

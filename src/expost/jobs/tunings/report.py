@@ -5,18 +5,15 @@ from typing import final
 
 from expost.accounting.private_selection import Statement
 from expost.report.digits import price, small
+from expost.report.markup import computed_with, html_table, row, section
 from expost.report.outcomes import versions
 from expost.report.page import (
     banners,
-    computed_with,
     coverage_section,
     document,
     header,
-    html_table,
     meaning_section,
     method_section,
-    row,
-    section,
 )
 from expost.report.words import RELATIONS
 from expost.training.tuned import Contest, Tuned
@@ -138,12 +135,12 @@ def _configurations(facts: TuningFacts) -> str:
             small(each.delta),
             price(bill.passed(place).epsilon),
             "shown" if name == facts.configuration else "",
-            name="here" if name == facts.configuration else "",
         )
         for place, (name, each) in enumerate(zip(facts.contest.names, bill.configurations, strict=True))
     ]
     heads = ("configuration", "ε of one run", "δ of one run", "ε if it is shown", "")
-    return section("The configurations", html_table(heads, rows))
+    here = [place for place, name in enumerate(facts.contest.names) if name == facts.configuration]
+    return section("The configurations", html_table(heads, rows, here=here, stacked=True))
 
 
 def _method(facts: TuningFacts) -> tuple[str, ...]:

@@ -1,48 +1,31 @@
 """Columns whose domain is a row of bins between public edges: reals, whole numbers and dates."""
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from enum import Enum
-from itertools import pairwise
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 
 from expost.errors import SchemaMismatch
-from expost.noise import Floats, Integers, Noise
-from expost.tabular.schema.column import (
-    Cells,
-    Codes,
-    Missing,
-    Setting,
-    Values,
-    check_domain,
-    coded,
-    number_in,
-    ordinal,
-    value_codes,
-    with_missing,
-    with_missing_label,
+from expost.noise import Noise
+from expost.tabular.schema.bins import (
+    REAL_LIMIT,
+    WHOLE_LIMIT,
+    Closed,
+    DateEdge,
+    Edges,
+    bin_count,
+    binned,
+    check_edges,
+    intervals,
+    spans,
+    whole_draws,
 )
-
-Edges: TypeAlias = tuple[float, ...]
-DateEdge: TypeAlias = date | float
-
-WHOLE_LIMIT = 2**53
-"""Whole numbers up to here are floats too, so that a uniform draw between edges is one of them."""
-
-REAL_LIMIT = 1e300
-"""Edges up to here can be added and subtracted without overflow."""
-
-
-class Closed(Enum):
-    """Which end of each bin belongs to it."""
-
-    LEFT = "left"
-    RIGHT = "right"
+from expost.tabular.schema.cells import Cell, Taken, ordinal, text_of
+from expost.tabular.schema.column import Cells, Codes, Missing, Setting, Values, as_texts, coded, with_missing
+from expost.tabular.schema.spelling import USUAL, DayFormat, Numerals
 
 
 @final
@@ -56,7 +39,8 @@ class Numeric:
     name: str
     edges: Edges
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
+    numerals: Numerals = USUAL
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, REAL_LIMIT)
@@ -73,12 +57,16 @@ class Numeric:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges and the closed end."""
-        return {"kind": "numeric", "edges": self.edges, "closed": self.closed.value}
+        """The edges, the closed end and the spelling."""
+        return {"kind": "numeric", "edges": self.edges, "closed": self.closed.value} | self.numerals.settings
+
+    def taken(self, cell: Cell | None) -> Taken:
+        """The bin of a number."""
+        return binned(cell, self.numerals.number, self.edges, self.closed, self.missing)
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each number."""
-        return _binned(cells, number_in, self.edges, self.closed, self.missing)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform real from each bin."""
@@ -90,6 +78,10 @@ class Numeric:
             inside = np.clip(drawn, np.nextafter(low, np.inf), high)
         return with_missing(inside, codes, len(self.edges) - 1, self.missing)
 
+    def spelled(self, values: Values) -> Values:
+        """With the declared sign before decimals."""
+        return self.numerals.respelled(values)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -99,7 +91,8 @@ class IntegerBins:
     name: str
     edges: Edges
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
+    numerals: Numerals = USUAL
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, WHOLE_LIMIT)
@@ -118,18 +111,26 @@ class IntegerBins:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges and the closed end."""
+        """The edges, the closed end and the spelling."""
         edges = tuple(int(edge) if math.isfinite(edge) else edge for edge in self.edges)
-        return {"kind": "integer", "edges": edges, "closed": self.closed.value}
+        return {"kind": "integer", "edges": edges, "closed": self.closed.value} | self.numerals.settings
+
+    def taken(self, cell: Cell | None) -> Taken:
+        """The bin of a number."""
+        return binned(cell, self.numerals.number, self.edges, self.closed, self.missing)
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each number."""
-        return _binned(cells, number_in, self.edges, self.closed, self.missing)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform whole number from each bin."""
         whole = whole_draws(codes, self.edges, self.closed, noise)
         return with_missing(whole, codes, len(self.edges) - 1, self.missing)
+
+    def spelled(self, values: Values) -> Values:
+        """As text where a spelling is declared."""
+        return self.numerals.respelled(values)
 
 
 @final
@@ -143,7 +144,8 @@ class Dates:
     name: str
     edges: tuple[DateEdge, ...]
     closed: Closed
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
+    format: DayFormat | None = None
 
     def __post_init__(self) -> None:
         check_edges(self.name, self._days, WHOLE_LIMIT)
@@ -164,12 +166,20 @@ class Dates:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges and the closed end."""
-        return {"kind": "date", "edges": self.edges, "closed": self.closed.value}
+        """The edges, the closed end and the spelling."""
+        written = {} if self.format is None else {"format": self.format.text}
+        return {"kind": "date", "edges": self.edges, "closed": self.closed.value} | written
+
+    def taken(self, cell: Cell | None) -> Taken:
+        """The bin of a day."""
+        return binned(cell, self._day, self._days, self.closed, self.missing)
+
+    def _day(self, cell: Cell) -> int | None:
+        return ordinal(text_of(cell)) if self.format is None else self.format.day(cell)
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each day."""
-        return _binned(cells, ordinal, self._days, self.closed, self.missing)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A uniform day from each bin."""
@@ -178,67 +188,6 @@ class Dates:
         dates = np.array([date.fromordinal(day) for day in known.tolist()], dtype=np.object_)
         return with_missing(dates, codes, len(self.edges) - 1, self.missing)
 
-
-def check_edges(name: str, edges: Edges, limit: float) -> None:
-    """Refuse edges that do not bound bins."""
-    check_domain(name, len(edges) - 1)
-    if not all(left < right for left, right in pairwise(edges)):
-        raise SchemaMismatch(f"the edges of column {name} do not increase; list each once, smallest first.")
-    finite = [edge for edge in edges if math.isfinite(edge)]
-    if not finite or max(map(abs, finite)) > limit:
-        raise SchemaMismatch(
-            f"the edges of column {name} need at least one finite value, and none beyond ±{limit:g} except infinity."
-        )
-
-
-def place(edges: Edges, closed: Closed, value: float | None) -> int | None:
-    """The bin of a value, the nearest one if it is outside; None where there is no value."""
-    if value is None:
-        return None
-    found = bisect_right(edges, value) if closed is Closed.LEFT else bisect_left(edges, value)
-    return min(max(found - 1, 0), len(edges) - 2)
-
-
-def spans(codes: Codes, edges: Edges) -> tuple[Floats, Floats]:
-    """Finite ends to draw between for each code: an open bin is as wide as its neighbour, or 1 without one."""
-    inner = [edge for edge in edges if math.isfinite(edge)]
-    alone = max(1.0, 4 * math.ulp(inner[0]))
-    first, last = (inner[1] - inner[0], inner[-1] - inner[-2]) if len(inner) > 1 else (alone, alone)
-    below = [] if math.isfinite(edges[0]) else [inner[0] - first]
-    above = [] if math.isfinite(edges[-1]) else [inner[-1] + last]
-    ends = np.array([*below, *inner, *above], dtype=np.float64)
-    bins = value_codes(codes, len(edges) - 1)
-    return ends[bins], ends[bins + 1]
-
-
-def whole_draws(codes: Codes, edges: Edges, closed: Closed, noise: Noise) -> Integers:
-    """A uniform whole number from the bin of each code."""
-    low, high = spans(codes, edges)
-    count = high - low
-    steps = np.minimum(np.floor(noise.uniform(len(codes)) * count), count - 1)
-    return (low + (closed is Closed.RIGHT)).astype(np.int64) + steps.astype(np.int64)
-
-
-def bin_count(edges: Sequence[DateEdge], missing: Missing) -> int:
-    """How many codes there are: the bins and, where there is one, the missing category."""
-    return len(edges) - 1 + (missing is Missing.CATEGORY)
-
-
-def intervals(edges: Sequence[DateEdge], closed: Closed, missing: Missing) -> tuple[str, ...]:
-    """The bins as text, such as [10, 20) or (90, ∞), and the missing category where there is one."""
-    left, right = ("[", ")") if closed is Closed.LEFT else ("(", "]")
-    ends = pairwise(map(_plain, edges))
-    bins = (f"{'(' if low == '-∞' else left}{low}, {high}{')' if high == '∞' else right}" for low, high in ends)
-    return with_missing_label(tuple(bins), missing)
-
-
-def _plain(edge: DateEdge) -> str:
-    if isinstance(edge, date):
-        return edge.isoformat()
-    if not math.isfinite(edge):
-        return "∞" if edge > 0 else "-∞"
-    return str(int(edge)) if edge == int(edge) else repr(edge)
-
-
-def _binned(cells: Cells, read: Callable[[str], float | None], edges: Edges, closed: Closed, missing: Missing) -> Codes:
-    return coded(cells, lambda cell: place(edges, closed, read(cell)), len(edges) - 1, missing)
+    def spelled(self, values: Values) -> Values:
+        """In the declared format."""
+        return values if self.format is None else as_texts(values, self.format.spelled)

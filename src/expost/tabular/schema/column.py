@@ -1,13 +1,9 @@
 """Columns with a public, declared domain: any cell in, a code from 0 to size − 1 out, and never an error.
 
-A cell is canonical text, or None where a value is missing. The code of a cell depends on that cell alone: this is
-what lets one record move a statistic by no more than it claims.
+The code of a cell depends on that cell alone: this is what lets one record move a statistic by no more than it claims.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, date, datetime
 from enum import Enum
 from functools import cache
 from typing import Protocol, TypeAlias
@@ -17,17 +13,15 @@ from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
 from expost.noise import Integers, Noise
+from expost.tabular.schema.cells import Cell, How, Taken
 
-Cells: TypeAlias = Sequence[str | None]
+Cells: TypeAlias = Sequence[Cell | None]
 Codes: TypeAlias = NDArray[np.unsignedinteger]
 Values: TypeAlias = NDArray[np.generic]
 Setting: TypeAlias = str | bool | Sequence[object]
 
 LARGEST_DOMAIN = 2**16
 """More codes than this in one column is a mistake in the schema, not a domain."""
-
-EXACT = 2.0**53
-"""Whole numbers below this are floats, exactly."""
 
 MISSING_LABEL = "(missing)"
 
@@ -47,7 +41,8 @@ class Missing(Enum):
 class Column(Protocol):
     """One column of a schema: a finite public domain and the rule that sends every cell into it.
 
-    What must hold: ``encode`` never fails and looks at each cell alone; ``encode(decode(codes))`` is ``codes``.
+    What must hold: ``taken`` never fails and looks at one cell alone; ``encode(decode(codes))`` is ``codes``, and so is
+    that of the values as they are ``spelled``.
     Implemented by Categorical, Boolean, Integer, IntegerBins, Numeric and Dates.
     """
 
@@ -74,6 +69,10 @@ class Column(Protocol):
         """What a schema file says of the column, besides its name and missing values."""
         ...
 
+    def taken(self, cell: Cell | None) -> Taken:
+        """How a cell is taken, and its code; ``size`` marks a record to drop."""
+        ...
+
     def encode(self, cells: Cells) -> Codes:
         """The codes, as the smallest unsigned integers; ``size`` marks a record to drop."""
         ...
@@ -82,34 +81,9 @@ class Column(Protocol):
         """A value for each code: a label, or a uniform draw from a bin; None for a missing one."""
         ...
 
-
-def number_in(cell: str) -> int | float | None:
-    """The number a text spells, exactly where it is whole and large; None where it spells none."""
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    if -EXACT < value < EXACT:
-        return value
-    try:
-        return int(cell)
-    except ValueError:
-        return None if math.isnan(value) else value
-
-
-def ordinal(cell: str) -> int | None:
-    """The day a text names in ISO form, with or without a time; None where it names none.
-
-    A time with a zone is taken in UTC, as it is where a table holds it as a time and not as text.
-    """
-    try:
-        day = date.fromisoformat(cell[:10])
-    except ValueError:
-        return None
-    with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(cell)
-        day = day if moment.tzinfo is None else moment.astimezone(UTC).date()
-    return day.toordinal()
+    def spelled(self, values: Values) -> Values:
+        """The values as a table of text writes them: themselves, unless the column declares a spelling."""
+        ...
 
 
 def smallest(count: int) -> np.dtype[np.unsignedinteger]:
@@ -117,17 +91,17 @@ def smallest(count: int) -> np.dtype[np.unsignedinteger]:
     return np.dtype(np.uint8 if count <= 2**8 else np.uint16 if count <= 2**16 else np.uint32)
 
 
-def coded(cells: Cells, rule: Callable[[str], int | None], count: int, missing: Missing, fallback: int = 0) -> Codes:
-    """The code of each cell by a rule that says None for what is not a value; ``count`` codes are for values."""
-    absent = fallback if missing is Missing.FALLBACK else count
-
-    @cache
-    def code(cell: str | None) -> int:
-        found = None if cell is None else rule(cell)
-        return absent if found is None else found
-
-    codes: Codes = np.fromiter(map(code, cells), smallest(max(count, absent + 1)), len(cells))
+def coded(cells: Cells, column: Column) -> Codes:
+    """The code by which a column takes each cell; equal cells are looked at once."""
+    code = cache(lambda cell: column.taken(cell)[1])
+    codes: Codes = np.fromiter(map(code, cells), smallest(column.size + (column.missing is Missing.DROP)), len(cells))
     return codes
+
+
+def without_value(cell: Cell | None, count: int, missing: Missing, fallback: int = 0) -> Taken:
+    """How a column with ``count`` codes for values takes a cell that holds none, or nothing that it knows."""
+    how = How.MISSING if cell is None else How.UNRECOGNISED
+    return how, fallback if missing is Missing.FALLBACK else count
 
 
 def value_codes(codes: Codes, count: int) -> Integers:
@@ -142,6 +116,12 @@ def with_missing(values: Values, codes: Codes, count: int, missing: Missing) -> 
     whole = values.astype(np.object_)
     whole[codes == count] = None
     return whole
+
+
+def as_texts(values: Values, spell: Callable[..., str]) -> Values:
+    """Each value as it is spelled, and None where there is none."""
+    texts = [None if value is None else spell(value) for value in values.tolist()]
+    return np.array(texts, dtype=np.object_)
 
 
 def with_missing_label(labels: tuple[str, ...], missing: Missing) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ from datetime import date, datetime
 from typing import TypeVar, final
 
 from expost.errors import SchemaMismatch
-from expost.tabular.schema.binned import Closed, DateEdge, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed, DateEdge
 from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 
 T = TypeVar("T")
 
@@ -78,12 +80,38 @@ class Fields:
 
     def missing(self) -> Missing:
         """What a missing value becomes: true for a category of its own, "drop", or false for the fallback."""
-        value = self._left.pop("missing", False)
+        value = self._left.pop("missing", None)
         if type(value) is bool:
             return Missing.CATEGORY if value else Missing.FALLBACK
         if value == "drop":
             return Missing.DROP
-        raise SchemaMismatch(f'missing of {self.where} is none of true, false and "drop"; choose one.')
+        said = "does not say what becomes of a missing value" if value is None else "has an unknown choice for missing"
+        raise SchemaMismatch(
+            f'{self.where} {said}; write missing = true for a category of its own, missing = "drop" to leave the '
+            "record out, or missing = false to count it as the fallback, which without one is the first value or bin."
+        )
+
+    def numerals(self) -> Numerals:
+        """How numbers are written."""
+        decimal, thousands = self.optional("decimal", str), self.optional("thousands", str)
+        return self._named(lambda: Numerals("." if decimal is None else decimal, thousands))
+
+    def words(self) -> TruthWords:
+        """Which words are true and which are false."""
+        true, false = (self.texts(side) if self.has(side) else () for side in ("true", "false"))
+        return self._named(lambda: TruthWords(true, false))
+
+    def format(self) -> DayFormat | None:
+        """How dates are written; None where they are in ISO form."""
+        text = self.optional("format", str)
+        return None if text is None else self._named(lambda: DayFormat(text))
+
+    def _named(self, make: Callable[[], T]) -> T:
+        """What is made, refused under the name of the column."""
+        try:
+            return make()
+        except SchemaMismatch as refusal:
+            raise SchemaMismatch(f"in {self.where} {refusal}") from None
 
     def finish(self) -> None:
         """Refuse whatever is left."""
@@ -122,33 +150,34 @@ def _day(value: object) -> DateEdge:
 
 def _categorical(name: str, fields: Fields) -> Column:
     other, fallback = fields.optional("other", str), fields.optional("fallback", str)
-    return Categorical(name, fields.texts("values"), other, fallback, fields.missing())
+    return Categorical(name, fields.texts("values"), other, fallback, missing=fields.missing())
 
 
 def _boolean(name: str, fields: Fields) -> Column:
-    return Boolean(name, fields.missing())
+    return Boolean(name, fields.missing(), fields.words())
 
 
 def _numeric(name: str, fields: Fields) -> Column:
     edges = tuple(map(float, fields.numbers("edges")))
-    return Numeric(name, edges, fields.choice("closed", CLOSED), fields.missing())
+    return Numeric(name, edges, fields.choice("closed", CLOSED), fields.missing(), fields.numerals())
 
 
 def _integer(name: str, fields: Fields) -> Column:
+    numerals = fields.numerals()
     if fields.has("edges"):
-        return IntegerBins(name, fields.numbers("edges"), fields.choice("closed", CLOSED), fields.missing())
+        return IntegerBins(name, fields.numbers("edges"), fields.choice("closed", CLOSED), fields.missing(), numerals)
     if fields.has("values"):
-        return Integer(name, fields.whole("values"), fields.missing())
+        return Integer(name, fields.whole("values"), fields.missing(), numerals)
     ends = fields.whole("range")
     if len(ends) != 2 or not 0 <= ends[1] - ends[0] < LARGEST_DOMAIN:
         raise SchemaMismatch(
             f"range of column {name} is not [first, last] with up to {LARGEST_DOMAIN} numbers; bin it."
         )
-    return Integer(name, tuple(range(ends[0], ends[1] + 1)), fields.missing())
+    return Integer(name, tuple(range(ends[0], ends[1] + 1)), fields.missing(), numerals)
 
 
 def _date(name: str, fields: Fields) -> Column:
-    return Dates(name, fields.dates("edges"), fields.choice("closed", CLOSED), fields.missing())
+    return Dates(name, fields.dates("edges"), fields.choice("closed", CLOSED), fields.missing(), fields.format())
 
 
 CLOSED = {closed.value: closed for closed in Closed}

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import final
 
@@ -10,22 +10,22 @@ import numpy as np
 
 from expost.errors import SchemaMismatch
 from expost.noise import Noise
+from expost.tabular.schema.cells import Cell, How, Taken, text_of
 from expost.tabular.schema.column import (
     Cells,
     Codes,
     Missing,
     Setting,
     Values,
+    as_texts,
     check_domain,
     coded,
-    number_in,
     value_codes,
     with_missing,
     with_missing_label,
+    without_value,
 )
-
-FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
-TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
+from expost.tabular.schema.spelling import USUAL, USUAL_WORDS, Numerals, TruthWords
 
 
 @final
@@ -37,10 +37,12 @@ class Categorical:
     values: tuple[str, ...]
     other: str | None = None
     fallback: str | None = None
-    missing: Missing = Missing.FALLBACK
+    missing: Missing = field(kw_only=True)
+    _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         known = self._known
+        object.__setattr__(self, "_places", {value: code for code, value in enumerate(known)})
         check_domain(self.name, len(known))
         if len(set(known)) < len(known):
             raise SchemaMismatch(f"column {self.name} lists a value twice; each value has one code.")
@@ -71,25 +73,35 @@ class Categorical:
         extra = {"other": self.other, "fallback": self.fallback}
         return {"kind": "categorical", "values": self.values} | {k: v for k, v in extra.items() if v is not None}
 
+    def taken(self, cell: Cell | None) -> Taken:
+        """The place of a text in the list."""
+        unknown = self._places[self.other or self.fallback or self.values[0]]
+        if cell is None:
+            return without_value(cell, len(self._places), self.missing, unknown)
+        found = self._places.get(text_of(cell))
+        return (How.OUTSIDE, unknown) if found is None else (How.VALUE, found)
+
     def encode(self, cells: Cells) -> Codes:
         """The place of each text in the list."""
-        known = self._known
-        place = {value: code for code, value in enumerate(known)}
-        unknown = place[self.other or self.fallback or known[0]]
-        return coded(cells, lambda cell: place.get(cell, unknown), len(known), self.missing, unknown)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         known = np.array(self._known, dtype=np.object_)
         return with_missing(known[value_codes(codes, len(known))], codes, len(known), self.missing)
 
+    def spelled(self, values: Values) -> Values:
+        """The texts themselves."""
+        return values
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """False and true in their usual spellings, or numbers that are 0 and 1; any other text counts as missing."""
+    """False and true in their usual and declared spellings, or as 0 and 1; any other text counts as missing."""
 
     name: str
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
+    words: TruthWords = USUAL_WORDS
 
     @property
     def size(self) -> int:
@@ -103,15 +115,24 @@ class Boolean:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The kind says it all."""
-        return {"kind": "boolean"}
+        """The words that were declared."""
+        return {"kind": "boolean"} | self.words.settings
+
+    def taken(self, cell: Cell | None) -> Taken:
+        """False is 0, true is 1."""
+        found = None if cell is None else self.words.truth(text_of(cell))
+        return without_value(cell, 2, self.missing) if found is None else (How.VALUE, int(found))
 
     def encode(self, cells: Cells) -> Codes:
         """False is 0, true is 1."""
-        return coded(cells, _truth, 2, self.missing)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         return with_missing(value_codes(codes, 2) == 1, codes, 2, self.missing)
+
+    def spelled(self, values: Values) -> Values:
+        """By the first word that was declared."""
+        return as_texts(values, self.words.spelled) if self.words.settings else values
 
 
 @final
@@ -121,7 +142,8 @@ class Integer:
 
     name: str
     values: tuple[int, ...]
-    missing: Missing = Missing.FALLBACK
+    missing: Missing
+    numerals: Numerals = USUAL
 
     def __post_init__(self) -> None:
         check_domain(self.name, len(self.values))
@@ -145,31 +167,29 @@ class Integer:
         """The range where there are no gaps, else the values."""
         first, last = self.values[0], self.values[-1]
         if last - first + 1 == len(self.values):
-            return {"kind": "integer", "range": (first, last)}
-        return {"kind": "integer", "values": self.values}
+            return {"kind": "integer", "range": (first, last)} | self.numerals.settings
+        return {"kind": "integer", "values": self.values} | self.numerals.settings
 
-    def _nearest(self, cell: str) -> int | None:
-        value = number_in(cell)
+    def taken(self, cell: Cell | None) -> Taken:
+        """The place of the nearest number."""
+        value = None if cell is None else self.numerals.number(cell)
         if value is None:
-            return None
+            return without_value(cell, len(self.values), self.missing)
         above = bisect_left(self.values, value)
         if above in (0, len(self.values)):
-            return min(above, len(self.values) - 1)
-        return above if self.values[above] - value < value - self.values[above - 1] else above - 1
+            nearest = min(above, len(self.values) - 1)
+        else:
+            nearest = above if self.values[above] - value < value - self.values[above - 1] else above - 1
+        return How.VALUE if self.values[nearest] == value else How.OUTSIDE, nearest
 
     def encode(self, cells: Cells) -> Codes:
         """The place of the nearest number."""
-        return coded(cells, self._nearest, len(self.values), self.missing)
+        return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         values = np.array(self.values, dtype=np.int64)
         return with_missing(values[value_codes(codes, len(values))], codes, len(values), self.missing)
 
-
-def _truth(cell: str) -> int | None:
-    """0 or 1; a number is taken by its value, since a table of floats has 1.0 where another has 1 or true."""
-    word = cell.lower()
-    if word in FALSE_WORDS or word in TRUE_WORDS:
-        return int(word in TRUE_WORDS)
-    value = number_in(cell)
-    return int(value) if value in (0, 1) else None
+    def spelled(self, values: Values) -> Values:
+        """As text where a spelling is declared."""
+        return self.numerals.respelled(values)

@@ -11,6 +11,7 @@ from expost.errors import SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import Fields, column, toml
+from expost.tabular.schema.spelling import SPELLINGS
 from expost.text import bounded_text, toml_in
 
 MOST_BYTES = 2**21
@@ -34,6 +35,7 @@ class Schema:
     ... kind = "integer"
     ... edges = [0, 18, 65, inf]
     ... closed = "left"
+    ... missing = false
     ... ''')
     >>> schema["age"].labels
     ('[0, 18)', '[18, 65)', '[65, ∞)')
@@ -92,6 +94,11 @@ class Schema:
     def domain(self) -> dict[str, int]:
         """How many codes each column has."""
         return {each.name: each.size for each in self.columns}
+
+    @property
+    def spelled(self) -> bool:
+        """Whether some column declares how a table of text writes its values."""
+        return any(SPELLINGS & each.settings.keys() for each in self.columns)
 
     def __getitem__(self, name: str) -> Column:
         for each in self.columns:

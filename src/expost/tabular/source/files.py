@@ -95,6 +95,7 @@ CHUNK = 2**16
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
 ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
 MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
@@ -148,6 +149,11 @@ def from_file(path: Path) -> Rows | Delimited:
         return Rows(connection().read_parquet(literal(path)))
     if path.name.lower().endswith(CSV_SUFFIXES):
         return Delimited.of(path)
+    if path.name.lower().endswith(SHEET_SUFFIXES):
+        raise Unreadable(
+            f"{path.name} is a spreadsheet, whose cells depend on formulas and formats; open it and save the sheet as "
+            'CSV ("CSV UTF-8" in Excel), then give that file.'
+        )
     raise Unreadable(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
+from expost.tabular.schema.cells import Cell, Plain
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
@@ -117,22 +118,30 @@ def encoded(column: Column, values: Sequence[object], absent: frozenset[str | No
     """The codes of a column's values; each distinct value is looked at once where equal ones are spelled alike."""
     kinds = {*map(type, values)} - {type(None)}
     if len(kinds) > 1 or not kinds <= SPELLED_ALIKE:
-        return column.encode(text_cells(values, absent))
+        return column.encode(cells_of(values, absent))
     distinct = list(set(values))
-    found = column.encode(text_cells(distinct, absent))
+    found = column.encode(cells_of(distinct, absent))
     code = dict(zip(distinct, found.tolist(), strict=True))
     codes: Codes = np.fromiter(map(code.__getitem__, values), found.dtype, len(values))
     return codes
 
 
-def text_cells(values: Iterable[object], absent: frozenset[str | None]) -> list[str | None]:
-    """The values as canonical text; None for those that are missing, or in ``absent``."""
-    texts = (value.strip() if type(value) is str else canonical_text(value) for value in values)
-    return [None if cell in absent else cell for cell in texts]
+def cells_of(values: Iterable[object], absent: frozenset[str | None]) -> list[Cell | None]:
+    """The values as cells; None for those that are missing, or in ``absent``."""
+    return [_cell(value, absent) for value in values]
+
+
+def _cell(value: object, absent: frozenset[str | None]) -> Cell | None:
+    text = canonical_text(value)
+    if text is None or text in absent:
+        return None
+    return text if isinstance(value, str) else Plain(text)
 
 
 def canonical_text(value: object) -> str | None:
     """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", dates are in ISO form and UTC."""
+    if type(value) is str:
+        return value.strip()
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:

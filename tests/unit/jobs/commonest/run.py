@@ -25,7 +25,8 @@ from expost.receipts.procedures import Procedure
 from expost.receipts.receipt import Commitment
 from expost.receipts.testimony import Testimony
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report.facts import PlannedStop, Reading
+from expost.report.answers import Reading
+from expost.report.facts import PlannedStop
 from expost.report.outcomes import outcome_facts
 from expost.search import Line, planned_stops, search
 from tests.unit.examples import ADD, counts, right

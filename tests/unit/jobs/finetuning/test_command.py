@@ -16,7 +16,7 @@ from expost.jobs import audit as check
 from expost.jobs.job import Result as JobResult
 from expost.report.digits import price
 from expost.training import Classifier
-from tests.unit.commands import kept, refused, run, said
+from tests.unit.commands import beside, kept, refused, run, said
 from tests.unit.folders.examples import older_release
 from tests.unit.report.examples import blobs
 
@@ -35,12 +35,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def tuned(*words: str, source: str = "records.npz", accuracy: str = "0.8") -> Result:
     """A head in the folder ``out``."""
-    return run("finetune", source, "--accuracy", accuracy, "--out", "out", *SHORT, *words)
+    return run("finetune", source, *beside(("--accuracy", accuracy, "--out", "out", *SHORT), words))
 
 
 def plan(*words: str) -> Result:
     """What the head would cost."""
-    return run("plan", "finetune", *SHORT, *words)
+    return run("plan", "finetune", *beside(SHORT, words))
 
 
 def test_a_head_that_passed_exits_with_zero_and_says_what_it_cost(here: Path) -> None:
@@ -63,14 +63,16 @@ def test_there_is_a_line_a_release_with_steps_price_margin_and_verdict(here: Pat
 
     lines = [line for line in result.output.splitlines() if line.startswith("release: ")]
     number = r"[+\N{MINUS SIGN}][\d.]+ ± [\d.]+ records"
-    asked = rf"release: \d  steps: (20|60|100)  ε so far: [\d.]+  noisy margin: {number}  verdict: not yet"
+    asked = rf"release: \d of 3  steps: (20|60|100)  ε so far: [\d.]+  noisy margin: {number}  verdict: not yet"
     assert all(re.fullmatch(asked, line) for line in lines), lines
 
 
 def test_the_check_of_the_paper_is_not_asked_about_the_last_release(here: Path) -> None:
     result = tuned("--seed", "1", "--confidence", "none", accuracy="0.99")
 
-    assert re.search(r"release: 3  steps: 100  ε so far: [\d.]+  noisy margin: —  verdict: not asked", result.output)
+    assert re.search(
+        r"release: 3 of 3  steps: 100  ε so far: [\d.]+  noisy margin: —  verdict: not asked", result.output
+    )
 
 
 def test_on_a_screen_there_is_a_table_with_a_bar_in_place_of_plain_lines(here: Path) -> None:
@@ -81,7 +83,7 @@ def test_on_a_screen_there_is_a_table_with_a_bar_in_place_of_plain_lines(here: P
     assert result.exit_code == 3
     assert "release: 1" not in result.output
     assert "40 of 40 steps" in result.output
-    assert re.search(r"\n +3 +100 +[\d.]+ +.* records +not yet", result.output)
+    assert re.search(r"\n +3 of 3 +100 +[\d.]+ +.* records +not yet", result.output)
 
 
 def test_margins_are_shown_as_accuracies_where_the_number_of_records_is_said(here: Path) -> None:

@@ -17,10 +17,11 @@ from expost.bill import bill_total, by_part
 from expost.jobs import audit as check
 from expost.protocols import Verdict
 from expost.receipts.receipt import receipt, receipt_text
-from expost.report.charts import reading
+from expost.report.answers import as_margin, as_share
 from expost.report.digits import price
-from expost.report.facts import Facts, as_margin, as_share
+from expost.report.facts import Facts
 from expost.report.page import fragment, render
+from expost.report.reading import reading
 from expost.report.words import conclusion
 from expost.search import Ended
 from tests.unit.report.examples import HOSTILE, facts, head, trained
@@ -189,7 +190,7 @@ def test_costs_without_a_closed_form_are_shown_at_the_order_of_the_budgets() -> 
 
     assert f"at α = {order:g}" in page
     assert "a table of" not in page
-    assert " at α = " not in said(render(facts()))
+    assert " at α = " not in said(render(replace(facts(), options=())))
 
 
 def read_back(told: Facts) -> Receipt:

@@ -22,7 +22,7 @@ from expost.judge import Balanced, Budgeted, OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
-from expost.report.facts import Reading
+from expost.report.answers import Reading
 from expost.search import Ended
 from expost.training import Classifier, FloatSums, Labelled
 from tests.unit.examples import one_sentence

@@ -15,12 +15,14 @@ from expost.bill import billed, by_part
 from expost.checks.question import accuracy_threshold
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, MechanismFailed, SchemaMismatch
 from expost.filters import PledgedFilter
+from expost.jobs.synthesis.counted import Counted
 from expost.jobs.synthesis.procedure import synthesise
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.search import Ended
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate
@@ -52,7 +54,15 @@ def test_a_recipe_that_cannot_be_followed_is_refused_in_one_sentence(changes: di
 
 
 def test_columns_that_are_too_large_are_refused_by_name_before_data_is_opened() -> None:
-    form = Schema((Integer("wide", tuple(range(2**15))), Integer("y", tuple(range(2**6))), Boolean("b")), True, ADD)
+    form = Schema(
+        (
+            Integer("wide", tuple(range(2**15)), Missing.FALLBACK),
+            Integer("y", tuple(range(2**6)), Missing.FALLBACK),
+            Boolean("b", Missing.FALLBACK),
+        ),
+        True,
+        ADD,
+    )
 
     with pytest.raises(SchemaMismatch, match=r"^wide with y "):
         replace(RECIPE, schema=form, target="y")
@@ -170,11 +180,11 @@ def test_the_measured_counts_lie_near_the_truth() -> None:
     finished = done(replace(RECIPE, accuracy=Fraction(99, 100)))
 
     table = customers(RECIPE.schema)
-    for clique, values in finished.measured.items():
+    for each in finished.released[len(RECIPE.schema.names) :]:
         share = float(1 - RECIPE.validation)
-        truth = counted(table, clique) * share
-        spread = np.sqrt(finished.std**2 + truth)
-        assert (np.abs(values - truth) < 7 * spread).all()
+        truth = counted(table, each.clique) * share
+        spread = np.sqrt(each.std**2 + truth)
+        assert (np.abs(each.values - truth) < 7 * spread).all()
 
 
 def counted(table: Table, clique: tuple[str, ...]) -> Floats:
@@ -187,7 +197,7 @@ def counted(table: Table, clique: tuple[str, ...]) -> Floats:
 
 def test_the_number_held_out_is_estimated_from_released_counts() -> None:
     """3000 records, a fifth of them by coins: 600 with a standard error of 22, and noise of about 40."""
-    assert abs(done().held - 600) < 300
+    assert abs(done().counted.held - 600) < 300
 
 
 def test_the_candidate_has_the_rows_that_were_asked() -> None:
@@ -235,12 +245,12 @@ def test_a_cap_below_the_first_rung_leaves_nothing_to_return() -> None:
 
 
 def test_every_rung_is_told_with_the_number_held_out() -> None:
-    seen: list[float] = []
+    seen: list[Counted] = []
 
-    finished = done(on_step=lambda line, held: seen.append(held))
+    finished = done(on_step=lambda line, counted: seen.append(counted))
 
     assert len(seen) == len(finished.outcome.history)
-    assert seen[-1] == finished.held
+    assert seen[-1] == finished.counted
 
 
 def test_more_noise_makes_a_worse_fit_to_the_same_records() -> None:

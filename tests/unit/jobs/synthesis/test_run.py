@@ -3,8 +3,10 @@
 import json
 import math
 from collections.abc import Callable
-from datetime import date
+from csv import DictReader
+from datetime import UTC, date, datetime
 from fractions import Fraction
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -28,13 +30,14 @@ from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise, SystemNoise
 from expost.receipts.receipt import receipt
-from expost.report.charts import noise_of_an_answer, reading
+from expost.report.answers import Reading
 from expost.report.digits import points, price
-from expost.report.facts import Reading
 from expost.report.page import render
+from expost.report.reading import noise_of_an_answer, reading
 from expost.report.words import conclusion
 from expost.search import Ended
-from expost.tabular.schema.binned import Closed, Dates, Numeric
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -309,7 +312,7 @@ ABSURD: dict[str, dict[str, Any]] = {
     "δ that is no number": {"delta": math.nan},
     "no rows": {"rows": 0},
     "another order": {"query": budget(0.01, 10)},
-    "a column with nothing to predict from": {"schema": Schema((Boolean("renewed"),), True, ADD)},
+    "a column with nothing to predict from": {"schema": Schema((Boolean("renewed", Missing.FALLBACK),), True, ADD)},
 }
 
 
@@ -329,13 +332,13 @@ def test_a_draft_is_refused_until_it_is_reviewed(tmp_path: Path) -> None:
 
 
 def test_a_schema_with_a_column_that_the_table_lacks_is_refused(tmp_path: Path) -> None:
-    wider = Schema((*SCHEMA.columns, Boolean("married")), True, ADD)
+    wider = Schema((*SCHEMA.columns, Boolean("married", Missing.FALLBACK)), True, ADD)
 
     assert "married" in str(refused(csv(tmp_path), schema=wider))
 
 
 def test_a_coded_table_of_another_schema_is_refused_before_anything_is_spent() -> None:
-    other, ledger = Schema((Boolean("region"), *SCHEMA.columns[1:]), True, ADD), MemoryLedger()
+    other, ledger = Schema((Boolean("region", Missing.FALLBACK), *SCHEMA.columns[1:]), True, ADD), MemoryLedger()
 
     refusal = refused(customers(SCHEMA), schema=other, ledger=ledger)
 
@@ -374,6 +377,7 @@ def test_what_was_spent_is_known_after_an_interrupt() -> None:
     assert 0 < spent_so_far(ledger) <= made(customers(SCHEMA), accuracy=0.99).history[0].epsilon
 
 
+FILES = {"synthetic.csv", "counts.csv", "schema.toml", "report.html", "receipt.json"}
 COUNT = 400
 COIN = [place % 2 == 0 for place in range(COUNT)]
 MANY = tuple(f"v{place}" for place in range(200))
@@ -387,16 +391,22 @@ ABSENT: tuple[Column, ...] = (
 ODD: dict[str, tuple[dict[str, list[Any]], tuple[Column, ...]]] = {
     "columns without a value": (dict.fromkeys("abcd", [None] * COUNT), ABSENT),
     "a record that lacks each": ({"a": [None] * COUNT}, (Categorical("a", ("u", "v"), missing=Missing.DROP),)),
-    "a single value": ({"a": ["u"] * COUNT}, (Categorical("a", ("u",)),)),
-    "a value that is never seen": ({"a": ["u"] * COUNT}, (Categorical("a", ("v", "w", "x")),)),
-    "two hundred categories": ({"a": [MANY[place % 200] for place in range(COUNT)]}, (Categorical("a", MANY),)),
+    "a single value": ({"a": ["u"] * COUNT}, (Categorical("a", ("u",), missing=Missing.FALLBACK),)),
+    "a value that is never seen": (
+        {"a": ["u"] * COUNT},
+        (Categorical("a", ("v", "w", "x"), missing=Missing.FALLBACK),),
+    ),
+    "two hundred categories": (
+        {"a": [MANY[place % 200] for place in range(COUNT)]},
+        (Categorical("a", MANY, missing=Missing.FALLBACK),),
+    ),
     "numbers of all sizes": (
         {"a": [(-1) ** place * 10.0 ** (place - 200) for place in range(COUNT)]},
-        (Numeric("a", WIDE, Closed.LEFT),),
+        (Numeric("a", WIDE, Closed.LEFT, Missing.FALLBACK),),
     ),
     "sixty columns": (
         {f"c{i}": [place * i % 3 for place in range(COUNT)] for i in range(60)},
-        tuple(Integer(f"c{i}", (0, 1, 2)) for i in range(60)),
+        tuple(Integer(f"c{i}", (0, 1, 2), Missing.FALLBACK) for i in range(60)),
     ),
 }
 each_odd = pytest.mark.parametrize(("columns", "declared"), ODD.values(), ids=ODD)
@@ -407,18 +417,18 @@ FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 def test_an_odd_table_becomes_a_synthetic_one_with_a_report_and_a_receipt(
     columns: dict[str, list[Any]], declared: tuple[Column, ...], tmp_path: Path
 ) -> None:
-    form = Schema((*declared, Boolean("y")), True, ADD)
+    form = Schema((*declared, Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(pl.DataFrame({**columns, "y": COIN}), schema=form, target="y")
     done.save(tmp_path / "out")
 
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"synthetic.csv", "report.html", "receipt.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
     assert check(json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))).matches
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 def test_columns_without_a_value_come_back_in_every_kind_of_frame(frame: Callable[[object], object]) -> None:
-    form = Schema((*ABSENT, Boolean("y")), True, ADD)
+    form = Schema((*ABSENT, Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(frame({**dict.fromkeys("abcd", [None] * COUNT), "y": COIN}), schema=form, target="y")
 
@@ -426,7 +436,11 @@ def test_columns_without_a_value_come_back_in_every_kind_of_frame(frame: Callabl
 
 
 def test_a_target_with_a_single_value_is_always_predicted() -> None:
-    form = Schema((Categorical("a", ("u", "v")), Categorical("y", ("k",))), True, ADD)
+    form = Schema(
+        (Categorical("a", ("u", "v"), missing=Missing.FALLBACK), Categorical("y", ("k",), missing=Missing.FALLBACK)),
+        True,
+        ADD,
+    )
 
     assert made(pl.DataFrame({"a": ["u"] * COUNT, "y": ["k"] * COUNT}), schema=form, target="y").passed
 
@@ -436,7 +450,7 @@ def test_a_target_with_a_single_value_is_always_predicted() -> None:
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_one_record_is_a_table_whichever_part_it_falls_in(seed: int, learner: Any) -> None:
-    form = Schema((Categorical("a", ("u", "v")), Boolean("y")), True, ADD)
+    form = Schema((Categorical("a", ("u", "v"), missing=Missing.FALLBACK), Boolean("y", Missing.FALLBACK)), True, ADD)
 
     done = made(
         pl.DataFrame({"a": ["u"], "y": [True]}), schema=form, target="y", learner=learner, noise=SeededNoise(seed)
@@ -458,12 +472,66 @@ def test_any_number_of_rungs_and_any_noise_can_be_drawn_in_a_report() -> None:
 
 
 @pytest.mark.parametrize("chosen", Format)
-def test_a_run_is_saved_as_three_files(chosen: Format, tmp_path: Path) -> None:
+def test_a_run_is_saved_with_its_counts_and_its_schema(chosen: Format, tmp_path: Path) -> None:
     made(customers(SCHEMA)).save(tmp_path / "a/b", format=chosen.value)
 
     found = {path.name for path in (tmp_path / "a/b").iterdir()}
-    assert found == {f"synthetic.{chosen.value}", "report.html", "receipt.json"}
+    assert found == {f"synthetic.{chosen.value}", "counts.csv", "schema.toml", "report.html", "receipt.json"}
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+def test_the_counts_are_those_that_were_released_with_their_noise(tmp_path: Path) -> None:
+    """12 pairs of values and 11 of one column; each within 7 standard errors of the truth, but for 1e-10."""
+    done = made(customers(SCHEMA), accuracy=0.99)
+    done.save(tmp_path / "out")
+    rows = list(DictReader((tmp_path / "out/counts.csv").read_text(encoding="utf-8").splitlines()))
+
+    renewed = [row for row in rows if (row["column 1"], row["column 2"]) == ("renewed", "")]
+    pairs = {(row["column 1"], row["column 2"]) for row in rows if row["column 2"]}
+    assert [row["value 1"] for row in renewed] == ["false", "true"]
+    job = table(done.facts)
+    assert pairs == {*job.measured, *(clique for added in job.grown for clique in added)}
+    told = {row["column 1"]: 0.0 for row in rows if not row["column 2"]}
+    for row in rows:
+        if not row["column 2"]:
+            told[row["column 1"]] += float(row["count"])
+    assert set(told) == set(SCHEMA.names)
+    assert all(abs(total - 2400) < 7 * (20 + 2 * float(renewed[0]["std"])) for total in told.values())
+    assert float(rows[-1]["std"]) < float(rows[0]["std"]), "pairs are refined, columns alone are not"
+
+
+def test_the_schema_in_the_folder_is_the_one_that_the_receipt_names(tmp_path: Path) -> None:
+    done = made(customers(SCHEMA))
+    done.save(tmp_path / "out")
+    written = (tmp_path / "out/schema.toml").read_bytes()
+
+    digest = sha256(written).hexdigest()
+
+    assert Schema.load(written.decode()) == SCHEMA
+    assert json.loads((tmp_path / "out/receipt.json").read_text(encoding="utf-8"))["schema"]["sha256"] == digest
+    assert digest in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+def test_a_report_is_known_by_its_title_its_date_and_what_was_pledged(tmp_path: Path) -> None:
+    done = made(customers(SCHEMA), noise=SystemNoise(), title="Renewals of 2025")
+    done.save(tmp_path / "out")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+    assert "<h1>Renewals of 2025</h1>" in page
+    assert done.facts.date in page
+    assert date.fromisoformat(done.facts.date) <= datetime.now(UTC).date()
+    assert str(receipt(done.facts)["pledged"]) in page
+
+
+def test_without_a_title_the_report_names_the_target_and_not_the_file(tmp_path: Path) -> None:
+    assert made(csv(tmp_path)).facts.title == "Synthetic table for renewed"
+
+
+def test_a_rehearsal_has_no_date_so_that_it_repeats_itself() -> None:
+    first, second = (made(customers(SCHEMA)) for _ in range(2))
+
+    assert first.facts.date == ""
+    assert render(first.facts) == render(second.facts)
 
 
 def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
@@ -553,11 +621,11 @@ def test_a_run_that_added_pairs_lists_them_and_its_receipt_adds_up() -> None:
     before, added = found["grown"]
     assert (before, len(added)) == ([], 1)
     assert added[0] not in found["measured"]
-    assert "1 pair that fitted worst was counted as well" in render(run.facts)
+    assert "1 pair that fitted badly was counted as well" in render(run.facts)
 
 
 def test_a_run_that_added_nothing_says_why() -> None:
     run = made(pl.DataFrame(records()), accuracy=0.99, ladder=Ladder.of([Fraction(1, 100)], alpha=20))
 
     assert receipt(run.facts)["grown"] == [[]]
-    assert "noise was still too large for more of them" in render(run.facts)
+    assert "none was worth the noise that it would have brought" in render(run.facts)

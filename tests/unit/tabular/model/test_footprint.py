@@ -19,6 +19,7 @@ from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.raking import raked
 from expost.tabular.planting import Planting
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import _every_code
@@ -134,7 +135,14 @@ def test_a_schema_of_two_columns_has_nothing_to_add() -> None:
 
 
 def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
-    many = Schema((*(Integer(f"c{place}", tuple(range(900))) for place in range(40)), Boolean("target")), True, ADD)
+    many = Schema(
+        (
+            *(Integer(f"c{place}", tuple(range(900)), Missing.FALLBACK) for place in range(40)),
+            Boolean("target", Missing.FALLBACK),
+        ),
+        True,
+        ADD,
+    )
 
     tracemalloc.start()
     _every_code(many, "target")

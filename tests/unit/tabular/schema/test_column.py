@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 import pytest
@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from expost.errors import ExpostError, SchemaMismatch
 from expost.noise import ScriptedNoise, SeededNoise
-from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed
+from expost.tabular.schema.cells import Cell, How
 from expost.tabular.schema.column import Codes, Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
-from expost.tabular.source.reading import canonical_text
+from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
+from expost.tabular.source.reading import canonical_text, cells_of
 from tests.unit.examples import one_sentence
 
 INF = math.inf
@@ -41,6 +44,13 @@ def kinds(missing: Missing) -> list[Column]:
         Numeric("x", (-INF, 1e17, INF), RIGHT, missing),
         Dates("d", DAYS, LEFT, missing),
         Dates("d", (-INF, *DAYS, INF), RIGHT, missing),
+        Boolean("b", missing, TruthWords(("ja", "1"), ("nein", "2"))),
+        Integer("i", (-5, 1, 1000, 2500), missing, Numerals(",", ".")),
+        IntegerBins("n", (0, 1000, 10**6, INF), LEFT, missing, Numerals(thousands="'")),
+        Numeric("x", (-1e-7, 0.1, 1e3, 1e6, 1e300), LEFT, missing, Numerals(",", ".")),
+        Numeric("x", (-INF, 1.5, 1234.5), RIGHT, missing, Numerals(",", " ")),
+        Dates("d", DAYS, LEFT, missing, DayFormat("%d.%m.%Y")),
+        Dates("d", (-INF, *DAYS, INF), RIGHT, missing, DayFormat("%m/%d/%Y %H:%M")),
     ]
 
 
@@ -54,12 +64,12 @@ def all_codes(column: Column, times: int = 50) -> Codes:
     return np.tile(np.arange(column.size, dtype=np.uint16), times)
 
 
-def cells(values: Sequence[object]) -> list[str | None]:
+def cells(values: Sequence[object]) -> list[Cell | None]:
     """The values as a table would hold them."""
-    return [canonical_text(value) for value in values]
+    return cells_of(values, frozenset({None, ""}))
 
 
-def codes(column: Column, *given: str | None) -> list[int]:
+def codes(column: Column, *given: Cell | None) -> list[int]:
     return [int(code) for code in column.encode(given)]
 
 
@@ -70,6 +80,36 @@ def test_every_code_decodes_to_a_value_of_that_code(column: Column) -> None:
     after = column.encode(cells(column.decode(before, SeededNoise(1)).tolist()))
 
     assert after.tolist() == before.tolist()
+
+
+@each_kind
+def test_a_value_that_is_written_as_declared_has_its_code_too(column: Column) -> None:
+    before = all_codes(column)
+
+    written = column.spelled(column.decode(before, SeededNoise(1))).tolist()
+
+    assert column.encode(cells([None if value is None else canonical_text(value) for value in written])).tolist() == (
+        before.tolist()
+    )
+
+
+HOSTILE = st.none() | st.text(max_size=12) | st.text("0123456789.,'-+eE %/:ja", max_size=12)
+VALUES = st.floats() | st.dates() | st.integers() | st.booleans() | st.datetimes() | st.decimals()
+
+
+@each_kind
+@given(given=st.lists(HOSTILE | VALUES, max_size=8))
+@settings(max_examples=30)
+def test_codes_are_those_of_how_each_cell_is_taken(column: Column, given: list[object]) -> None:
+    """What a check of the table tells and what a run reads cannot differ, whatever the cells hold."""
+    found = cells(given)
+    taken = [column.taken(cell) for cell in found]
+
+    assert codes(column, *found) == [code for _, code in taken]
+    assert [how is How.MISSING for how, _ in taken] == [cell is None for cell in found]
+    if column.missing is Missing.CATEGORY:
+        unknown = [how in (How.MISSING, How.UNRECOGNISED) for how, _ in taken]
+        assert unknown == [code == column.size - 1 for _, code in taken]
 
 
 @each_kind
@@ -88,11 +128,7 @@ def test_a_column_has_a_label_for_each_code(column: Column) -> None:
 
 
 @each_kind
-@given(
-    given=st.lists(
-        st.none() | st.text(max_size=12) | st.floats().map(canonical_text) | st.dates().map(canonical_text), max_size=8
-    )
-)
+@given(given=st.lists(HOSTILE | st.floats().map(canonical_text) | st.dates().map(canonical_text), max_size=8))
 @settings(max_examples=20)
 def test_any_cell_has_a_code_that_depends_on_it_alone(column: Column, given: list[str | None]) -> None:
     together = codes(column, *given)
@@ -112,42 +148,44 @@ def test_a_missing_cell_is_the_last_category_or_marked_or_a_known_value(column: 
 
 @pytest.mark.parametrize(("size", "kind"), [(256, np.uint8), (257, np.uint16)])
 def test_codes_are_the_smallest_unsigned_integers(size: int, kind: type[np.unsignedinteger]) -> None:
-    column = Categorical("c", tuple(map(str, range(size))))
+    column = Categorical("c", tuple(map(str, range(size))), missing=Missing.FALLBACK)
 
     assert column.encode(["0"]).dtype == kind
 
 
 def test_an_unknown_text_is_the_first_value_unless_a_fallback_is_declared() -> None:
-    assert codes(Categorical("c", ("a", "b")), "z") == [0]
-    assert codes(Categorical("c", ("a", "b"), fallback="b"), "z") == [1]
+    assert codes(Categorical("c", ("a", "b"), missing=Missing.FALLBACK), "z") == [0]
+    assert codes(Categorical("c", ("a", "b"), fallback="b", missing=Missing.FALLBACK), "z") == [1]
 
 
 def test_an_unknown_text_goes_to_other_where_there_is_one() -> None:
-    assert codes(Categorical("c", ("a", "b"), other="rest"), "z") == [2]
+    assert codes(Categorical("c", ("a", "b"), other="rest", missing=Missing.FALLBACK), "z") == [2]
 
 
 def test_a_left_closed_bin_starts_with_its_edge() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "0", "9.99", "10", "19") == [0, 0, 1, 1]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT, Missing.FALLBACK), "0", "9.99", "10", "19") == [0, 0, 1, 1]
 
 
 def test_a_right_closed_bin_ends_with_its_edge() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), RIGHT), "0.1", "10", "10.1", "20") == [0, 0, 1, 1]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), RIGHT, Missing.FALLBACK), "0.1", "10", "10.1", "20") == [0, 0, 1, 1]
 
 
 def test_a_number_outside_all_bins_goes_to_the_nearest() -> None:
-    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT), "-5", "20", "1e999", "-inf") == [0, 1, 1, 0]
+    assert codes(Numeric("x", (0.0, 10.0, 20.0), LEFT, Missing.FALLBACK), "-5", "20", "1e999", "-inf") == [0, 1, 1, 0]
 
 
 def test_an_integer_outside_the_list_goes_to_the_nearest_and_to_the_lower_of_two() -> None:
-    assert codes(Integer("i", (0, 10, 20)), "-7", "4", "5", "6", "9.5", "99") == [0, 0, 0, 1, 1, 2]
+    assert codes(Integer("i", (0, 10, 20), Missing.FALLBACK), "-7", "4", "5", "6", "9.5", "99") == [0, 0, 0, 1, 1, 2]
 
 
 def test_a_whole_number_beyond_the_floats_is_compared_exactly() -> None:
-    assert codes(IntegerBins("i", (0, 2**53, INF), LEFT), str(2**53 - 1), str(10**400)) == [0, 1]
+    assert codes(IntegerBins("i", (0, 2**53, INF), LEFT, Missing.FALLBACK), str(2**53 - 1), str(10**400)) == [0, 1]
 
 
 def test_a_day_goes_by_its_date_whatever_the_time() -> None:
-    assert codes(Dates("d", DAYS, LEFT), "2020-01-31T23:59:59", "2020-02-01 00:00:00", "1999-01-01") == [0, 1, 0]
+    assert codes(
+        Dates("d", DAYS, LEFT, Missing.FALLBACK), "2020-01-31T23:59:59", "2020-02-01 00:00:00", "1999-01-01"
+    ) == [0, 1, 0]
 
 
 @pytest.mark.parametrize("column", [Boolean("b", Missing.CATEGORY), Numeric("x", (0.0, 1.0), LEFT, Missing.CATEGORY)])
@@ -156,7 +194,7 @@ def test_what_is_no_value_of_the_kind_counts_as_missing(column: Column) -> None:
 
 
 def test_truth_values_are_read_in_their_usual_spellings() -> None:
-    assert codes(Boolean("b"), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
+    assert codes(Boolean("b", Missing.FALLBACK), "TRUE", "yes", "1", "False", "n", "0") == [1, 1, 1, 0, 0, 0]
 
 
 def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
@@ -168,15 +206,17 @@ def test_a_truth_value_written_as_a_number_is_taken_by_its_value() -> None:
 def test_a_time_with_a_zone_is_taken_in_utc() -> None:
     times = ("2020-02-01T00:30:00+02:00", "2020-02-01 00:30:00+00", "2020-01-31T23:30:00-01:00", "2020-02-01T00:00:00Z")
 
-    assert codes(Dates("d", DAYS, LEFT), *times) == [0, 1, 1, 1]
+    assert codes(Dates("d", DAYS, LEFT, Missing.FALLBACK), *times) == [0, 1, 1, 1]
 
 
 def test_a_time_with_a_zone_at_the_end_of_the_calendar_is_its_own_day() -> None:
-    assert codes(Dates("d", DAYS, LEFT), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00") == [0, 1]
+    assert codes(
+        Dates("d", DAYS, LEFT, Missing.FALLBACK), "0001-01-01T00:30:00+02:00", "9999-12-31T23:30:00-02:00"
+    ) == [0, 1]
 
 
 def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() -> None:
-    column = IntegerBins("age", (10, 20), RIGHT)
+    column = IntegerBins("age", (10, 20), RIGHT, Missing.FALLBACK)
 
     drawn = column.decode(np.zeros(1000, dtype=np.uint8), SeededNoise(1))
 
@@ -185,7 +225,7 @@ def test_whole_numbers_are_decoded_as_whole_numbers_from_all_over_their_bin() ->
 
 
 def test_an_open_bin_is_decoded_as_wide_as_its_neighbour() -> None:
-    column = IntegerBins("hours", (0, 80, 90, INF), LEFT)
+    column = IntegerBins("hours", (0, 80, 90, INF), LEFT, Missing.FALLBACK)
 
     drawn = column.decode(np.full(1000, 2, dtype=np.uint8), SeededNoise(1))
 
@@ -193,7 +233,7 @@ def test_an_open_bin_is_decoded_as_wide_as_its_neighbour() -> None:
 
 
 def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
-    column = IntegerBins("gain", (-INF, 0, INF), RIGHT)
+    column = IntegerBins("gain", (-INF, 0, INF), RIGHT, Missing.FALLBACK)
 
     drawn = column.decode(np.array([0, 1, 1], dtype=np.uint8), SeededNoise(1))
 
@@ -201,28 +241,137 @@ def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
 
 
 def test_bins_are_labelled_as_intervals() -> None:
-    assert IntegerBins("n", (-INF, 0, 10, INF), LEFT).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
+    assert IntegerBins("n", (-INF, 0, 10, INF), LEFT, Missing.FALLBACK).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
     assert Numeric("n", (-INF, 0.5, 10.0), RIGHT, Missing.CATEGORY).labels == ("(-∞, 0.5]", "(0.5, 10]", "(missing)")
-    assert Dates("d", DAYS[:2], LEFT).labels == ("[2020-01-01, 2020-02-01)",)
+    assert Dates("d", DAYS[:2], LEFT, Missing.FALLBACK).labels == ("[2020-01-01, 2020-02-01)",)
+
+
+def hows(column: Column, *given: object) -> list[How]:
+    return [column.taken(cell)[0] for cell in cells(given)]
+
+
+IN, OUT, ODD, NONE = How.VALUE, How.OUTSIDE, How.UNRECOGNISED, How.MISSING
+
+
+def test_a_number_is_inside_the_bins_up_to_both_outermost_edges() -> None:
+    column = Numeric("x", (0.0, 10.0, 20.0), LEFT, Missing.DROP)
+
+    assert hows(column, "0", 20, "20.1", -1, "70,5", "", None) == [IN, IN, OUT, OUT, ODD, NONE, NONE]
+
+
+def test_a_value_that_is_not_listed_is_outside_even_where_it_has_a_place() -> None:
+    assert hows(Integer("i", (1, 2, 4), Missing.FALLBACK), "2", "3", "2.5", "two") == [IN, OUT, OUT, ODD]
+    assert hows(Categorical("c", ("a",), "rest", missing=Missing.FALLBACK), "a", "rest", "z", 3) == [IN, IN, OUT, OUT]
+
+
+@pytest.mark.parametrize(
+    ("numerals", "given", "numbers"),
+    [
+        (Numerals(","), ("70,5", "-0,5", ",5", "7,", "1,5e3", "70.5", "1.234", "inf", "1_0"),
+         (70.5, -0.5, 0.5, 7, 1500, None, None, None, None)),
+        (Numerals(",", "."), ("1.234,5", "1234,5", "1.234.567", "1.23,5", "12.34", "+1.000", "70.5", ",", "e5"),
+         (1234.5, 1234.5, 1234567, None, None, 1000, None, None, None)),
+        (Numerals(",", " "), ("1 234,5", "1\u00a0234", "1\u202f234", "1\t234"), (1234.5, 1234, 1234, None)),
+        (Numerals(thousands="'"), ("1'234.5", "1\u2019234", "1,234", "\uff11"), (1234.5, 1234, None, None)),
+        (Numerals(thousands=","), ("1,234.5", "1,5", "9007199254740993"), (1234.5, None, 2**53 + 1)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_numbers_are_read_as_they_are_declared_to_be_written(
+    numerals: Numerals, given: tuple[str, ...], numbers: tuple[float | None, ...]
+) -> None:
+    assert tuple(map(numerals.number, given)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "cell", "day"),
+    [
+        ("%d.%m.%Y", "31.12.1950", date(1950, 12, 31)),
+        ("%d.%m.%Y", "1.2.1950", date(1950, 2, 1)),
+        ("%d.%m.%Y", "31.12.50", None),
+        ("%d.%m.%Y", "1950-12-31", None),
+        ("%d.%m.%Y", "31.02.1950", None),
+        ("%d.%m.%Y", "31.12.1950 12:00", None),
+        ("%d.%m.%Y", "\u0663\u0661.12.1950", None),
+        ("%m/%d/%Y", "12/31/1950", date(1950, 12, 31)),
+        ("%d%m%Y", "01121950", date(1950, 12, 1)),
+        ("%d%m%Y", "1121950", None),
+        ("%d.%m.%Y %H:%M:%S", "31.12.1950 23:59:59", date(1950, 12, 31)),
+        ("%d.%m.%Y %H:%M", "31.12.1950 24:00", None),
+        ("%Y\u5e74%m\u6708%d\u65e5 100%%", "1950\u5e7412\u670831\u65e5 100%", date(1950, 12, 31)),
+        ("(%d+%m*%Y", "(31+12*1950", date(1950, 12, 31)),
+    ],
+)
+def test_dates_are_read_as_they_are_declared_to_be_written(text: str, cell: str, day: date | None) -> None:
+    assert DayFormat(text).day(cell) == (None if day is None else day.toordinal())
+
+
+@given(st.dates(), st.sampled_from(["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%d%m%Y", "%Y-%d-%m", "%d.%m.%Y %H:%M:%S"]))
+def test_a_date_goes_round_through_its_format_which_means_what_strptime_has_it_mean(day: date, text: str) -> None:
+    written = DayFormat(text).spelled(day)
+
+    assert DayFormat(text).day(written) == day.toordinal()
+    assert datetime.strptime(written, text).date() == day
+
+
+def test_a_value_that_is_not_text_has_no_spelling() -> None:
+    numeric = Numeric("x", (0.0, 100.0, 1000.0), LEFT, Missing.CATEGORY, Numerals(",", "."))
+    days = Dates("d", DAYS, LEFT, Missing.CATEGORY, DayFormat("%d.%m.%Y"))
+
+    assert hows(numeric, 70.5, "70.5") == [IN, ODD]
+    assert codes(numeric, *cells([1.234, "1.234"])) == [0, 1]
+    assert hows(days, DAYS[1], datetime(2020, 2, 1, 9), "2020-02-01") == [IN, IN, ODD]
+
+
+def test_declared_words_are_true_and_false_beside_the_usual_ones() -> None:
+    column = Boolean("b", Missing.CATEGORY, TruthWords(("ja", "1"), ("Nein", "2")))
+
+    assert codes(column, "JA", "nein", "yes", "f", "1", "2", "2.0", "vielleicht") == [1, 0, 1, 0, 1, 0, 0, 2]
+    assert codes(column, *cells([True, False, 1, 2, 0])) == [1, 0, 1, 0, 0]
+
+
+def test_a_word_that_is_declared_means_what_was_declared() -> None:
+    column = Boolean("b", Missing.CATEGORY, TruthWords(("2",), ("1",)))
+
+    assert codes(column, "1", "2", "1.0", "true") == [0, 1, 0, 1]
 
 
 BAD = {
-    "no values": (lambda: Categorical("c", ()), SchemaMismatch),
-    "too many values": (lambda: Integer("i", tuple(range(2**16 + 1))), SchemaMismatch),
-    "a value twice": (lambda: Categorical("c", ("a", "a")), SchemaMismatch),
-    "other among the values": (lambda: Categorical("c", ("a",), other="a"), SchemaMismatch),
-    "a value with space around it": (lambda: Categorical("c", (" a",)), SchemaMismatch),
-    "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z"), SchemaMismatch),
-    "fallback and other": (lambda: Categorical("c", ("a",), other="o", fallback="a"), SchemaMismatch),
-    "integers that do not increase": (lambda: Integer("i", (1, 1)), SchemaMismatch),
-    "integers beyond the floats": (lambda: Integer("i", (2**60,)), SchemaMismatch),
-    "one edge": (lambda: Numeric("x", (1.0,), LEFT), SchemaMismatch),
-    "edges that do not increase": (lambda: Numeric("x", (1.0, 1.0), LEFT), SchemaMismatch),
-    "an edge that is no number": (lambda: Numeric("x", (0.0, math.nan), LEFT), SchemaMismatch),
-    "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT), SchemaMismatch),
-    "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT), SchemaMismatch),
-    "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT), SchemaMismatch),
-    "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT), SchemaMismatch),
+    "an unknown sign before decimals": (lambda: Numerals(";"), SchemaMismatch),
+    "an unknown sign between thousands": (lambda: Numerals(",", "_"), SchemaMismatch),
+    "no sign between thousands": (lambda: Numerals(",", ""), SchemaMismatch),
+    "one sign for both": (lambda: Numerals(",", ","), SchemaMismatch),
+    "a point between thousands before decimals with one": (lambda: Numerals(thousands="."), SchemaMismatch),
+    "a format without a day": (lambda: DayFormat("%m.%Y"), SchemaMismatch),
+    "a format with two days": (lambda: DayFormat("%d.%d.%m.%Y"), SchemaMismatch),
+    "a year of two digits": (lambda: DayFormat("%d.%m.%y"), SchemaMismatch),
+    "a month by its name": (lambda: DayFormat("%d %B %Y"), SchemaMismatch),
+    "a format that ends in a percent sign": (lambda: DayFormat("%d.%m.%Y%"), SchemaMismatch),
+    "a format with a space at its end": (lambda: DayFormat("%d.%m.%Y "), SchemaMismatch),
+    "a word that is true and false": (lambda: TruthWords(("Ja",), ("ja",)), SchemaMismatch),
+    "true as false": (lambda: TruthWords(false=("True",)), SchemaMismatch),
+    "false as true": (lambda: TruthWords(true=("false",)), SchemaMismatch),
+    "a blank word": (lambda: TruthWords(true=("",)), SchemaMismatch),
+    "a word with space around it": (lambda: TruthWords(true=(" ja",)), SchemaMismatch),
+    "no values": (lambda: Categorical("c", (), missing=Missing.FALLBACK), SchemaMismatch),
+    "too many values": (lambda: Integer("i", tuple(range(2**16 + 1)), Missing.FALLBACK), SchemaMismatch),
+    "a value twice": (lambda: Categorical("c", ("a", "a"), missing=Missing.FALLBACK), SchemaMismatch),
+    "other among the values": (lambda: Categorical("c", ("a",), other="a", missing=Missing.FALLBACK), SchemaMismatch),
+    "a value with space around it": (lambda: Categorical("c", (" a",), missing=Missing.FALLBACK), SchemaMismatch),
+    "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z", missing=Missing.FALLBACK), SchemaMismatch),
+    "fallback and other": (
+        lambda: Categorical("c", ("a",), other="o", fallback="a", missing=Missing.FALLBACK),
+        SchemaMismatch,
+    ),
+    "integers that do not increase": (lambda: Integer("i", (1, 1), Missing.FALLBACK), SchemaMismatch),
+    "integers beyond the floats": (lambda: Integer("i", (2**60,), Missing.FALLBACK), SchemaMismatch),
+    "one edge": (lambda: Numeric("x", (1.0,), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "edges that do not increase": (lambda: Numeric("x", (1.0, 1.0), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge that is no number": (lambda: Numeric("x", (0.0, math.nan), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT, Missing.FALLBACK), SchemaMismatch),
 }
 
 

@@ -1,6 +1,7 @@
 """Schemas: TOML goes round exactly, every slip is refused in one sentence, and a draft is marked as one."""
 
 import math
+from collections.abc import Callable
 from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -11,24 +12,35 @@ import pytest
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
+from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 from tests.unit.examples import ADD, REPLACE, one_sentence
 
 pl = import_module("polars")
 HEAD = 'neighbours = "add-remove"\n'
-COLUMN = '[[column]]\nname = "x"\n'
+COLUMN = '[[column]]\nname = "x"\nmissing = true\n'
+UNSAID = '[[column]]\nname = "x"\nkind = "boolean"\n'
+DATES = 'kind = "date"\nedges = [2020-01-01, 2021-01-01]\nclosed = "left"\n'
 INF = math.inf
 
 
 def every_kind(missing: Missing) -> tuple[Column, ...]:
     """A column of each kind, with texts and numbers that are hard to write."""
     return (
-        Categorical("quotes", ('say "so"', "tab\tand\nline", "\x7f\x01", "back\\slash", "ünï"), "other", None, missing),
-        Categorical("spaces and = [signs]", ("true", "1", "inf"), None, "1", missing),
+        Categorical(
+            "quotes", ('say "so"', "tab\tand\nline", "\x7f\x01", "back\\slash", "ünï"), "other", None, missing=missing
+        ),
+        Categorical("spaces and = [signs]", ("true", "1", "inf"), None, "1", missing=missing),
         Boolean("b", missing),
+        Boolean("words", missing, TruthWords(("ja", 'say "so"'), ("nein",))),
+        Integer("points", (1, 2, 5000), missing, Numerals(",", ".")),
+        Numeric("spaces", (0.5, 1.5), Closed.LEFT, missing, Numerals(",", " ")),
+        IntegerBins("apostrophes", (0, 10), Closed.LEFT, missing, Numerals(thousands="'")),
+        Dates("format", (date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, missing, DayFormat('%d."%m"\\%Y')),
         Integer("range", (1, 2, 3), missing),
         Integer("values", (1, 2, 5), missing),
         IntegerBins("bins", (-INF, 0, 10, INF), Closed.LEFT, missing),
@@ -57,7 +69,7 @@ def test_the_text_of_a_schema_goes_round_too() -> None:
 
 
 def test_a_schema_is_loaded_from_a_file(tmp_path: Path) -> None:
-    schema = Schema((Boolean("b"),), True, ADD)
+    schema = Schema((Boolean("b", Missing.FALLBACK),), True, ADD)
     path = tmp_path / "schema.toml"
     path.write_text(schema.dumps(), encoding="utf-8")
 
@@ -65,15 +77,15 @@ def test_a_schema_is_loaded_from_a_file(tmp_path: Path) -> None:
 
 
 def test_a_schema_knows_its_domain_and_its_columns() -> None:
-    schema = Schema((Boolean("b", Missing.CATEGORY), Integer("i", (1, 2))), True, ADD)
+    schema = Schema((Boolean("b", Missing.CATEGORY), Integer("i", (1, 2), Missing.FALLBACK)), True, ADD)
 
     assert schema.domain == {"b": 3, "i": 2}
-    assert schema["i"] == Integer("i", (1, 2))
+    assert schema["i"] == Integer("i", (1, 2), Missing.FALLBACK)
 
 
 def test_a_column_that_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(SchemaMismatch, match="no column z; it has b"):
-        Schema((Boolean("b"),), True, ADD)["z"]
+        Schema((Boolean("b", Missing.FALLBACK),), True, ADD)["z"]
 
 
 def test_a_schema_that_says_nothing_of_a_review_is_not_reviewed() -> None:
@@ -83,7 +95,7 @@ def test_a_schema_that_says_nothing_of_a_review_is_not_reviewed() -> None:
 def test_numbers_among_the_categories_are_taken_as_a_table_spells_them() -> None:
     schema = Schema.load(HEAD + COLUMN + 'kind = "categorical"\nvalues = [1, true, "a"]')
 
-    assert schema["x"].labels == ("1", "true", "a")
+    assert schema["x"].labels == ("1", "true", "a", "(missing)")
 
 
 BAD = {
@@ -95,13 +107,21 @@ BAD = {
     "unknown neighbours": ('neighbours = "close"\n' + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting": ("colour = 1\n" + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "an unknown setting of a column": (HEAD + COLUMN + 'kind = "boolean"\nedges = [1]', SchemaMismatch),
+    "a format that is no text": (HEAD + COLUMN + DATES + "format = 1", SchemaMismatch),
+    "a format without a year": (HEAD + COLUMN + DATES + 'format = "%d.%m."', SchemaMismatch),
+    "an unknown directive": (HEAD + COLUMN + DATES + 'format = "%d %b %Y"', SchemaMismatch),
+    "a format of a number": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\nformat = "%d"', SchemaMismatch),
+    "one sign twice": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\nthousands = "."', SchemaMismatch),
+    "a sign that is none": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\ndecimal = ""', SchemaMismatch),
+    "one word on both sides": (HEAD + COLUMN + 'kind = "boolean"\ntrue = ["x"]\nfalse = ["X"]', SchemaMismatch),
+    "a word that is no list": (HEAD + COLUMN + 'kind = "boolean"\ntrue = "ja"', SchemaMismatch),
     "an unknown kind": (HEAD + COLUMN + 'kind = "number"', SchemaMismatch),
     "no kind": (HEAD + COLUMN, SchemaMismatch),
     "no name": (HEAD + '[[column]]\nkind = "boolean"', SchemaMismatch),
     "a blank name": (HEAD + '[[column]]\nname = ""\nkind = "boolean"', SchemaMismatch),
     "a name twice": (HEAD + 2 * (COLUMN + 'kind = "boolean"\n'), SchemaMismatch),
     "a target that is not there": ('target = "y"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
-    "an unknown way with missing values": (HEAD + COLUMN + 'kind = "boolean"\nmissing = "keep"', SchemaMismatch),
+    "an unknown way with missing values": (HEAD + UNSAID + 'missing = "keep"', SchemaMismatch),
     "review that is no truth value": ('reviewed = "yes"\n' + HEAD + COLUMN + 'kind = "boolean"', SchemaMismatch),
     "no values": (HEAD + COLUMN + 'kind = "categorical"\nvalues = []', SchemaMismatch),
     "values that are no texts": (HEAD + COLUMN + 'kind = "categorical"\nvalues = [[1]]', SchemaMismatch),
@@ -122,6 +142,30 @@ def test_a_slip_in_the_schema_is_refused_in_one_sentence(text: str, kind: type[E
         Schema.load(text)
 
     assert one_sentence(refused.value)
+
+
+def test_a_column_that_does_not_say_what_becomes_of_a_missing_value_is_refused_with_the_choices() -> None:
+    with pytest.raises(SchemaMismatch, match="does not say what becomes of a missing value") as refused:
+        Schema.load(HEAD + UNSAID)
+
+    assert one_sentence(refused.value)
+    assert [word in str(refused.value) for word in ("true", '"drop"', "false")] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Boolean("b"),  # type: ignore[call-arg]  # that it is refused is the point
+        lambda: Categorical("c", ("a",)),  # type: ignore[call-arg]  # likewise
+        lambda: Integer("i", (1,)),  # type: ignore[call-arg]  # likewise
+        lambda: IntegerBins("i", (1, 2), Closed.LEFT),  # type: ignore[call-arg]  # likewise
+        lambda: Numeric("x", (1.0, 2.0), Closed.LEFT),  # type: ignore[call-arg]  # likewise
+        lambda: Dates("d", (date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT),  # type: ignore[call-arg]  # likewise
+    ],
+)
+def test_a_column_of_python_has_no_default_for_missing_values_either(make: Callable[[], Column]) -> None:
+    with pytest.raises(TypeError, match="missing"):
+        make()
 
 
 def test_a_schema_that_is_not_there_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -210,7 +254,7 @@ def test_a_draft_of_one_real_value_does_not_pin_it_down() -> None:
 def test_a_value_called_other_is_where_a_draft_puts_other_texts() -> None:
     column = seen(race=["White", "Other", "Black"])["race"]
 
-    assert column == Categorical("race", ("Black", "Other", "White"), None, "Other", Missing.CATEGORY)
+    assert column == Categorical("race", ("Black", "Other", "White"), None, "Other", missing=Missing.CATEGORY)
 
 
 def firsts(*months: tuple[int, int]) -> tuple[date, ...]:
@@ -258,7 +302,7 @@ def test_a_draft_tells_the_kinds_apart() -> None:
 
     schema = seen(t=["a", "b", None, "a"], b=["yes", "no", "no", "yes"], i=[1, 2, 3, 3], d=[*days])
 
-    assert schema["t"] == Categorical("t", ("a", "b"), "other", None, Missing.CATEGORY)
+    assert schema["t"] == Categorical("t", ("a", "b"), "other", None, missing=Missing.CATEGORY)
     assert [type(schema[name]) for name in ("b", "i", "d")] == [Boolean, Integer, Dates]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from expost.errors import ExpostError, InvalidValue, NotInstalled, SchemaMismatc
 from expost.noise import SeededNoise
 from expost.private import Private, split
 from expost.tabular.draft import draft
-from expost.tabular.schema.binned import Closed, Dates, IntegerBins, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
+from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
@@ -36,11 +38,11 @@ pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("py
 CANARY = "CANARY-424242"
 SCHEMA = Schema(
     (
-        Categorical("town", ("Bern", "Genève", 'the "old", town'), "elsewhere", None, Missing.CATEGORY),
+        Categorical("town", ("Bern", "Genève", 'the "old", town'), "elsewhere", None, missing=Missing.CATEGORY),
         IntegerBins("age", (0, 18, 65, 120), Closed.LEFT, Missing.CATEGORY),
-        Numeric("income", (0.0, 1e3, math.inf), Closed.RIGHT),
+        Numeric("income", (0.0, 1e3, math.inf), Closed.RIGHT, Missing.FALLBACK),
         Boolean("member", Missing.CATEGORY),
-        Dates("joined", (date(2020, 1, 1), date(2021, 1, 1), date(2022, 1, 1)), Closed.LEFT),
+        Dates("joined", (date(2020, 1, 1), date(2021, 1, 1), date(2022, 1, 1)), Closed.LEFT, Missing.FALLBACK),
     ),
     True,
     ADD,
@@ -248,7 +250,7 @@ def test_a_zone_inside_a_list_and_a_time_without_end_are_read_too() -> None:
 
 
 def test_equal_values_of_different_types_do_not_share_a_code() -> None:
-    schema = one(Categorical("a", ("true", "1"), "other"))
+    schema = one(Categorical("a", ("true", "1"), "other", missing=Missing.FALLBACK))
 
     for values in ([True, 1], [1, True]):
         frame_of = pd.DataFrame({"a": pd.Series(values, dtype=object)})
@@ -281,18 +283,22 @@ def test_a_column_of_missing_values_is_one_category() -> None:
 
 
 def test_one_row_of_one_value_is_a_table() -> None:
-    assert lists(read_table(pl.DataFrame({"a": ["x"]}), one(Categorical("a", ("x",))))) == {"a": [0]}
+    assert lists(read_table(pl.DataFrame({"a": ["x"]}), one(Categorical("a", ("x",), missing=Missing.FALLBACK)))) == {
+        "a": [0]
+    }
 
 
 def test_two_hundred_categories_have_a_code_each() -> None:
     names = [f"v{place}" for place in range(200)]
 
-    assert lists(read_table(pl.DataFrame({"a": names}), one(Categorical("a", tuple(names))))) == {"a": list(range(200))}
+    assert lists(
+        read_table(pl.DataFrame({"a": names}), one(Categorical("a", tuple(names), missing=Missing.FALLBACK)))
+    ) == {"a": list(range(200))}
 
 
 def test_sixty_columns_are_read_in_the_order_of_the_schema(tmp_path: Path) -> None:
     columns = {f"c{place}": [place, place + 1] for place in range(60)}
-    schema = Schema(tuple(Integer(name, tuple(range(70))) for name in reversed(columns)), True, ADD)
+    schema = Schema(tuple(Integer(name, tuple(range(70)), Missing.FALLBACK) for name in reversed(columns)), True, ADD)
 
     table = read_table(csv_of(columns, tmp_path), schema)
 
@@ -306,7 +312,7 @@ def csv_of(columns: dict[str, list[int]], folder: Path) -> Path:
 
 def test_numbers_of_all_sizes_are_binned(tmp_path: Path) -> None:
     values = [-1e308, -1.0, -1e-308, 0.0, 5e-324, 1e308]
-    schema = one(Numeric("x", (-math.inf, -1e-300, 0.0, 1e300, math.inf), Closed.RIGHT))
+    schema = one(Numeric("x", (-math.inf, -1e-300, 0.0, 1e300, math.inf), Closed.RIGHT, Missing.FALLBACK))
 
     assert lists(read_table(pl.DataFrame({"x": values}), schema)) == {"x": [0, 0, 1, 1, 2, 3]}
 
@@ -315,14 +321,14 @@ def test_a_table_longer_than_a_chunk_is_read_whole(tmp_path: Path) -> None:
     values = [place % 5 for place in range(150_000)]
 
     for source in (csv_of({"a": values}, tmp_path), pl.DataFrame({"a": values})):
-        assert lists(read_table(source, one(Integer("a", tuple(range(5)))))) == {"a": values}
+        assert lists(read_table(source, one(Integer("a", tuple(range(5)), Missing.FALLBACK)))) == {"a": values}
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_the_header_says_the_delimiter(delimiter: str, tmp_path: Path) -> None:
     path = file(tmp_path, f"\ufeffa{delimiter}b\r\nyes{delimiter}no\r\n".encode())
 
-    table = read_table(path, Schema((Boolean("a"), Boolean("b")), True, ADD))
+    table = read_table(path, Schema((Boolean("a", Missing.FALLBACK), Boolean("b", Missing.FALLBACK)), True, ADD))
 
     assert lists(table) == {"a": [1], "b": [0]}
 
@@ -331,7 +337,7 @@ def test_a_query_does_not_see_the_variables_of_the_program(monkeypatch: pytest.M
     monkeypatch.setattr(files, "a_frame", pl.DataFrame({"a": [True]}), raising=False)
 
     with pytest.raises(Unreadable):
-        read_table("duckdb:SELECT * FROM a_frame", one(Boolean("a")))
+        read_table("duckdb:SELECT * FROM a_frame", one(Boolean("a", Missing.FALLBACK)))
 
 
 def test_a_table_is_indexed_by_a_mask_and_can_be_split() -> None:
@@ -358,7 +364,7 @@ def test_a_table_shows_nothing_of_its_records_when_printed() -> None:
 )
 def test_a_table_has_the_columns_and_codes_of_its_schema(columns: dict[str, Any]) -> None:
     with pytest.raises(SchemaMismatch):
-        Table(one(Boolean("a")), columns)
+        Table(one(Boolean("a", Missing.FALLBACK)), columns)
 
 
 def test_a_draft_is_not_read_by() -> None:
@@ -410,7 +416,7 @@ BAD: dict[str, Callable[[Path], object]] = {
     "a frame without rows": lambda folder: pl.DataFrame({"a": [], "b": []}),
     "no table at all": lambda folder: [CANARY],
 }
-TWO = Schema((Boolean("a", Missing.CATEGORY), Categorical("b", ("x",))), True, ADD)
+TWO = Schema((Boolean("a", Missing.CATEGORY), Categorical("b", ("x",), missing=Missing.FALLBACK)), True, ADD)
 REFUSED: dict[str, type[ExpostError]] = {
     "no header": SchemaMismatch,
     "an empty file": SchemaMismatch,
@@ -462,3 +468,14 @@ def test_the_canary_would_be_seen_in_what_duckdb_itself_says(tmp_path: Path) -> 
         ).fetchall()
 
     assert "CANARY" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "A.XLS", "a.ods"])
+def test_a_spreadsheet_is_refused_with_the_way_to_export_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04")
+
+    for read in (partial(read_table, schema=one(Boolean("a", Missing.DROP))), draft):
+        with pytest.raises(Unreadable, match="save the sheet as CSV") as refused:
+            read(tmp_path / name)
+
+        assert one_sentence(refused.value)

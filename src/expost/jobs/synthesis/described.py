@@ -1,0 +1,135 @@
+"""Synthetic tables: what a report says of them, and of no other job."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from expost.accounting.claim import Budget
+from expost.jobs.synthesis.declared import CHECKED, Field
+from expost.jobs.synthesis.kept import KeptTable, kept_section
+from expost.receipts.costs import budget_out
+from expost.report import words
+from expost.report.facts import Facts
+from expost.report.markup import html_table, row, section
+from expost.report.page import covered_section, method_section
+from expost.tabular.marginals import Clique
+from expost.text import Json
+
+OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
+TRIED = (
+    "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
+    "made-up records had to score the same alone, together, in another order and a second time."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableJob:
+    """A synthetic table beside what was released of the real one."""
+
+    target: str
+    unpaired: str
+    rows: int
+    kept: KeptTable
+    schema: tuple[Field, ...]
+    reviewed: bool
+    checked: bool
+    schema_digest: str
+    selection: Budget
+    measured: tuple[Clique, ...]
+    grown: tuple[tuple[Clique, ...], ...]
+    kind: ClassVar[str] = "Synthetic data"
+    rung: ClassVar[str] = "rung"
+    lines: ClassVar[Mapping[str, str]] = {
+        "Gaussian": "noisy counts of each column",
+        "SpanningTree": "which pairs of columns to count",
+        "Growing": "noisy counts of the pairs, refined, and of more pairs",
+    }
+    covered: ClassVar[str] = (
+        "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
+    )
+
+    def passed(self, facts: Facts) -> str:
+        """A classifier of the target stands for the table."""
+        asked = words.asked_for(facts)
+        if not facts.divided:
+            return (
+                f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check "
+                f"at {asked} on public records."
+            )
+        return (
+            f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check at "
+            f"{asked} on held-out records that were not used to make them."
+        )
+
+    def name(self, place: int) -> str:
+        """Its number."""
+        return str(place)
+
+    def tile(self, facts: Facts) -> tuple[str, str, str]:
+        """Rows and columns."""
+        return "synthetic rows", f"{self.rows:,}", f"{len(self.schema)} columns"
+
+    def sections(self, facts: Facts) -> str:
+        """Released counts beside the synthetic table, the procedure, what the bound covers, and the schema."""
+        public = (
+            "Taken to be public: the schema, with the columns it names and every value and edge in it, the target "
+            f"{self.target}, the {facts.measure} asked for and every other setting. Choosing any of them by looking at "
+            "these records reveals something that is not on the bill."
+        )
+        return "".join(
+            (
+                kept_section(self.kept),
+                method_section(self._method(facts)),
+                covered_section(facts, OPEN, *([TRIED] if facts.divided else []), public),
+                self._schema(facts),
+            )
+        )
+
+    def _method(self, facts: Facts) -> tuple[str, ...]:
+        """Select, count, fit, draw, learn, check."""
+        return (
+            *words.parts(facts),
+            "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
+            "pairs more often. Both are on the bill.",
+            *([self.unpaired] if self.unpaired else []),
+            "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
+            f"{self._added()} A model was fitted to the noisy counts, a table was drawn from it, and a classifier that "
+            f"predicts {self.target} was trained on that table.",
+            words.checked(facts),
+            "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
+            "further cost.",
+        )
+
+    def _added(self) -> str:
+        """What the rungs added to the first pairs."""
+        count = sum(map(len, self.grown))
+        if not count:
+            return "No rung added pairs to these: none was worth the noise that it would have brought."
+        told = "1 pair that fitted badly was" if count == 1 else f"{count} pairs that fitted badly were"
+        return f"By noisy scores of the other pairs, which are on the bill, {told} counted as well."
+
+    def _schema(self, facts: Facts) -> str:
+        rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
+        reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
+        return section(
+            "The schema",
+            f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
+            html_table(("column", "kind", "values", "domain", "where a value is missing"), rows, stacked=True),
+        )
+
+    def receipt(self) -> Mapping[str, Json]:
+        """The rows, their schema, what each step of the selection might spend, and what was measured and added."""
+        columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
+        return {
+            "rows": self.rows,
+            "schema": {
+                "sha256": self.schema_digest,
+                "columns": columns,
+                "sizes": sizes,
+                "checked": self.checked,
+            },
+            "selection": budget_out(self.selection),
+            "measured": [list(clique) for clique in self.measured],
+            "grown": [[list(clique) for clique in added] for added in self.grown],
+        }

@@ -1,0 +1,170 @@
+"""What a synthetic table keeps: the columns and pairs that were measured, graded, and drawn beside their counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Grade
+from expost.report import digits
+from expost.report.charts import safe, svg_figure, svg_line, svg_text
+from expost.report.markup import note, prose, section
+
+GRADED = (
+    f"A column or pair is good if the synthetic table is within about {digits.plain(GOOD)} of the training records, "
+    f"coarse if within {digits.plain(COARSE)}, and beyond that lost in noise, or far off where noise is not the "
+    "reason. The percentage is the share of rows that would have to change: the distance from the released counts plus "
+    "their noise, where cells that cannot be told from noise count as wrong altogether if that is less."
+)
+COMPARED = (
+    "The records themselves are not shown, nor was anything computed from them for this page: both sides were "
+    "released. The count of a column adds up everything released that contains it. A count that noise made negative is "
+    "shown as 0; the file counts.csv has every count as it was released, with the standard deviation of its noise."
+)
+BAR_WIDTH, BAR_LEFT, BAR_ROW = 320, 132, 19
+LETTER, DIGIT = 6.6, 7.4
+"""The width of a letter in a label, and of a digit of a count, in pixels."""
+SHORTEST = 0.0001
+"""A distance below this share is not told from 0."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class KeptTable:
+    """Every column, and all that was measured together, as released and as in the synthetic table.
+
+    ``counted`` is about how many records the counts are of, ``records`` about how many there are.
+    """
+
+    columns: tuple[Comparison, ...]
+    together: tuple[Comparison, ...]
+    counted: float
+    records: float
+
+    @property
+    def worst(self) -> Comparison | None:
+        """The relation that is known least well."""
+        return max(self.together, key=lambda each: each.error, default=None)
+
+
+def kept_section(kept: KeptTable) -> str:
+    """What was measured with its grade, what follows from it only, and every column as a chart."""
+    marks = '<i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval'
+    told = [
+        f"<p>{prose(measured_words(kept))}</p><p>{prose(GRADED)}</p>",
+        *(_graded(kept.columns, "Columns"), _graded(kept.together, "Pairs")),
+        "<h3>Each column, released and synthetic</h3>",
+        note(f"{counted_words(kept)} {COMPARED}"),
+        f'<p class="key note">{marks}</p>',
+        f'<div class="charts">{"".join(map(_chart, kept.columns))}</div>',
+    ]
+    if kept.worst is not None:
+        told.append(f'<h3>The measured pair that is known least well</h3><div class="charts one">{_chart(kept.worst)}')
+        told.append("</div>")
+    return section("What the table keeps", *told)
+
+
+def measured_words(kept: KeptTable) -> str:
+    """What was measured, and what was not."""
+    columns, pairs = len(kept.columns), len(kept.together)
+    others = columns * (columns - 1) // 2 - pairs
+    told = (
+        f"Each of the {columns} columns was counted with noise, and so were {pairs} pairs of columns. The table is "
+        "made from these counts alone, and keeps what they say. All other relations follow only from these:"
+    )
+    if others:
+        return f"{told} the other {others} pairs, and three or more columns together, were not measured."
+    return f"{told} three or more columns together were not measured."
+
+
+def counted_words(kept: KeptTable) -> str:
+    """Which records the counts are of."""
+    counted, records = (f"{round(each, -1):,.0f}" for each in (kept.counted, kept.records))
+    if kept.counted == kept.records:
+        return f"Counts are of all records, about {records}."
+    return f"Counts are of the training part, about {counted} of about {records} records; the rest was held out."
+
+
+def short_share(share: float) -> str:
+    """An error or a distance with two significant digits, where it is not too small to matter."""
+    return f"below {digits.plain(SHORTEST)}" if share < SHORTEST else f"{float(f'{100 * share:.2g}'):g} %"
+
+
+def _graded(compared: Sequence[Comparison], what: str) -> str:
+    """What has each grade, by name and error."""
+    lines = []
+    for grade in Grade:
+        found = sorted((each for each in compared if each.grade is grade), key=lambda each: each.error)
+        if found:
+            names = ", ".join(f"{' × '.join(each.columns)} ({short_share(each.error)})" for each in found)
+            lines.append(f'<li><b class="grade {grade.name.lower()}">{grade.value}</b>: {prose(names)}</li>')
+    return f'<h3>{what}</h3><ul class="grades">{"".join(lines)}</ul>' if lines else ""
+
+
+def _chart(comparison: Comparison) -> str:
+    told = f"{comparison.grade.value}, within about {short_share(comparison.error)}"
+    if comparison.distance > comparison.noise:
+        away, by_noise = short_share(comparison.distance), short_share(comparison.noise)
+        told += f"; {away} from the released counts, where noise alone would make {by_noise}"
+    return f"<div><h3>{prose(' × '.join(comparison.columns))}</h3>{bars(comparison)}{note(told)}</div>"
+
+
+def bars(comparison: Comparison) -> str:
+    """A marginal: bars for the synthetic table, dots with 95 % intervals for what was released."""
+    cells = comparison.cells
+    reach = max((_end(cell) for cell in cells if not cell.rest), default=1.0) or 1.0
+    above = any(len(cell.label) * LETTER > BAR_LEFT - 8 for cell in cells)
+    left, row = (2.0, 2 * BAR_ROW) if above else (float(BAR_LEFT), BAR_ROW)
+    room = BAR_WIDTH - left - 12 - DIGIT * max((len(_count(cell.released)) for cell in cells), default=1)
+    labels = short_labels([cell.label for cell in cells], int(BAR_WIDTH / LETTER))
+    drawn = []
+    for place, (cell, label) in enumerate(zip(cells, labels, strict=True)):
+        top = 2 + row * place
+        spot, anchor = ((left, top + 14.0), "start") if above else ((left - 8, top + 13.5), "end")
+        name = svg_text(spot, label, anchor)
+        bar = _bar(cell, top + row - BAR_ROW, reach=reach, left=left, room=room)
+        drawn.append(f"<g><title>{safe(_counts(cell))}</title>{name}{bar}</g>")
+    title = f"{' by '.join(comparison.columns)}: released and synthetic counts"
+    return svg_figure((BAR_WIDTH, row * len(cells) + 4), title, "; ".join(map(_counts, cells)), drawn)
+
+
+def short_labels(labels: Sequence[str], most: int) -> list[str]:
+    """The labels in at most as many letters, the middle left out; those that would look alike are numbered."""
+    half = (most - 1) // 2
+    short = [each if len(each) <= most else f"{each[:half]}…{each[-half:]}" for each in labels]
+    for place, each in enumerate(short):
+        if each in short[:place]:
+            number = f" ({place + 1})"
+            short[place] = f"{each[: most - len(number)]}{number}"
+    return short
+
+
+def _end(cell: Cell) -> float:
+    return max(cell.synthetic, cell.released + cell.half)
+
+
+def _bar(cell: Cell, top: float, *, reach: float, left: float, room: float) -> str:
+    """A cell; the sum of those not shown has no bar where that would be longer than all others."""
+    middle = top + BAR_ROW / 2
+    count = svg_text((BAR_WIDTH, middle + 4), _count(cell.released), "end")
+    if _end(cell) > reach:
+        return count
+
+    def x(count: float) -> float:
+        return left + min(max(count, 0.0), reach) / reach * room
+
+    return (
+        f'<rect class="bar" x="{left:.1f}" y="{top + 3:.1f}" width="{x(cell.synthetic) - left:.1f}" '
+        f'height="{BAR_ROW - 6}"/>'
+        f"{svg_line('interval', (x(cell.released - cell.half), middle), (x(cell.released + cell.half), middle))}"
+        f'<circle class="dot" cx="{x(cell.released):.1f}" cy="{middle:.1f}" r="3.5"/>'
+        f"{count}"
+    )
+
+
+def _count(released: float) -> str:
+    """A number of records, which is never negative."""
+    return f"{max(0, round(released)):,}"
+
+
+def _counts(cell: Cell) -> str:
+    return f"{cell.label}: released {_count(cell.released)} ± {round(cell.half):,}, synthetic {round(cell.synthetic):,}"

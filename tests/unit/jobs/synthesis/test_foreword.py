@@ -1,0 +1,86 @@
+"""What is told before any result: the rate of guessing, and what the released counts warn of."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from expost.jobs.synthesis.counted import Counted, Released
+from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings, guessing_plan
+from expost.report.page import render
+from expost.report.words import forewords
+from tests.unit.jobs.synthesis.customers import SCHEMA, made
+from tests.unit.report.examples import customers, facts, schema
+from tests.unit.report.pages import said
+
+COUNTED = Counted(1000.0, 5.0, Fraction(1, 5), "no", 914.0, 4.0)
+
+
+def columns(share: float) -> list[Released]:
+    """Regions with this share of 1,000 records in the first, and plans that are even."""
+    regions = np.array([1000 * share, 1000 * (1 - share), 0.0])
+    return [
+        Released(("region",), regions, 1.0),
+        *(Released((name,), np.full(2, 500.0), 1.0) for name in ("plan", "renewed")),
+    ]
+
+
+def test_the_rate_of_guessing_is_told_with_its_range() -> None:
+    told = baseline_words(COUNTED, "readmitted")
+
+    assert "Always guessing no, the commonest value of readmitted, would be right for 91.4 % ± 1.2" in told
+
+
+def test_asking_for_less_than_guessing_is_warned_about() -> None:
+    ((title, told),) = commonest_warnings(COUNTED, "readmitted", Fraction(9, 10))
+
+    assert title == "Asked for less than guessing"
+    assert told.startswith("90 % was asked for, which is less than always guessing")
+    assert commonest_warnings(COUNTED, "readmitted", Fraction(92, 100)) == ()
+
+
+def test_a_column_with_nearly_all_records_in_one_bin_is_warned_about() -> None:
+    form = schema()
+    released = [*columns(0.97), Released(("age",), np.full(4, 250.0), 1.0)]
+
+    ((title, told),) = crowded_warnings(released, 1000.0, form)
+
+    assert title == "Nearly all records in one bin"
+    assert "in one bin of region (97.0 % in north)." in told
+    assert crowded_warnings([*columns(0.94), released[-1]], 1000.0, form) == ()
+
+
+def test_a_column_of_one_value_is_not_crowded() -> None:
+    form = schema()
+    whole = Released(("region",), np.array([1000.0]), 1.0)
+
+    assert crowded_warnings([whole, *columns(0.5)[1:], Released(("age",), np.full(4, 250.0), 1.0)], 1000.0, form) == ()
+
+
+def test_the_rate_stands_before_the_result_in_the_report_and_in_the_terminal() -> None:
+    told = facts()
+    page = said(render(told))
+
+    assert told.baseline.startswith("Always guessing")
+    assert page.index("Always guessing") < page.index("The accuracy is at least")
+    assert forewords(told)[0] == told.baseline
+
+
+def test_a_run_that_asks_for_less_than_guessing_says_so() -> None:
+    done = made(customers(SCHEMA), accuracy=0.3)
+
+    assert "Asked for less than guessing" in said(render(done.facts))
+    assert any(each.startswith("WARNING: 30 % was asked for") for each in forewords(done.facts))
+
+
+def test_a_mean_score_is_not_compared_with_guessing() -> None:
+    done = made(customers(SCHEMA), accuracy=0.3, score=lambda candidate, records: np.ones(len(records)))
+
+    assert done.facts.baseline == ""
+    assert done.facts.warnings == ()
+
+
+def test_a_plan_says_how_the_rate_will_be_told() -> None:
+    told = guessing_plan("renewed", Fraction(74, 100))
+
+    assert "may be right more often than 74 %" in told
+    assert "cannot be known before the data is read" in told

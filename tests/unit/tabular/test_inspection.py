@@ -1,0 +1,168 @@
+"""A check of a table tells its owner how a run will take every cell, and what to declare where that is not as meant."""
+
+from collections.abc import Mapping
+from datetime import date
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from expost.errors import Unreadable
+from expost.tabular.advice import advice
+from expost.tabular.inspection import PRIVATE, ColumnCheck, check_table, percent
+from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.bins import Closed
+from expost.tabular.schema.cells import How
+from expost.tabular.schema.column import Column, Missing
+from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.schema.spelling import DayFormat, Numerals
+from expost.tabular.source.reading import read_table
+from tests.unit.examples import ADD
+
+pl = import_module("polars")
+KEPT = Missing.CATEGORY
+DAYS = (date(1900, 1, 1), date(2000, 1, 1), date(2100, 1, 1))
+COLUMNS = (
+    Numeric("a", (0.0, 10.0, 20.0), Closed.LEFT, KEPT),
+    Dates("a", DAYS, Closed.LEFT, KEPT, DayFormat("%d.%m.%Y")),
+    Boolean("a", KEPT),
+    Integer("a", (1, 2, 3), KEPT, Numerals(",")),
+    Categorical("a", ("x", "y"), "rest", missing=KEPT),
+)
+
+
+def form(column: Column, *, reviewed: bool = True) -> Schema:
+    return Schema((column,), reviewed, ADD, missing_marks=("?",))
+
+
+def checked(column: Column, *cells: object) -> ColumnCheck:
+    (found,) = check_table(pl.DataFrame({column.name: cells}, strict=False), form(column)).columns
+    return found
+
+
+def advised(column: Column, *cells: str, how: How = How.UNRECOGNISED) -> str:
+    seen: Mapping[str, int] = dict.fromkeys(cells, 1)
+    return advice(column, how, seen)
+
+
+@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: type(column).__name__)
+@given(cells=st.lists(st.none() | st.text(max_size=8) | st.text("0123456789.,-?xy", max_size=8), min_size=1))
+@settings(max_examples=40)
+def test_a_check_and_a_run_agree_about_every_cell(column: Column, cells: list[str | None]) -> None:
+    table = pl.DataFrame({"a": cells}, schema={"a": pl.String})
+
+    found, codes = check_table(table, form(column)).columns[0], read_table(table, form(column)).codes("a")
+
+    assert sum(found.counts.values()) == len(cells)
+    absent = found.counts.get(How.MISSING, 0) + found.counts.get(How.UNRECOGNISED, 0)
+    assert (codes == column.size - 1).sum() == absent
+
+
+def test_shares_and_examples_are_told_of_every_column() -> None:
+    found = checked(COLUMNS[0], *["5"] * 6, "70,5", "70,5", "31", None)
+
+    assert [found.share(how) for how in How] == [0.6, 0.1, 0.2, 0.1]
+    assert found.examples(How.UNRECOGNISED) == ("70,5",)
+    assert found.examples(How.MISSING) == ()
+
+
+def test_the_commonest_three_cells_are_shown() -> None:
+    assert checked(COLUMNS[0], "a", "b", "c", "c", "d", "d", "d", "b").examples(How.UNRECOGNISED) == ("d", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "notable"),
+    [
+        (COLUMNS[0], ["5"] * 99 + ["x"], False),
+        (COLUMNS[0], ["5"] * 98 + ["x"] * 2, True),
+        (COLUMNS[0], ["5"] * 95 + ["21"] * 5, False),
+        (COLUMNS[0], ["5"] * 94 + ["21"] * 6, True),
+        (COLUMNS[0], ["5"] * 10 + [None] * 90, False),
+        (Numeric("a", (0.0, 9.0), Closed.LEFT, Missing.FALLBACK), ["5"] * 98 + [None] * 2, True),
+        (Numeric("a", (0.0, 9.0), Closed.LEFT, Missing.DROP), ["5"] * 90 + ["?"] * 10, False),
+        (Numeric("a", (0.0, 9.0), Closed.LEFT, Missing.DROP), ["5"] * 89 + ["?"] * 11, True),
+        (COLUMNS[4], ["x"] * 80 + ["z"] * 20, False),
+        (COLUMNS[4], ["x"] * 79 + ["z"] * 21, True),
+    ],
+)
+def test_a_share_is_notable_above_its_limit(column: Column, cells: list[str | None], notable: bool) -> None:
+    assert bool(checked(column, *cells).advice()) is notable
+
+
+ADVICE = {
+    "days first": (COLUMNS[1], ("31/12/1950", "01/02/1960"), 'format = "%d/%m/%Y".'),
+    "months first": (Dates("a", DAYS, Closed.LEFT, KEPT), ("12/31/1950", "01/02/1960"), 'format = "%m/%d/%Y".'),
+    "days or months first": (COLUMNS[1], ("01/02/1960",), '"%d/%m/%Y", or "%m/%d/%Y" if the month comes first.'),
+    "with a time": (COLUMNS[1], ("31.12.1950 09:30",), 'format = "%d.%m.%Y %H:%M".'),
+    "ISO where another format is declared": (COLUMNS[1], ("1950-12-31",), "leave out format."),
+    "two digits": (COLUMNS[1], ("31.12.50", "1.2.61"), "leave the century open"),
+    "decimal commas": (COLUMNS[0], ("70,5", "1,25"), 'decimal = ",".'),
+    "Swiss": (COLUMNS[0], ("1'234.5", "70.5"), 'thousands = "\'".'),
+    "French": (COLUMNS[0], ("1 234,5", "70,5"), 'decimal = "," and thousands = " ".'),
+    "a comma that may be either": (COLUMNS[0], ("1,234",), 'or thousands = "," if its comma parts thousands.'),
+    "points where commas are declared": (COLUMNS[3], ("70.5",), "leave out decimal and thousands."),
+    "a mark": (COLUMNS[0], ("n/a",), 'If "n/a" stands for a missing value, add it to missing_marks'),
+    "anything": (COLUMNS[0], ("red", "blue", "green", "grey"), "declare another kind."),
+    "words": (COLUMNS[2], ("ja", "nein"), 'true or to false, or to missing_marks: "ja", "nein".'),
+    "too many words": (COLUMNS[2], tuple("abcdeghijklmopq"), "declare the column as categorical."),
+}
+
+
+@pytest.mark.parametrize(("column", "cells", "said"), ADVICE.values(), ids=ADVICE)
+def test_advice_names_what_to_declare(column: Column, cells: tuple[str, ...], said: str) -> None:
+    found = advised(column, *cells)
+
+    assert said in found
+    assert found.endswith(".")
+    assert "\n" not in found
+
+
+def test_advice_on_values_outside_says_where_they_go() -> None:
+    assert "differs from" in advised(Categorical("a", ("F",), missing=KEPT), "f", how=How.OUTSIDE)
+    assert 'counted as "rest"' in advised(COLUMNS[4], "z", how=How.OUTSIDE)
+    assert "nearest number" in advised(COLUMNS[3], "9", how=How.OUTSIDE)
+    assert "-inf and inf" in advised(COLUMNS[0], "99", how=How.OUTSIDE)
+
+
+def test_columns_that_the_table_lacks_are_named_and_the_others_are_checked() -> None:
+    schema = Schema((*form(COLUMNS[0]).columns, Boolean("b", KEPT)), False, ADD)
+
+    found = check_table(pl.DataFrame({"a": ["1"]}), schema)
+
+    assert found.lacking == ("b",)
+    assert found.notable
+    assert [each.column.name for each in found.columns] == ["a"]
+    assert "b: the table does not have exactly one column of this name" in str(found)
+
+
+def test_a_draft_is_checked() -> None:
+    assert not check_table(pl.DataFrame({"a": ["1"]}), form(COLUMNS[0], reviewed=False)).notable
+
+
+def test_a_page_says_first_that_it_is_private_and_draws_nothing_on_a_terminal() -> None:
+    page = str(check_table(pl.DataFrame({"a": ["\x1b[2J"] * 9}), form(COLUMNS[0])))
+
+    assert page.startswith(PRIVATE)
+    assert all(letter.isprintable() or letter == "\n" for letter in page)
+
+
+def test_a_table_without_rows_or_a_file_that_is_malformed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("a\n1,2\n", encoding="utf-8")
+
+    with pytest.raises(Unreadable, match="no rows"):
+        check_table(pl.DataFrame({"a": []}), form(COLUMNS[0]))
+    with pytest.raises(Unreadable, match="refused as a whole"):
+        check_table(tmp_path / "bad.csv", form(COLUMNS[0]))
+
+
+def test_a_share_that_is_not_none_or_all_does_not_look_so() -> None:
+    assert [percent(share) for share in (0, 1e-9, 0.123, 1 - 1e-9, 1)] == [
+        "none",
+        "< 0.1 %",
+        "12.3 %",
+        "> 99.9 %",
+        "all",
+    ]
