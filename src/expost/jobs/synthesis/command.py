@@ -69,7 +69,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         f"{len(domain)} columns, at most {pairs} pairs measured from the first rung on; "
         "rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
-        f"Selection costs Rényi ε = {float(recipe.query.epsilon):g}, every rung below includes it.\n", markup=False
+        f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
     if alone:
         paragraph(console, alone)
@@ -100,7 +100,8 @@ PRICING: list[Option] = [
                  help="The ε that is stated at --delta, or with renyi: the Rényi ε at --alpha."),
     click.option("--alpha", default=20.0, help="The Rényi order of the ladder."),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
-    click.option("--query-epsilon", default=0.01, help="Rényi ε for choosing what to measure."),
+    click.option("--query-epsilon", default=0.01,
+                 help="Rényi ε for choosing what to measure; less where the first rung of a stated ladder is small."),
     *checking(validation=0.2),
     config(("demo", "synth", "plan synth")),
 ]  # fmt: skip

@@ -8,14 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, final
 
-from expost.accounting.claim import Budget, best_statement
+from expost.accounting.claim import Budget, Promise, best_statement
+from expost.accounting.curve import Linear
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import PublicCheck, Question, accuracy_threshold
 from expost.errors import InvalidValue, NotDisjoint
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, Score, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
-from expost.numerics import Real, positive, up
+from expost.numerics import Real, positive, probability, up
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Sklearn
 from expost.tabular.source.reading import files_of, read_table
@@ -24,6 +25,8 @@ from expost.tabular.table import Table
 D = TypeVar("D")
 U = TypeVar("U")
 
+SELECTING = Fraction(2, 5)
+"""The share of the first rung that choosing what to measure takes at most, where a ladder is by what is stated."""
 SAME = "a check on the private records themselves is not free; give other records, or choose a private check."
 
 
@@ -81,11 +84,29 @@ class StatedLadder:
     high: Real
     rungs: int
 
+    def affords(self, query: Budget, delta: float) -> Budget:
+        """What selection may spend: the query, or the share ``SELECTING`` of the first rung where that is less."""
+        end, low, high = self._ends(query.alpha)[0], Fraction(0), query.rho / SELECTING
+        if self._stated(high, delta) <= end:
+            return query
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._stated(middle, delta) <= end else (low, middle)
+        if not low:
+            raise InvalidValue(f"ε = {end:g} leaves nothing to spend at this δ; start the ladder higher.")
+        return Budget(SELECTING * low * query.alpha, query.alpha)
+
+    def _ends(self, alpha: Fraction) -> list[float]:
+        low, high = positive(self.low, "the first rung"), positive(self.high, "the last rung")
+        return [up(level) for level in Ladder.geometric(low, high, self.rungs, alpha=alpha).levels]
+
+    def _stated(self, rho: Fraction, delta: float) -> float:
+        return best_statement(Promise(Linear(Fraction(0), rho, rho)), delta / self.rungs)[0]
+
     def solve(self, made: Callable[[Ladder], TableRecipe], selection: PairSelection, delta: float) -> TableRecipe:
         """What is ``made`` on the dearest ladder whose statements do not pass these."""
-        low, high = positive(self.low, "the first rung"), positive(self.high, "the last rung")
         alpha = selection.query.alpha
-        ends = [up(level) for level in Ladder.geometric(low, high, self.rungs, alpha=alpha).levels]
+        ends = self._ends(alpha)
         levels = _levels(ends, selection, delta / self.rungs)
         for _ in range(40):  # lowered where the check's own price would lift a statement above its end
             recipe = made(Ladder.of(levels, alpha=alpha))
@@ -125,7 +146,6 @@ def table_recipe(
         accuracy=accuracy_threshold(accuracy),
         confidence=None if confidence is None else confidence_level(confidence),
         records=records,
-        query=query,
         delta=delta,
         validation=share_held(validation),
         check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
@@ -134,8 +154,9 @@ def table_recipe(
         rows=rows,
     )
     if isinstance(ladder, Ladder):
-        return fixed(ladder=ladder)
-    return ladder.solve(lambda each: fixed(ladder=each), PairSelection(schema, named, query), delta)
+        return fixed(ladder=ladder, query=query)
+    less = ladder.affords(query, probability(delta, "delta"))
+    return ladder.solve(lambda each: fixed(ladder=each, query=less), PairSelection(schema, named, less), delta)
 
 
 def _levels(ends: Iterable[float], selection: PairSelection, delta: float) -> list[Fraction]:

@@ -7,11 +7,17 @@ from fractions import Fraction
 import pytest
 
 from expost.accounting.claim import Budget
+from expost.accounting.curve import largest_rho
 from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
+from expost.errors import InvalidValue
+from expost.jobs.synthesis.prices import StatedLadder, table_recipe
+from expost.jobs.synthesis.recipe import QUERY, plan_synthesis
 from expost.judge import Balanced, Budgeted, Judge
-from tests.unit.examples import Made
+from expost.ladder import Ladder
+from tests.unit.examples import Made, one_sentence
 from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done
+from tests.unit.report.examples import schema
 
 HARD = replace(RECIPE, accuracy=Fraction(99, 100))
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
@@ -60,3 +66,27 @@ def test_a_public_check_adds_no_noise() -> None:
     public = replace(HARD, check=Made(lambda question, confidence: PublicCheck(lambda candidate: True), public=True))
 
     assert public.looks() == (None, None, None)
+
+
+@pytest.mark.parametrize("low", [0.01, 0.05, 0.1, 0.2])
+def test_a_ladder_that_starts_low_leaves_less_to_the_selection(low: float) -> None:
+    recipe = table_recipe(schema=schema(), target="renewed", accuracy=0.8, ladder=StatedLadder(low, 1, 5))
+
+    plan = plan_synthesis(recipe)
+    assert 0.97 * low < plan.pledge.epsilon(plan.stops[0]) <= low
+    share = largest_rho(recipe.selection.cost.curve) / largest_rho(plan.stops[0].curve)
+    assert recipe.query == QUERY if low == 0.2 else recipe.query.epsilon < QUERY.epsilon
+    assert 0.2 < share < 0.6
+
+
+def test_a_ladder_of_renyi_levels_leaves_the_selection_as_it_is() -> None:
+    ladder = Ladder.of([Fraction(1, 10**4)], alpha=20)
+
+    assert table_recipe(schema=schema(), target="renewed", accuracy=0.8, ladder=ladder).query == QUERY
+
+
+def test_an_epsilon_that_no_noise_can_have_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InvalidValue) as refused:
+        table_recipe(schema=schema(), target="renewed", accuracy=0.8, ladder=StatedLadder(1e-300, 1, 5))
+
+    assert one_sentence(refused.value)
