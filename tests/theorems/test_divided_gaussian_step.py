@@ -21,7 +21,7 @@ from expost.noise import Integers
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.growth import SCORED, Growing, Grown, misfits
+from expost.tabular.growth import SCORED, Growing, Grown, misfits, shares
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
@@ -40,6 +40,8 @@ RECORDS: list[Record] = [record for record in product(range(2), repeat=4) if rec
 FIRST = (("a", "b"), ("a", "c"), ("a", "d"))
 OTHERS = (("b", "c"), ("b", "d"), ("c", "d"))
 CHOICES: list[tuple[Clique, ...]] = [(), OTHERS[1:2], OTHERS]
+CASES = [*product([FIRST, FIRST[:1]], CHOICES)]
+"""Also with more marginals added than there were at first."""
 EXPECTED: dict[Clique, Integers] = {clique: np.array([1, 0, 2, 0]) for clique in OTHERS}
 BUDGET = budget(1)
 MOST = 2
@@ -67,9 +69,9 @@ class Stubborn:
         return self.choice
 
 
-def begun(neighbours: Neighbours) -> Past[Grown]:
+def begun(first: tuple[Clique, ...], neighbours: Neighbours) -> Past[Grown]:
     """A run that has measured the first marginals, of nobody."""
-    still = Growing(DOMAIN, FIRST, OTHERS, neighbours)
+    still = Growing(DOMAIN, first, OTHERS, neighbours)
     return Past(rehearsal().spend(still, Private(table([]), neighbours), BUDGET, Past(), silence()))
 
 
@@ -101,13 +103,13 @@ def dearest(growing: Growing, past: Past[Grown]) -> Fraction:
 
 
 @pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("first", "choice"), CASES)
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_a_divided_step_costs_what_it_promises_whatever_is_chosen(
-    neighbours: Neighbours, choice: tuple[Clique, ...], later: bool
+    neighbours: Neighbours, first: tuple[Clique, ...], choice: tuple[Clique, ...], later: bool
 ) -> None:
-    growing = Growing(DOMAIN, FIRST, OTHERS, neighbours, Stubborn(choice))
-    past = begun(neighbours) if later else Past[Grown]()
+    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice))
+    past = begun(first, neighbours) if later else Past[Grown]()
 
     cost = dearest(growing, past)
 
@@ -128,18 +130,19 @@ def test_a_step_for_one_record_more_would_break_its_promise_if_one_were_replaced
 
 
 @pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("first", "choice"), CASES)
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_parts_add_up_to_the_curve_and_within_the_profile_of_the_whole(
-    neighbours: Neighbours, choice: tuple[Clique, ...], later: bool
+    neighbours: Neighbours, first: tuple[Clique, ...], choice: tuple[Clique, ...], later: bool
 ) -> None:
-    growing = Growing(DOMAIN, FIRST, OTHERS, neighbours, Stubborn(choice))
+    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice))
     whole, moved = growing.promise(BUDGET).curve, 1 if neighbours is ADD else 2
     assert isinstance(whole, Linear)
 
-    found = parts(growing, table(RECORDS), begun(neighbours) if later else Past())
+    found = parts(growing, table(RECORDS), begun(first, neighbours) if later else Past())
 
-    reach = [3 * moved**2, (3 + len(choice)) * moved] if later else [3 * moved, 3 * moved**2, (3 + len(choice)) * moved]
+    founded = [] if later else [len(first) * moved]
+    reach = [*founded, 3 * moved**2, len(first) * moved, *([len(choice) * moved] if choice else [])]
     profiles = [lattice_rho(noise, Fraction(each)) for (_, noise), each in zip(found, reach, strict=True)]
     assert sum(each / (2 * noise) for (_, noise), each in zip(found, reach, strict=True)) == whole.rho
     assert whole.gaussian is not None
@@ -193,8 +196,16 @@ def test_the_counts_measured_are_those_of_the_marginals() -> None:
     growing = Growing(DOMAIN, FIRST, OTHERS, REPLACE, Stubborn(OTHERS[1:2]))
     data = table(RECORDS)
 
-    founded, scores, counts = parts(growing, data, Past())
+    founded, scores, again, added = parts(growing, data, Past())
 
-    assert founded[0].tolist() == Marginals(DOMAIN, FIRST, REPLACE).statistic.evaluate(data).tolist()
+    first, one = (Marginals(DOMAIN, cliques, REPLACE).statistic.evaluate(data) for cliques in (FIRST, OTHERS[1:2]))
+    assert founded[0].tolist() == again[0].tolist() == first.tolist()
     assert scores[0].tolist() == misfits(DOMAIN, EXPECTED, REPLACE).evaluate(data).tolist()
-    assert counts[0].tolist() == Marginals(DOMAIN, (*FIRST, OTHERS[1]), REPLACE).statistic.evaluate(data).tolist()
+    assert added[0].tolist() == one.tolist()
+    assert again[1] == added[1]  # as few are added, all have the same noise
+
+
+@pytest.mark.parametrize(("others", "theirs"), [(0, 0), (1, Fraction(1, 4)), (3, Fraction(1, 2)), (99, Fraction(1, 2))])
+def test_the_first_marginals_get_half_at_least(others: int, theirs: Fraction) -> None:
+    assert shares(3, others) == (1 - theirs, theirs)
+    assert shares(3, others)[1] <= Fraction(others, 3)  # so that the others have no less noise than the whole

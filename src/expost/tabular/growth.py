@@ -70,7 +70,8 @@ class Growing:
     """Each step refines all marginals that are measured, by fresh noise; a step that grows first adds some.
 
     Such a step scores each candidate by the l1 distance between its counts and those that a model expects. Noise on
-    the scores makes them a release, from which the choice follows. No part of the step has less noise than the whole
+    the scores makes them a release, from which the choice follows. The ``first`` marginals get half of what is measured
+    with at least, however many are added. No part of the step has less noise than the whole
     would have undivided, and the parts add up to it: so it costs what an undivided step on the ``first`` marginals
     costs, whatever is chosen. Without a ``gardener`` no step grows.
 
@@ -139,17 +140,38 @@ class Growing:
     def _refined(
         self, data: Table, grown: Grown | None, added: tuple[Clique, ...], budget: Budget, noise: Noise
     ) -> Grown:
-        """All marginals measured once more, and those added for the first time, in one step."""
-        blocks = () if grown is None else grown.blocks
-        cliques = [block.cliques for block in blocks] + ([self.first] if grown is None else [added] if added else [])
-        together = Marginals(self.domain, tuple(clique for each in cliques for clique in each), self.neighbours)
+        """All marginals measured once more, and those added for the first time: the first ones, then all others."""
+        before = () if grown is None else grown.blocks
+        later = [block.cliques for block in before[1:]] + ([added] if added else [])
+        mine, theirs = shares(len(self.first), sum(map(len, later)))
+        fresh = self._measured(data, [self.first], _share(budget, mine), noise)
+        if later:
+            fresh += self._measured(data, later, _share(budget, theirs), noise)
+        blocks = []
+        for place, (cliques, values) in enumerate(zip([self.first, *later], fresh, strict=True)):
+            old = before[place].estimate if place < len(before) else None
+            new = Estimate(values.values, 1 / values.variance) if old is None else old.refine(values)
+            blocks.append(Block(cliques, new))
+        return Grown(tuple(blocks))
+
+    def _measured(
+        self, data: Table, blocks: list[tuple[Clique, ...]], budget: Budget, noise: Noise
+    ) -> list[Measurement]:
+        """The marginals of some blocks in one step, block by block."""
+        together = Marginals(self.domain, tuple(clique for each in blocks for clique in each), self.neighbours)
         fresh = Gaussian(together.statistic).sample(data, budget, Past(), noise)
-        sizes = [Marginals(self.domain, each, self.neighbours).cells for each in cliques]
-        parts = [fresh.values[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
-        old = zip(blocks, parts, strict=False)
-        kept = [Block(b.cliques, b.estimate.refine(Measurement(part, fresh.variance))) for b, part in old]
-        new = zip(cliques[len(blocks) :], parts[len(blocks) :], strict=True)
-        return Grown((*kept, *(Block(each, Estimate(part, 1 / fresh.variance)) for each, part in new)))
+        ends = accumulate((Marginals(self.domain, each, self.neighbours).cells for each in blocks), initial=0)
+        return [Measurement(fresh.values[start:end], fresh.variance) for start, end in pairwise(ends)]
+
+
+def shares(first: int, others: int) -> tuple[Fraction, Fraction]:
+    """What of a budget goes to the first marginals and to the others: evenly, but at least half to the first.
+
+    Neither has less noise than the first would have if all of it went to them: with k of them and r of others, the
+    noise of these is r/k times as large over their share, which is at most r/(k + r).
+    """
+    less = min(Fraction(1, 2), Fraction(others, first + others))
+    return 1 - less, less
 
 
 def misfits(domain: Mapping[str, int], expected: Mapping[Clique, Integers], neighbours: Neighbours) -> Statistic[Table]:

@@ -11,7 +11,7 @@ from expost.mechanisms.gaussian import Measurement
 from expost.noise import Integers
 from expost.numerics import up
 from expost.private import Neighbours
-from expost.tabular.growth import Grown, candidates
+from expost.tabular.growth import Grown, candidates, shares
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import LARGEST_WALK, grown_fits
 from expost.tabular.model.graphical import Measured, Model, fit, record_count
@@ -81,9 +81,8 @@ class Planting:
         """Whether noise has become small beside what pairs that are not measured may be off by."""
         before = 0.0 if grown is None else up(grown.blocks[0].estimate.precision)
         whole = Marginals(self._domain, self.first, self._neighbours)
-        noise = (
-            ABSOLUTE / 2 * whole.cells / len(self.first) / math.sqrt(before + self._precision(len(self.first), budget))
-        )
+        std = 1 / math.sqrt(before + self._precision(0, budget)[0])
+        noise = ABSOLUTE / 2 * std * whole.cells / len(self.first)
         return pairwise_cells(self._junction) <= LARGEST_WALK and noise <= MOST_NOISE * self._records
 
     def expected(self, grown: Grown) -> dict[Clique, Integers]:
@@ -112,12 +111,18 @@ class Planting:
 
     def _noise(self, grown: Grown, added: int, cells: int, budget: Budget) -> float:
         """The sum of absolute noise in all counts after a step that adds marginals, with their cells together."""
-        fresh = self._precision(len(grown.cliques) + added, budget)
+        later = len(grown.cliques) - len(self.first) + added
+        fresh = self._precision(later, budget)
         old = [(block.estimate.values.size, up(block.estimate.precision)) for block in grown.blocks]
-        total = math.fsum(size / math.sqrt(before + fresh) for size, before in [*old, (cells, 0.0)])
+        places = enumerate([*old, (cells, 0.0)] if added else old)
+        total = math.fsum(size / math.sqrt(before + fresh[min(place, 1)]) for place, (size, before) in places)
         return ABSOLUTE * total
 
-    def _precision(self, cliques: int, budget: Budget) -> float:
-        """One over the variance of a step on that many marginals."""
+    def _precision(self, others: int, budget: Budget) -> tuple[float, float]:
+        """One over the variance that a step gives to the first marginals, and to that many others."""
         moved = 1 if self._neighbours is Neighbours.ADD_REMOVE else 2
-        return up(2 * budget.rho) / (cliques * moved)
+        numbers, parts = (len(self.first), max(1, others)), shares(len(self.first), others)
+        mine, theirs = (
+            up(2 * budget.rho * part / (number * moved)) for number, part in zip(numbers, parts, strict=True)
+        )
+        return mine, theirs
