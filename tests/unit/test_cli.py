@@ -647,7 +647,7 @@ def detailed(*sizes: int) -> str:
 
 
 def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None:
-    assert "at most 5 pairs measured from the first rung on; rungs with little noise add more." in said(plan())
+    assert "at most 5 pairs at first; rungs with little noise add more." in said(plan())
     assert "Fitting the model takes at most 1.2 MB of memory." in said(plan())
 
 

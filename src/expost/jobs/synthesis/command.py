@@ -66,8 +66,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     reach = recipe.selection.marginals(star).statistic.l2_squared * pairs / len(star)
     needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
     console.print(
-        f"{len(domain)} columns, at most {pairs} pairs measured from the first rung on; "
-        "rungs with little noise add more.\n"
+        f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
