@@ -74,8 +74,9 @@ def limited(command: Sequence[str], limits: Limits) -> Ran:
         process.returncode = os.waitstatus_to_exitcode(ended[1])
         if process.returncode and not failure:
             said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
-            failure = f"failed: {lines[-1][:300] if lines else f'status {process.returncode}'}"
+            lines = said.read().decode(errors="replace").split("\n")
+            told = [line.strip() for line in lines if any(map(str.isalnum, line))]
+            failure = f"failed: {told[-1][:300] if told else f'status {process.returncode}'}"
     return Ran(wall, usage.ru_utime + usage.ru_stime, peak, failure)
 
 

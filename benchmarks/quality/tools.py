@@ -19,13 +19,12 @@ import numpy as np
 
 from benchmarks.harness import Progress
 from benchmarks.quality.limited import Limits, Ran, limited
+from benchmarks.quality.privacy import DELTA, measured_share, rho_of
 from benchmarks.quality.tables import Coded, Codes
-from expost.accounting.convert import best_linear_order
 
 HOME = "EXPOST_BENCHMARKS"
 """The environment variable that names the folder."""
 PEERS = Path(__file__).with_name("peers")
-DELTA = 1e-5
 
 Made: TypeAlias = tuple[Ran, dict[str, Codes]]
 """What it took, and rows by the method that made them: none if it did not finish."""
@@ -58,7 +57,7 @@ class Peer:
     program: str
     packages: tuple[str, ...]
     constraints: str
-    privacy: Callable[[float], tuple[str, ...]]
+    privacy: Callable[[Coded, float], tuple[str, ...]]
 
     def make(self, table: Coded, epsilon: float, limits: Limits, progress: Progress) -> Made:
         """What it made before, else what it makes now; one that was not given time enough may try again."""
@@ -72,7 +71,7 @@ class Peer:
         python = self.environment(progress)
         if python is None:
             return Ran(0, 0, 0, "could not be installed"), {}
-        command = [str(python), str(PEERS / self.program), str(_given(table)), str(out), *self.privacy(epsilon)]
+        command = [str(python), str(PEERS / self.program), str(_given(table)), str(out), *self.privacy(table, epsilon)]
         ran = limited(command, limits)
         about = {"tool": self.name, "table": table.name, "rows": len(table.train), "epsilon": epsilon, "delta": DELTA}
         limit = {"seconds": limits.seconds, "mib": limits.mib}
@@ -81,8 +80,9 @@ class Peer:
 
     def digest(self, table: Coded, epsilon: float) -> str:
         """What its rows follow from, but for its noise."""
-        told = (self.packages, self._pinned(), (PEERS / self.program).read_text(), self.privacy(epsilon), table.digest)
-        return sha256(repr(told).encode()).hexdigest()[:32]
+        program = (PEERS / self.program).read_text()
+        given = (self.packages, self._pinned(), program, self.privacy(table, epsilon), table.digest)
+        return sha256(repr(given).encode()).hexdigest()[:32]
 
     def environment(self, progress: Progress) -> Path | None:
         """The interpreter of its environment, made if need be; nothing if it cannot be made."""
@@ -104,34 +104,25 @@ class Peer:
         return (PEERS / self.constraints).read_text()
 
 
-def rho_of(epsilon: float) -> float:
-    """The largest ρ that is stated as ε at δ, by the conversion that ours is stated by."""
-    low, high = 0.0, epsilon
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if best_linear_order(0, middle, DELTA)[0] <= epsilon else (low, middle)
-    return low
+def _mst(table: Coded, epsilon: float) -> tuple[str, ...]:
+    rho = rho_of(epsilon)
+    return repr(rho), "MST", repr(measured_share(rho, len(table.sizes) - 1))
 
 
-def _opendp(algorithm: str) -> Peer:
-    return Peer(
-        f"opendp_{algorithm.lower()}",
-        "opendp_tables.py",
-        ("opendp[mbi]==0.16.0", "pandas"),
-        "opendp.txt",
-        lambda epsilon: (algorithm, repr(rho_of(epsilon))),
-    )
-
-
+OPENDP = ("opendp_tables.py", ("opendp[mbi]==0.16.0", "pandas"), "opendp.txt")
 OURS = (Ours("expost", 1), Ours("expost_ladder", 3))
 SMARTNOISE = Peer(
     "smartnoise_aim",
     "smartnoise_aim.py",
     ("smartnoise-synth==1.0.8", "torch==2.13.0"),
     "smartnoise.txt",
-    lambda epsilon: (repr(epsilon), repr(DELTA)),
+    lambda table, epsilon: (repr(epsilon), repr(DELTA)),
 )
-RIVALS = (_opendp("MST"), _opendp("AIM"), SMARTNOISE)
+RIVALS = (
+    Peer("opendp_mst", *OPENDP, _mst),
+    Peer("opendp_aim", *OPENDP, lambda table, epsilon: (repr(rho_of(epsilon)), "AIM")),
+    SMARTNOISE,
+)
 AIMS = ("opendp_aim", "smartnoise_aim")
 TOOLS: dict[str, Ours | Peer] = {tool.name: tool for tool in (*OURS, *RIVALS)}
 
