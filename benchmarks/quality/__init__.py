@@ -2,7 +2,7 @@
 
 Four tables (``tables``), ε of a tenth, 1 and 3, δ of 10⁻⁵. Peers are OpenDP's MST and AIM and SmartNoise's AIM with
 their defaults (``tools``), as many rows as there are records; of the two ways in which they make rows, the one with the
-smaller two-way error counts. Every tool has a process of its own, one core, ten minutes of CPU time and 8 GiB.
+smaller two-way error counts. Every tool has a process of its own, one core, half an hour of CPU time and 8 GiB.
 
 Ours is ``expost``, the default path of somebody who wants one table at this ε: a ladder with one rung, stated as ε, and
 a target accuracy that is never reached. The fifth of the records that is held out for the check is not made up for,

@@ -33,7 +33,7 @@ PATIENCE = 5
 class Limits:
     """Seconds of CPU and MiB of memory that a process may take."""
 
-    seconds: float = 600
+    seconds: float = 1800
     mib: float = 8192
 
 
