@@ -89,8 +89,8 @@ def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None
 def ratio_half(number: float, std: float, records: float, records_std: float, *, width: float) -> float:
     """How far the true ratio may be from ``number / records``, to the farther side; at most 1, as shares are.
 
-    >>> ratio_half(0, 10, 1000, 50, width=2), ratio_half(200, 10, 1000, 0, width=2)
-    (0.02, 0.02)
+    >>> round(ratio_half(0, 10, 1000, 50, width=2), 4), ratio_half(200, 10, 1000, 0, width=2)
+    (0.0201, 0.02)
     """
     spread = width * records_std
     if records <= spread:

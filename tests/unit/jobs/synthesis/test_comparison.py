@@ -51,7 +51,7 @@ def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
     edges = ", ".join(map(str, range(31)))
     form = Schema.load(
         'reviewed = true\nneighbours = "add-remove"\n[[column]]\nname = "age"\nkind = "integer"\n'
-        f'edges = [{edges}]\nclosed = "left"\n'
+        f'edges = [{edges}]\nclosed = "left"\nmissing = false\n'
     )
     table = Table(form, {"age": np.arange(30, dtype=np.uint8)})
 
