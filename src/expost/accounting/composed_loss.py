@@ -44,9 +44,9 @@ MOST_ADDED = 0.5
 LATTICE_LOSS = 2e-18
 """What integer noise on 10⁷ entries adds to the loss of a step: 2·10⁷·8e−26 at most."""
 TRANSFORM_ERROR = 16 * ROUNDING
-"""Relative error in the 2-norm of a transform of 2^k cells is at most k times this (Higham 2002, Theorem 24.2)."""
-UNDERFLOW = 1e-290
-"""More than all masses together that are too small for a float."""
+"""Relative error in the 2-norm of a transform of 2^k cells is at most k times this (Higham 2002, Theorem 24.2).
+
+Beside it, all masses together that are too small for a float are nothing."""
 TILTS: Floats = np.geomspace(0.05, 50.0, 32)
 """The tilts tried, in units of one over the standard deviation of the composed loss."""
 
@@ -219,7 +219,7 @@ def _composed(steps: Steps, window: Window) -> tuple[Floats, float, float]:
         scale += times * log_total
     wrong = np.linalg.norm(np.exp(magnitude) * ratio)
     inverted = kappa * np.linalg.norm(spectrum)
-    error = math.sqrt(2 / window.cells) * float(wrong + inverted) * (1 + DELTA_SLACK) + UNDERFLOW
+    error = math.sqrt(2 / window.cells) * float(wrong + inverted) * (1 + DELTA_SLACK)
     masses = np.roll(irfft(spectrum, window.cells), -window.start)
     return masses, error, scale
 

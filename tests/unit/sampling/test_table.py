@@ -5,10 +5,11 @@ from bisect import bisect_left, bisect_right
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 
 from expost.sampling import table as tables
-from expost.sampling.table import FINE, UNSETTLED, Envelope, Law, _lookup, cumulative, extent, tabulate
+from expost.sampling.table import FINE, UNSETTLED, Envelope, Law, _lookup, _sure, cumulative, extent, tabulate
 
 
 def gaussian(variance: Fraction) -> Law:
@@ -122,6 +123,47 @@ def test_a_bucket_that_starts_just_above_a_threshold_is_unsettled(gap: int, clai
     thresholds[14] = (30000 << 48) - gap
 
     assert _lookup(thresholds, ready.blocks)[30000] == claim
+
+
+def least_chance(law: Law, width: int, block: int) -> mpmath.mpf:
+    """Of being accepted, among all values of a block: their weights over that of the smallest magnitude."""
+    magnitudes = [abs(value) for value in range(block * width, (block + 1) * width)]
+    return min(weight(law, each) / weight(law, min(magnitudes)) for each in magnitudes)
+
+
+WIDE = [
+    (gaussian(Fraction(9)), 2, 9),
+    (gaussian(Fraction(900)), 16, 12),
+    (Law(Fraction(1, 50), Fraction(1, 7)), 4, 9),
+    (laplace(Fraction(1, 20)), 4, 3),  # most values of a block are hardly ever accepted
+    (Law(Fraction(1, 10**30), Fraction(1, 10**30)), 2, 40),  # and here nearly always
+]
+
+
+@pytest.mark.parametrize(("law", "width", "blocks"), WIDE)
+def test_a_coin_accepts_the_whole_block_below_what_is_sure_and_hardly_anything_more_is_sure(
+    law: Law, width: int, blocks: int
+) -> None:
+    """A coin that begins with p is below (p + 1)/65536, whatever follows."""
+    ready = tabulate(law, width, blocks)
+    sure = {(block, count) for block, count in zip(ready.lookup.tolist(), ready.sure.tolist(), strict=True)}
+
+    for block, count in sure - {(int(UNSETTLED), 0)}:
+        with mpmath.workdps(60):
+            certain = 65536 * least_chance(law, width, block)
+            spared = mpmath.exp(-2 * (width - 1) * mpmath.mpf(law.quadratic.numerator) / law.quadratic.denominator)
+            assert count <= certain
+            assert count > certain * spared - 1 - 2.0**-16
+
+
+@pytest.mark.parametrize("whole", [2, 20000, 65535])
+@pytest.mark.parametrize(("off", "lacking"), [(-(2.0**-30), 1), (-(2.0**-22), 1), (2.0**-19, 0)])
+def test_what_is_sure_stays_clear_of_what_floats_cannot_tell(whole: int, off: float, lacking: int) -> None:
+    """Of two values the second is accepted with a chance just below or above a multiple of 2⁻¹⁶."""
+    with mpmath.workdps(60):
+        scale = Fraction(str(-mpmath.log((whole + mpmath.mpf(off)) / 65536)))
+
+    assert _sure(Law(Fraction(0), scale), 2, np.array([3, -4], np.int16)).tolist() == [whole - lacking] * 2
 
 
 @pytest.mark.parametrize("bits", [128, 192, 256])

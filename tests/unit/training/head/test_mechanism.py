@@ -23,9 +23,9 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.release import Past
 from expost.training.head.arrays import Arrays, InNumpy, on
-from expost.training.head.gradient import FloatSums, IntegerSums, Summation
+from expost.training.head.gradient import FEATURE_GRID, FloatSums, IntegerSums, Summation
 from expost.training.head.labelled import Labelled
-from expost.training.head.mechanism import BLOCK, Head, Trained
+from expost.training.head.mechanism import BLOCK, Head, Trained, _Run
 from expost.training.head.optimizer import Adam, Momentum, Optimizer
 from expost.training.head.score import accuracy
 from expost.training.schedule import Schedule
@@ -327,3 +327,16 @@ def test_features_of_a_million_keep_their_direction(summation: Summation) -> Non
 def test_a_clip_whose_square_leaves_single_precision_is_refused(clip: float) -> None:
     with pytest.raises(InvalidValue, match="clip is"):
         replace(HEAD, clip=clip)
+
+
+def test_an_exact_head_rounds_features_to_its_grid_as_they_are() -> None:
+    """Single precision would move some of these to another point of the grid."""
+    count, noise = 3000, SeededNoise(14)
+    features = noise.gaussian(1.0, (count, WIDTH))
+    data = Labelled.of(features, np.zeros(count, np.int64), classes=CLASSES)
+
+    rows = np.asarray(_Run(replace(HEAD, summation=IntegerSums()), data, None)._rows)
+
+    longer = np.concatenate([features, np.ones((count, 1))], axis=1).astype(np.longdouble)
+    directions = longer / np.sqrt((longer * longer).sum(axis=1, keepdims=True))
+    assert np.array_equal(rows, np.round(directions * (FEATURE_GRID - np.sqrt(np.longdouble(WIDTH + 1)) / 2)))
