@@ -68,6 +68,8 @@ OF_PACKAGES = {
     "tabular/": (
         "tests/bills/test_mechanisms.py",
         "tests/theorems/test_private_spanning_tree.py",
+        "tests/theorems/test_divided_gaussian_step.py",
+        "tests/unit/tabular/test_growth.py",
         "tests/unit/tabular/test_marginals.py",
         "tests/unit/tabular/test_selection.py",
         "tests/unit/receipts/test_lines.py",
@@ -140,6 +142,7 @@ MODULES = (
     "sampling/limits.py",
     "sampling/reference.py",
     "sampling/table.py",
+    "tabular/growth.py",
     "tabular/marginals.py",
     "tabular/selection.py",
     "training/head/centre.py",
