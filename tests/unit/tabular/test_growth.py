@@ -134,3 +134,29 @@ def test_of_too_many_pairs_those_with_the_fewest_cells_are_candidates(monkeypatc
     monkeypatch.setattr(growth, "MOST_COUNTS", 14)
 
     assert candidates(domain, ()) == (("b", "c"), ("b", "d"))
+
+
+def test_a_step_whose_scores_would_have_less_noise_than_the_whole_is_not_divided() -> None:
+    """A sixteenth of the budget is much for the score of one pair beside more than sixteen."""
+    names = [f"c{place}" for place in range(18)]
+    domain = dict.fromkeys([*names, "y"], 2)
+    first, other = tuple((name, "y") for name in names), (("c0", "c1"),)
+
+    assert not Growing(domain, first, other, ADD).divisible
+    assert not Growing(domain, first, (), ADD).divisible
+    assert Growing(domain, first[:16], other, ADD).divisible
+
+
+def test_a_gardener_is_not_asked_where_a_step_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Growing, "divisible", False)
+
+    steps = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding()), budget(1), budget(2))
+
+    assert [len(step.blocks) for step in steps] == [1, 1]
+
+
+def test_a_growing_step_says_on_record_what_the_undivided_one_does_and_its_candidates() -> None:
+    growing, whole = Growing(DOMAIN, FIRST, OTHERS, ADD), Gaussian(Marginals(DOMAIN, FIRST, ADD).statistic)
+
+    assert growing.facts(budget(1)) == {**whole.facts(budget(1)), "candidates": len(OTHERS)}
+    assert not growing.floating
