@@ -1,6 +1,7 @@
 """Which numbers a composition is computed from, where there is a claim at all, and the margins for float errors."""
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -162,7 +163,7 @@ def test_the_dearer_of_adding_and_removing_a_record_is_stated(monkeypatch: pytes
     for dearer in (True, False):
         monkeypatch.setattr(module, "_one_way", lambda *_, removing, dearer=dearer: 2.0 if removing is dearer else 1.0)
         module._epsilon.cache_clear()
-        assert composed_epsilon(steps_of(Fraction(1, 3), Fraction(2), 5), 1e-5) == 2
+        assert composed_epsilon(steps_of(Fraction(1, 3), Fraction(2), 5), 1e-5) == 2.0
     module._epsilon.cache_clear()
 
 
@@ -265,6 +266,12 @@ def test_one_step_has_at_most_65536_cells_and_uses_them(monkeypatch: pytest.Monk
     assert 0.95 * 2**16 < max(cells) < 1.01 * 2**16
 
 
+@pytest.fixture
+def many_digits() -> Iterator[None]:
+    with mpmath.workdps(40):
+        yield
+
+
 NOTHING = LossDistribution(0.5, 0, np.ones(1), 0.0, 0.0)
 UNIT = 2.0**-53
 
@@ -291,7 +298,7 @@ def taken_from(delta: float, reached: mpmath.mpf) -> float:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-@mpmath.workdps(40)
+@pytest.mark.usefixtures("many_digits")
 def test_what_floats_lose_is_taken_from_delta(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """A part in 10¹², and the roundings of each step and of the way back from the tilt."""
     window, masses = Window(0, 32, 1.0), {0: 0.5, 20: 0.5}
@@ -305,7 +312,7 @@ def test_what_floats_lose_is_taken_from_delta(monkeypatch: pytest.MonkeyPatch, c
 
 
 @pytest.mark.parametrize("off", np.linspace(-40, 40, 17))
-@mpmath.workdps(40)
+@pytest.mark.usefixtures("many_digits")
 def test_what_sums_of_many_cells_lose_is_taken_from_delta(monkeypatch: pytest.MonkeyPatch, off: float) -> None:
     """Also if ε is at a multiple of the width, or just beside it: a sum of N numbers loses N·2⁻⁵³ at most."""
     width, window, masses = 2.0**-10, Window(0, 2**16, 1.0), {0: 0.1, 2000: 0.9}
@@ -321,7 +328,7 @@ def test_what_sums_of_many_cells_lose_is_taken_from_delta(monkeypatch: pytest.Mo
     assert 4 * lost < taken_from(delta, delta_of(masses, width, found)) < 12 * lost
 
 
-@mpmath.workdps(40)
+@pytest.mark.usefixtures("many_digits")
 def test_what_one_exponential_loses_is_taken_from_both_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     """Losses of ten million, which cancel: what is rounded is as large as they are."""
     window, masses, far = Window(0, 8, 1.0), {0: 0.1, 4: 0.9}, 2 * 10**7
@@ -336,7 +343,7 @@ def test_what_one_exponential_loses_is_taken_from_both_sums(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("place", "cells"), [(1, 4), (2, 4), (400, 512)])
-@mpmath.workdps(40)
+@pytest.mark.usefixtures("many_digits")
 def test_epsilon_is_raised_by_a_part_in_10_to_the_12_and_as_much(
     monkeypatch: pytest.MonkeyPatch, place: int, cells: int
 ) -> None:
@@ -352,7 +359,7 @@ def test_epsilon_is_raised_by_a_part_in_10_to_the_12_and_as_much(
 @pytest.mark.parametrize(
     ("excess", "count", "least", "most"), [(0.0, 10**9, 1.6e-9, 2.1e-9), (1e-3, 2, 2e-3, 2.0001e-3)]
 )
-@mpmath.workdps(40)
+@pytest.mark.usefixtures("many_digits")
 def test_what_integer_noise_and_the_ends_of_cells_add_is_added_to_epsilon(
     monkeypatch: pytest.MonkeyPatch, excess: float, count: int, least: float, most: float
 ) -> None:
