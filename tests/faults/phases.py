@@ -12,9 +12,9 @@ import expost.folders.claim
 import expost.folders.journal
 import expost.folders.place
 import expost.jobs.finetuning.records
-import expost.jobs.synthesis.procedure
 import expost.jobs.synthesis.run
 import expost.odometer
+import expost.tabular.planting
 import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
@@ -109,7 +109,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "opening 3": partial(opening, 3),
     "opening 4": partial(opening, 4),
     "billing": partial(before, Journal, "capture"),
-    "fitting": partial(before, expost.jobs.synthesis.procedure, "fit"),
+    "fitting": partial(before, expost.tabular.planting, "fit"),
     "training": partial(after, Screen, "advance"),
     "showing": partial(after, Journal, "show"),
     "between rungs": partial(after, Screen, "add"),
@@ -127,7 +127,7 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
-    "memory runs out in the fit": partial(before, expost.jobs.synthesis.procedure, "fit", act=fails(MemoryError())),
+    "memory runs out in the fit": partial(before, expost.tabular.planting, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
     "the disk is full": partial(before, expost.folders.claim, "write_through", act=fails(FULL)),
