@@ -152,6 +152,9 @@ def window_of(steps: Steps, delta: float) -> Window | None:
     bottom = min(float(np.max(bottoms)), top - width)
     if not top - bottom <= WIDEST:
         return None
+    # What is above is folded to the bottom, where its tilt weighs it up: as little of the tilted mass is left there.
+    tops = (logs[best + 1 :] - logs[best] - math.log(NEGLIGIBLE)) / (tilts[best + 1 :] - tilts[best])
+    top = max(top, min([*tops.tolist(), bottom + WIDEST, top + 3 * (top - bottom)])) if len(tops) else top
     start, cells = math.floor(bottom / width), math.ceil((top - bottom) / width) + 2
     return Window(start, 1 << (cells - 1).bit_length(), float(tilts[best]))
 
