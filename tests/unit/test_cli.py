@@ -510,7 +510,7 @@ def test_a_ladder_of_stated_epsilons_is_kept_under_every_check(words: tuple[str,
 
 
 def test_the_word_that_a_ladder_of_stated_epsilons_no_longer_has_is_named(here: Path) -> None:
-    assert "leave out eps: instead" in refused(synth("--ladder", "eps:0.2:1.5:4"), here)
+    assert "write 0.2:1.5:4 instead" in refused(synth("--ladder", "eps:0.2:1.5:4"), here)
 
 
 def test_the_usual_ladder_is_that_of_python(here: Path) -> None:

@@ -178,7 +178,8 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
 def ladder_typed(text: str, alpha: Fraction) -> Ladder | StatedLadder:
     """A ladder as typed: LOW:HIGH:RUNGS in the ε that is stated, with renyi: before it in Rényi ε."""
     if text.startswith("eps:"):
-        raise InvalidValue(f"the ladder {text} is ε at --delta without its first word too; leave out eps: instead.")
+        plain = text.removeprefix("eps:")
+        raise InvalidValue(f"the ladder {text} begins with eps:, which it no longer needs; write {plain} instead.")
     try:
         first, last, number = text.removeprefix(RENYI).split(":")
         low, high, rungs = number_typed(first), number_typed(last), int(number)
