@@ -12,9 +12,10 @@ from expost.accounting.statement import stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
+from expost.patience import Patience
 from expost.protocols import Look
 from expost.recorded import CheckOnRecord
-from expost.report.answers import Reading, as_margin, as_share, ratio_half, sampling_half
+from expost.report.answers import Reading, as_share, ratio_half, sampling_half
 from expost.search import Ended
 from expost.text import Json
 
@@ -90,7 +91,8 @@ class Facts:
 
     ``date`` is the day on which the run was begun, which no record can change; empty for a rehearsal, which repeats
     itself. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are sentences with their
-    titles, ``options`` and ``digests`` what the run is known by besides.
+    titles, ``options`` and ``digests`` what the run is known by besides. ``patience`` is what it ended by where its
+    answers no longer rose, None where every rung is climbed.
     """
 
     title: str
@@ -122,11 +124,17 @@ class Facts:
     warnings: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     digests: tuple[tuple[str, str], ...] = ()
+    patience: Patience | None = None
 
     @property
     def reached(self) -> bool:
         """Whether a candidate passed the check."""
         return self.ended is Ended.HALTED
+
+    @property
+    def flat(self) -> bool:
+        """Whether the run ended because its answers no longer rose."""
+        return self.ended is Ended.FLAT
 
     @property
     def probabilistic(self) -> AdpEpsilon:
@@ -183,7 +191,7 @@ class Facts:
 
         A share is brought into the range from 0 to 1, where the true one is, which takes it no farther from that one.
         """
-        found = as_margin(rung.line.verdict)
+        found = None if rung.line.verdict is None else rung.line.verdict.answer
         if found is None or not self.shares:
             return None if found is None else (found[0], self.width * found[1])
         share, records = as_share(rung.line.verdict, self.asked, self.held), max(1.0, self.held or 0.0)

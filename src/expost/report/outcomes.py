@@ -19,6 +19,7 @@ from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.noise import Noise
+from expost.patience import Patience
 from expost.private import Neighbours
 from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
@@ -73,6 +74,7 @@ def outcome_facts(
     options: tuple[tuple[str, str], ...] = (),
     digests: tuple[tuple[str, str], ...] = (),
     packages: tuple[str, ...] = (),
+    patience: Patience | None = None,
 ) -> Facts:
     """What a report tells of an outcome, for a job of any kind; ``packages`` are those it was computed with besides."""
     pledge, release = outcome.pledge, outcome.release
@@ -106,6 +108,7 @@ def outcome_facts(
         warnings=warnings,
         options=options,
         digests=digests,
+        patience=patience,
     )
 
 

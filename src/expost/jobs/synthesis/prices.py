@@ -17,6 +17,7 @@ from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelectio
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
 from expost.numerics import Real, positive, probability, up
+from expost.patience import Patience
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Sklearn
 from expost.tabular.source.reading import files_of, read_table
@@ -134,6 +135,8 @@ def table_recipe(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    patience: int = 2,
+    min_gain: Real = 0.005,
 ) -> TableRecipe:
     """All that is public about the job, refused where it makes no sense; a public table to check on is read at once."""
     named = target or schema.target
@@ -152,6 +155,7 @@ def table_recipe(
         learner=Sklearn() if learner is None else learner,
         score=score,
         rows=rows,
+        patience=Patience.of(patience, min_gain),
     )
     if isinstance(ladder, Ladder):
         return fixed(ladder=ladder, query=query)

@@ -9,6 +9,7 @@ from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
+from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Noise
 from expost.numerics import up
@@ -19,7 +20,7 @@ from expost.receipts.notation import items, record, text, truth, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
-from expost.search import Line, Outcome, search
+from expost.search import Line, Outcome, Search, finish
 from expost.tabular.apart import require_apart
 from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
@@ -40,7 +41,8 @@ class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
-    the pairs that each rung added to those measured from the first on.
+    the pairs that each rung added to those measured from the first on, and ``alone`` is about how many records the
+    columns alone said there are.
     """
 
     recipe: TableRecipe
@@ -49,6 +51,7 @@ class Synthesis:
     released: tuple[Released, ...]
     counted: Counted
     grown: tuple[tuple[Clique, ...], ...]
+    alone: Mapping[str, float]
 
     @property
     def measured(self) -> tuple[Clique, ...]:
@@ -129,7 +132,7 @@ def synthesise(
         if on_step is not None:
             on_step(line, builder.counted)
 
-    outcome = search(
+    running = Search(
         parts,
         Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting),
         recipe.rungs,
@@ -137,10 +140,12 @@ def synthesise(
         recipe.judge(),
         noise=noise,
         odometer=odometer,
-        on_step=climbed,
+        flat=plateau_of(recipe, planting),
     )
+    outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
-    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown)
+    alone = counted_alone(recipe, planting)
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, alone)
 
 
 def _select(
@@ -154,7 +159,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.target, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted")
 RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
 """Steps to 1 of a record's score, by what is measured."""
 
@@ -177,7 +182,8 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     growing = Growing(domain, first, candidates(domain, first), neighbours)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, growing)
-    return Procedure(before, growing, RESOLUTIONS[told.asked.measure], OWN)
+    plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
+    return Procedure(before, growing, RESOLUTIONS[told.asked.measure], OWN, plateau=plateau)
 
 
 def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:

@@ -14,6 +14,7 @@ from expost.accounting.curve import largest_rho
 from expost.accounting.plan import Plan
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
@@ -22,6 +23,7 @@ from expost.looks import planned_looks
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats
 from expost.numerics import probability
+from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.growth import Growing
@@ -36,6 +38,7 @@ Score: TypeAlias = Callable[[Candidate, Table], Floats]
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
+PATIENCE = Patience()
 THOUSANDTHS = 1000
 """Steps to 1 of a score of the caller's own; each record's is rounded down to one. A target of four decimals fits."""
 
@@ -92,6 +95,8 @@ class TableRecipe:
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
+    ``patience`` ends a run whose answers no longer rise; without it every rung is climbed.
+
     A ``score`` of the caller's own gives each record a number from 0 to 1, rounded down to a thousandth on its own;
     ``accuracy`` is then the mean score to reach. Without one a record scores 1 if its target is predicted, else 0.
     """
@@ -109,6 +114,7 @@ class TableRecipe:
     learner: Learner = field(default_factory=Sklearn)
     score: Score | None = None
     rows: int | None = None
+    patience: Patience | None = PATIENCE
 
     def __post_init__(self) -> None:
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
@@ -177,6 +183,11 @@ class TableRecipe:
     def held(self) -> Fraction:
         """The share of records held out: none for a check on public records."""
         return Fraction(0) if self.check.public else self.validation
+
+    @property
+    def waits(self) -> Patience | None:
+        """Its patience; none where the check releases no answer that could be seen to rise."""
+        return self.patience if isinstance(self.judge(), BalancedCheck | GaussianCheck) else None
 
     def looks(self) -> tuple[Look | None, ...]:
         """How noisy the check will be on each rung, and what passes there."""
