@@ -16,7 +16,7 @@ from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out,
 from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
 from expost.report.answers import Reading
-from expost.report.facts import Facts, PlannedStop
+from expost.report.facts import Facts, Goal, PlannedStop
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
 
@@ -44,6 +44,7 @@ class Commitment:
     reason: str
     stops: tuple[PlannedStop, ...]
     looks: tuple[Look | None, ...]
+    goals: tuple[Goal, ...] = ()
 
     @classmethod
     def of(cls, facts: Facts) -> "Commitment":
@@ -62,6 +63,7 @@ class Commitment:
             reason=facts.reason,
             stops=facts.stops,
             looks=tuple(None if stop.rung is None else look for stop, look in known),
+            goals=facts.goals,
         )
 
     def receipt(self) -> dict[str, Json]:
@@ -73,6 +75,7 @@ class Commitment:
                 "target": self.target,
                 "measure": self.measure,
                 "threshold": None if self.asked is None else str(self.asked),
+                "aims": [dict(goal.record) for goal in self.goals],
                 "confidence": None if self.confidence is None else str(self.confidence.level),
                 "looks": None if self.confidence is None else self.confidence.looks,
                 "check": None if self.check is None else {"name": self.check.name, "facts": dict(self.check.facts)},

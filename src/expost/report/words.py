@@ -47,6 +47,8 @@ def headline(facts: Facts) -> str:
         return f"Nothing was checked{spent}."
     if facts.asked is None:
         return f"A candidate passed the check{for_this}." if facts.reached else f"No candidate passed the check{spent}."
+    if facts.several:
+        return f"{_all_of_it(facts)}{for_this if facts.reached else spent}."
     asked = asked_for(facts)
     if not facts.reached:
         return f"The {measure} of {asked} that was asked for was not confirmed{spent}."
@@ -57,6 +59,17 @@ def headline(facts: Facts) -> str:
     return f"The {measure} is at least {asked} on the held-out records, with {sure(facts)}{for_this}."
 
 
+def _all_of_it(facts: Facts) -> str:
+    """Whether everything holds that was asked for, where that was several things."""
+    if not facts.reached:
+        return "Not everything that was asked for was confirmed"
+    if not facts.divided:
+        return "Everything that was asked for holds on the public records of the check"
+    if facts.confidence is None:
+        return "The noisy answer is that everything asked for holds, which is not known to be true"
+    return f"Everything that was asked for holds on the held-out records, with {sure(facts)}"
+
+
 def result(facts: Facts) -> str:
     """What passed the check and what that says, or what is known where nothing did."""
     if facts.unchecked:
@@ -65,6 +78,9 @@ def result(facts: Facts) -> str:
         return f"{facts.job.passed(facts)} {_evidence(facts)}"
     if facts.asked is None:
         return f"No candidate passed the check: {ending(facts)}. {last_checked(facts)}"
+    if facts.several:
+        asked = "; ".join(goal.words for goal in facts.goals)
+        return f"Of what was asked for ({asked}) NOT all was confirmed: {ending(facts)}. {last_checked(facts)}"
     asked = asked_for(facts)
     missed = f"The {facts.measure} of {asked} that was asked for was NOT confirmed: {ending(facts)}."
     return f"{missed} {last_checked(facts)}"
@@ -74,6 +90,10 @@ def _evidence(facts: Facts) -> str:
     """What a pass says about the target, and about people who are not in the data."""
     if facts.asked is None:
         return "Only whoever wrote the rule can say what passing it is worth."
+    people = "For new people there is also the sampling error of the records that were used for the check."
+    if facts.several:
+        noisy = f" The noisy least margin was {last_answer(facts)}." if facts.measured else ""
+        return f"{_all_of_it(facts)}.{noisy} {people}"
     asked, measure, answer = asked_for(facts), facts.measure, last_answer(facts)
     if facts.divided and facts.confidence is None:
         noisy = f"Its noisy {facts.scale} was {answer}. " if facts.measured else ""
@@ -83,7 +103,6 @@ def _evidence(facts: Facts) -> str:
         )
     certain = f"With {sure(facts)}, its" if facts.divided else "Its"
     noisy = f" (the noisy {facts.scale} was {answer})" if facts.measured else ""
-    people = "For new people there is also the sampling error of the records that were used for the check."
     if facts.elsewhere is not None and facts.held is not None:
         people = (
             f"For new people like those in the data it is at least {digits.least(facts.elsewhere)} (again with "
