@@ -134,8 +134,10 @@ def test_the_least_attains_the_largest_sensitivity_of_its_questions(neighbours: 
     sums = [CentredSum(correct("y"), least, neighbours) for least in (Fraction(7, 10), Fraction(1, 2))]
     question = Least(sums)
 
-    assert largest_move(question, neighbours) == question.sensitivity == max(
-        1000 * each.sensitivity // each.unit for each in sums
+    assert (
+        largest_move(question, neighbours)
+        == question.sensitivity
+        == max(1000 * each.sensitivity // each.unit for each in sums)
     )
 
 
@@ -237,7 +239,7 @@ def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest
 
 
 def test_the_least_is_below_zero_just_when_some_question_is() -> None:
-    several = [
+    several: list[Asked] = [
         CentredSum(correct("y"), Fraction(2, 3), Neighbours.ADD_REMOVE),
         GuessingGain("y", Fraction(1, 10), Neighbours.ADD_REMOVE),
         RankMargin(RANKS, Fraction(4, 5), Neighbours.ADD_REMOVE),
@@ -252,15 +254,16 @@ def test_the_least_is_below_zero_just_when_some_question_is() -> None:
 
 def test_the_sum_of_questions_would_move_farther_than_the_least() -> None:
     """Why not ask for the sum: a record moves it by what it moves them all, and it may hide one that is missed."""
-    one, other = CentredSum(correct("y"), Fraction(2, 3), Neighbours.ADD_REMOVE), RankMargin(
-        RANKS, Fraction(1, 10), Neighbours.ADD_REMOVE
-    )
-    both = Least([one, other])
+    several: list[Asked] = [
+        CentredSum(correct("y"), Fraction(2, 3), Neighbours.ADD_REMOVE),
+        RankMargin(RANKS, Fraction(1, 10), Neighbours.ADD_REMOVE),
+    ]
+    both = Least(several)
     rest: Records = ((0, 0), (0, 0))
     moved = [
         each.ask(candidate(), table((*rest, (1, 1)))) * both.unit // each.unit
         - each.ask(candidate(), table(rest)) * both.unit // each.unit
-        for each in (one, other)
+        for each in several
     ]
 
     assert sum(moved) > both.sensitivity

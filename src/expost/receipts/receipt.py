@@ -16,7 +16,7 @@ from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out,
 from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
 from expost.report.answers import Reading
-from expost.report.facts import Facts, Goal, PlannedStop
+from expost.report.facts import Facts, PlannedStop, Purpose
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
 
@@ -44,7 +44,7 @@ class Commitment:
     reason: str
     stops: tuple[PlannedStop, ...]
     looks: tuple[Look | None, ...]
-    goals: tuple[Goal, ...] = ()
+    goals: tuple[Purpose, ...] = ()
 
     @classmethod
     def of(cls, facts: Facts) -> "Commitment":

@@ -40,7 +40,7 @@ class PlannedStop:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Goal:
+class Purpose:
     """One of the things that were asked for: as a phrase, and as a receipt has it."""
 
     words: str
@@ -135,7 +135,7 @@ class Facts:
     warnings: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     digests: tuple[tuple[str, str], ...] = ()
-    goals: tuple[Goal, ...] = ()
+    goals: tuple[Purpose, ...] = ()
 
     @property
     def several(self) -> bool:

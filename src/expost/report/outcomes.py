@@ -23,7 +23,7 @@ from expost.private import Neighbours
 from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.answers import Reading
-from expost.report.facts import ROUNDING, Facts, Goal, Job, PlannedStop
+from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Purpose
 from expost.search import Outcome
 
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
@@ -72,7 +72,7 @@ def outcome_facts(
     warnings: tuple[tuple[str, str], ...] = (),
     options: tuple[tuple[str, str], ...] = (),
     digests: tuple[tuple[str, str], ...] = (),
-    goals: tuple[Goal, ...] = (),
+    goals: tuple[Purpose, ...] = (),
     packages: tuple[str, ...] = (),
 ) -> Facts:
     """What a report tells of an outcome, for a job of any kind; ``packages`` are those it was computed with besides."""

@@ -57,8 +57,8 @@ def _margin(facts: Facts) -> str:
         return "The margin is how far the candidate lies above or below what the check asks for, in records."
     if facts.several:
         return (
-            "The margin is that of the aim which is farthest from being met, or met most narrowly, in records; which of "
-            "them that is was not revealed."
+            "The margin is that of the aim which is farthest from being met, or met most narrowly, in records; which "
+            "one that is was not revealed."
         )
     asked = asked_for(facts)
     if facts.measure == "accuracy":

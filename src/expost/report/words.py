@@ -15,10 +15,6 @@ ONE_RECORD = "The bound covers one record; a person with several is protected le
 
 VERDICTS = {True: "passed", False: "did not pass", None: "not checked"}
 LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), "a look at the held-out records")
-RELATIONS = {
-    "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
-    "replace one record": "the bound compares the data with the same data in which any one record is another",
-}
 
 
 def conclusion(facts: Facts) -> str:
@@ -45,10 +41,9 @@ def headline(facts: Facts) -> str:
     spent = f"; ε = {price(facts.epsilon)} was spent" if stated else ""
     if facts.unchecked:
         return f"Nothing was checked{spent}."
-    if facts.asked is None:
-        return f"A candidate passed the check{for_this}." if facts.reached else f"No candidate passed the check{spent}."
-    if facts.several:
-        return f"{_all_of_it(facts)}{for_this if facts.reached else spent}."
+    if facts.asked is None or facts.several:
+        found = _all_of_it(facts) if facts.several else ("A" if facts.reached else "No") + " candidate passed the check"
+        return f"{found}{for_this if facts.reached else spent}."
     asked = asked_for(facts)
     if not facts.reached:
         return f"The {measure} of {asked} that was asked for was not confirmed{spent}."
@@ -233,33 +228,3 @@ def pledged(facts: Facts) -> str:
         return " ".join([*told, "No rule that turns the sum into ε was pledged, so none is stated."])
     told.append("The rule that turns the sum into ε was pledged before any data was touched.")
     return " ".join([*told, f"{facts.reason[:1].upper()}{facts.reason[1:]}."])
-
-
-def part(label: str) -> str:
-    """The body of records that a label names."""
-    sides = {"train": "the training part", "held": "the held-out part"}
-    return sides.get(label.rpartition("/")[2], "all records")
-
-
-def parts(facts: Facts) -> tuple[str, str]:
-    """Whom the bound compares, and how the records were divided."""
-    neighbours = f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}."
-    if facts.divided:
-        return (
-            neighbours,
-            f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
-        )
-    if facts.on_public:
-        return (
-            neighbours,
-            "All records were used to learn from; none was held out, because the check has its own records.",
-        )
-    return neighbours, "All records were used to learn from; none was held out."
-
-
-def checked(facts: Facts) -> str:
-    """How candidates were judged."""
-    ended = f"The first {facts.job.rung} to pass ends a run."
-    if facts.divided:
-        return f"What was learnt was checked on the part held out, and only the noisy answer was seen. {ended}"
-    return f"What was learnt was checked on records that anybody may see. {ended}"

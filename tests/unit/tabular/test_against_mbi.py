@@ -75,7 +75,7 @@ def census() -> list[Case]:
     """The pairs of the target and of a tree, as a synthetic Adult table is made from them, at three noise levels."""
     table, noise = adult.load(), SeededNoise(1)
     *others, target = names = list(table.domain)
-    pairs = queries(table.domain, target, tuple(itertools.pairwise(others)))
+    pairs = queries(table.domain, (target,), tuple(itertools.pairwise(others)))
     marginals = Marginals(table.domain, pairs, table.schema.neighbours)
     counts = marginals.statistic.evaluate(table)
 

@@ -26,7 +26,7 @@ from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
 from expost.jobs.synthesis.report import asked, measure
 from expost.jobs.synthesis.run import synthesize
-from expost.jobs.synthesis.typed import AIMING, aims_typed
+from expost.jobs.synthesis.typed import AIMING, aims_typed, asking
 from expost.ladder import Ladder
 from expost.noise import Noise
 from expost.report.answers import Reading
@@ -55,7 +55,7 @@ from expost.terminal.steady import spelled
 from expost.text import number_typed
 
 
-def columns(aims: Sequence[Aim]) -> tuple[str, ...]:
+def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     """The heads of what is shown of a run."""
     told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
     return "rung", "ε so far", "by guessing", told, "verdict"
@@ -164,7 +164,8 @@ def synth(source: str, schema_path: str, out: Path, **settings: Any) -> None:
 def plan_table(schema_path: str, **settings: Any) -> None:
     """Show what every rung of a synthesis would cost and how noisy it would be, before any data is touched."""
     declared = Schema.load(Path(schema_path))
-    recipe = table_recipe(aims=aims_typed(declared, settings), **table_settings(declared, settings))
+    aims = aims_typed(declared, asking(settings))
+    recipe = table_recipe(aims=aims, **table_settings(declared, settings))
     require_room(recipe.schema.domain, recipe.targets)
     synthesis_plan(recipe, plan_synthesis(recipe))
 
@@ -212,7 +213,7 @@ def release_table(
     title: str | None = None,
 ) -> NoReturn:
     """A release of the table that ``load`` gives."""
-    screen = Screen(columns(aims), doing="reading the table", quiet=settings["as_json"])
+    screen = Screen(run_heads(aims), doing="reading the table", quiet=settings["as_json"])
     path = settings["estimator"]
 
     def run(noise: Noise, journal: Journal) -> Result[Any]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from expost.noise import Floats
 from expost.report.answers import ratio_half
-from expost.tabular.aims import Aim, OfRare
+from expost.tabular.aims import Aim
 from expost.tabular.marginals import Clique
+from expost.tabular.measures import OfRare
 from expost.tabular.schema.schema import Schema
 
 NORMAL_95 = 1.959963984540054
@@ -33,7 +34,7 @@ class Released:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Guess:
+class GuessRate:
     """The code of a target's commonest value, the rate at which guessing it is right, and half its 95 % interval."""
 
     code: int
@@ -81,13 +82,13 @@ class Counted:
         column = self.targets[lesson.target]
         return self.held_of(*measure.share(column.values, column.std, lesson))
 
-    def guess(self, target: str) -> Guess:
+    def guess(self, target: str) -> GuessRate:
         """How common the commonest value of a target is."""
         column = self.targets[target]
         place = int(np.argmax(column.values))
         often = float(column.values[place])
         half = ratio_half(often, column.std, self.records, self.std, width=NORMAL_95)
-        return Guess(place, min(max(often / self.records, 0.0), 1.0), half)
+        return GuessRate(place, min(max(often / self.records, 0.0), 1.0), half)
 
     @classmethod
     def of(cls, released: Sequence[Released], targets: Iterable[str], share: Fraction) -> "Counted":

@@ -8,12 +8,12 @@ from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
 from expost.receipts.costs import budget_out
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.markup import html_table, row, section
 from expost.report.page import covered_section, method_section
-from expost.tabular.aims import Overlap
 from expost.tabular.marginals import Clique
+from expost.tabular.measures import Overlap
 from expost.text import Json
 
 OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
@@ -103,13 +103,13 @@ class TableJob:
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Select, count, fit, draw, learn, check."""
         return (
-            *words.parts(facts),
+            *arrangement.parts(facts),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
             "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
             "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
             f"{self._added()} {self._learnt()}",
-            words.checked(facts),
+            arrangement.checked(facts),
             *([OVERLAP] if any(goal.record["measure"] == Overlap.name for goal in facts.goals) else []),
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from expost.jobs.synthesis.counted import Counted, Released, column_counts
 from expost.report.digits import measured, plain
-from expost.tabular.aims import AboveGuessing, Accuracy, Aim, AreaUnderCurve, BalancedAccuracy
+from expost.tabular.aims import Aim, targets_of
+from expost.tabular.measures import AboveGuessing, AreaUnderCurve, BalancedTargetAccuracy, MeanScore, TargetAccuracy
 from expost.tabular.questions import balancing
 from expost.tabular.schema.schema import Schema
 
@@ -13,10 +14,10 @@ CROWDED = 0.95
 MOST_NAMED = 5
 
 
-def baseline_words(counted: Counted, schema: Schema, targets: Iterable[str]) -> str:
-    """How often the commonest value of each target is right."""
+def baseline_words(counted: Counted, schema: Schema, aims: Sequence[Aim]) -> str:
+    """How often the commonest value of each target is right, but where a score of the caller's own is asked for."""
     told = []
-    for target in targets:
+    for target in targets_of([aim for aim in aims if not isinstance(aim.measure, MeanScore)]):
         guess = counted.guess(target)
         told.append(
             f"Always guessing {schema[target].labels[guess.code]}, the commonest value of {target}, would be right for "
@@ -27,9 +28,9 @@ def baseline_words(counted: Counted, schema: Schema, targets: Iterable[str]) -> 
 
 def rate_by_guessing(aim: Aim, counted: Counted) -> float | None:
     """What guessing reaches by this measure; None where guessing is not a way to reach it."""
-    if isinstance(aim.measure, Accuracy) and aim.target is not None:
+    if isinstance(aim.measure, TargetAccuracy) and aim.target is not None:
         return counted.guess(aim.target).rate
-    if isinstance(aim.measure, BalancedAccuracy) and aim.target is not None:
+    if isinstance(aim.measure, BalancedTargetAccuracy) and aim.target is not None:
         column = counted.targets[aim.target]
         return 1 / int((balancing(column.values, column.std) > 0).sum())
     return {AreaUnderCurve: 0.5, AboveGuessing: 0.0}.get(type(aim.measure))
@@ -39,7 +40,7 @@ def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str
     """Which accuracies are less than guessing has, if there are any."""
     found = []
     for aim in aims:
-        if not isinstance(aim.measure, Accuracy) or aim.target is None:
+        if not isinstance(aim.measure, TargetAccuracy) or aim.target is None:
             continue
         if aim.at_least < counted.guess(aim.target).rate:
             told = (
@@ -72,7 +73,8 @@ def crowded_warnings(released: Sequence[Released], records: float, schema: Schem
 
 def guessing_plan(aims: Iterable[Aim]) -> str:
     """How the same will be told, before anything is known of the data; nothing where no accuracy is asked for."""
-    found = [f"{plain(float(aim.at_least))} for {aim.target}" for aim in aims if isinstance(aim.measure, Accuracy)]
+    accuracies = [aim for aim in aims if isinstance(aim.measure, TargetAccuracy)]
+    found = [f"{plain(float(aim.at_least))} for {aim.target}" for aim in accuracies]
     if not found:
         return ""
     return (

@@ -1,5 +1,6 @@
 """Goals: the aims of a table as a report tells them and as a receipt has them, and read back from there."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
@@ -7,19 +8,18 @@ from expost.errors import Unreadable
 from expost.private import Neighbours
 from expost.receipts.notation import fraction, items, record, text
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
-from expost.report.facts import Goal
-from expost.tabular.aims import (
+from expost.report.facts import Purpose
+from expost.tabular.aims import Aim, together
+from expost.tabular.measures import (
     About,
     AboveGuessing,
-    Accuracy,
-    Aim,
     AreaUnderCurve,
     Asking,
-    BalancedAccuracy,
+    BalancedTargetAccuracy,
     MeanScore,
     Measure,
     Overlap,
-    together,
+    TargetAccuracy,
 )
 from expost.tabular.score import Lesson
 from expost.text import Json
@@ -29,17 +29,17 @@ LEAST = "least margin"
 AIM = ("measure", "target", "threshold", "positive", "crosstabs")
 
 
-def goal(aim: Aim) -> Goal:
+def purpose(aim: Aim) -> Purpose:
     """The aim in words, and for a receipt."""
     measure = aim.measure
-    return Goal(
+    return Purpose(
         aim.words,
         {
             "measure": measure.name,
             "target": aim.target,
             "threshold": str(aim.at_least),
             "positive": measure.positive if isinstance(measure, AreaUnderCurve) else None,
-            "crosstabs": [list(each) for each in measure.crosstabs] if isinstance(measure, Overlap) else [],
+            "crosstabs": measure.crosstabs if isinstance(measure, Overlap) else (),
         },
     )
 
@@ -79,7 +79,7 @@ def _aim(found: Json) -> Aim:
     if name not in MEASURES or (target is None) is not (name == Overlap.name):
         raise Unreadable("the receipt names something to measure that is not known, or of nothing; it was changed.")
     aim = Aim(MEASURES[name](fields), target, least)
-    if goal(aim).record != dict(fields):
+    if json.dumps(dict(purpose(aim).record)) != json.dumps(dict(fields)):
         raise Unreadable("an aim of the receipt has what such an aim does not have; it was changed.")
     return aim
 
@@ -93,8 +93,8 @@ def _crosstabs(found: Json) -> Overlap:
 
 
 MEASURES: Mapping[str, Callable[[Mapping[str, Json]], Measure]] = {
-    Accuracy.name: lambda fields: Accuracy(),
-    BalancedAccuracy.name: lambda fields: BalancedAccuracy(),
+    TargetAccuracy.name: lambda fields: TargetAccuracy(),
+    BalancedTargetAccuracy.name: lambda fields: BalancedTargetAccuracy(),
     AboveGuessing.name: lambda fields: AboveGuessing(),
     AreaUnderCurve.name: lambda fields: AreaUnderCurve(
         None if fields["positive"] is None else text(fields["positive"])

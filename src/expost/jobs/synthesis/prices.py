@@ -17,7 +17,8 @@ from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelectio
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
 from expost.numerics import Real, positive, probability, up
-from expost.tabular.aims import Aim, MeanScore, targets_of
+from expost.tabular.aims import Aim, targets_of
+from expost.tabular.measures import MeanScore
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Score, Sklearn
 from expost.tabular.source.reading import files_of, read_table

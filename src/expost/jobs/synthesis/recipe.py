@@ -22,9 +22,10 @@ from expost.noise import Floats
 from expost.numerics import probability
 from expost.protocols import Look
 from expost.search import planned_stops
-from expost.tabular.aims import Aim, Asking, targets_of, together
+from expost.tabular.aims import Aim, targets_of, together
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.measures import Asking
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
 from expost.tabular.selection import SpanningTree, affordable, queries, star

@@ -9,7 +9,7 @@ from expost.jobs.synthesis.comparison import alone, joint
 from expost.jobs.synthesis.declared import field_of, schema_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
-from expost.jobs.synthesis.goals import LEAST, asked_words, goal
+from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
@@ -54,8 +54,8 @@ def table_facts(
         because=because,
         cap=cap,
         date=date,
-        goals=tuple(map(goal, recipe.aims)),
-        baseline=baseline_words(counted, recipe.schema, recipe.targets),
+        goals=tuple(map(purpose, recipe.aims)),
+        baseline=baseline_words(counted, recipe.schema, recipe.aims),
         warnings=(
             *commonest_warnings(counted, recipe.aims),
             *crowded_warnings(synthesis.released, counted.records, recipe.schema),
@@ -110,7 +110,7 @@ def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None)
         target=asked_words(recipe.aims)[0],
         measure=measure(recipe),
         asked=asked(recipe),
-        goals=tuple(map(goal, recipe.aims)),
+        goals=tuple(map(purpose, recipe.aims)),
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
         neighbours=recipe.schema.neighbours.value,

@@ -56,6 +56,12 @@ def aims_typed(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
     return aims
 
 
+def asking(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options of a plan, which is about an accuracy of 0.8 where nothing is asked for."""
+    asked = any(settings[name] for name in MEASURES) or settings["within"] is not None
+    return settings if asked else {**settings, "accuracy": ("0.8",)}
+
+
 def share_typed(option: str, text: str) -> Fraction:
     """A share as a person types it: 0.02 or 2%."""
     try:
