@@ -88,9 +88,7 @@ def census() -> list[Case]:
 
 CASES: dict[str, Callable[[], list[Case]]] = {
     "a random tree": lambda: made_up(tree, 1),
-    "another random tree": lambda: made_up(tree, 2),
     "a triangulated graph": lambda: made_up(triangulated, 3),
-    "another triangulated graph": lambda: made_up(triangulated, 4),
     "the Adult queries": census,
 }
 
