@@ -104,6 +104,11 @@ class Verdict:
     std: float | None = None
     guard: float | None = None
 
+    @property
+    def answer(self) -> tuple[float, float] | None:
+        """The noisy margin and its standard error; None where only yes or no is known."""
+        return None if self.margin is None or self.std is None else (self.margin, self.std)
+
 
 @final
 @dataclass(frozen=True, slots=True)

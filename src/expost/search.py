@@ -28,16 +28,14 @@ class Ended(Enum):
 
     HALTED = "a candidate passed the check"
     EXHAUSTED = "the last rung was climbed; no candidate passed the check"
+    FLAT = "the noisy answers no longer rose"
     CAPPED = "the next step or question was refused, by the cap or the check's plan; nothing is known to pass"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rung of the history: its budget, the bill after it, the verdict if there was a check, and ε so far.
-
-    ``times`` is how often the budget was spent.
-    """
+    """One rung: its budget and how often it was spent, the bill after it, the verdict if there is one, and ε so far."""
 
     budget: Budget
     spent: Spent
@@ -79,7 +77,7 @@ class Search(Generic[D, T, U]):
 
     Without a check, whoever steps it decides when to stop. ``keep`` says what of the past the next step goes on from.
     A search that goes on begins with the ``candidate`` of an earlier process, and judges it first if a rung is
-    ``pending``.
+    ``pending``. ``flat`` says from the verdicts so far whether climbing further is in vain.
     """
 
     def __init__(
@@ -93,20 +91,21 @@ class Search(Generic[D, T, U]):
         noise: Noise,
         odometer: Odometer,
         keep: Callable[[Past[T], Release[T]], Past[T]] = Past.then,
+        flat: Callable[[tuple[Verdict | None, ...]], bool] | None = None,
         candidate: Release[U] | None = None,
         pending: Rung | None = None,
     ) -> None:
         self._judge = _judge(split, check, odometer, noise)
         self._mechanism, self._train, self._noise, self._odometer = mechanism, split.train, noise, odometer
-        self._select, self._build, self._keep = select, build, keep
+        self._select, self._build, self._keep, self._flat = select, build, keep, flat
         self._past = self._latest = Past[T]()
-        self._spent, self._history = 0, list[Line]()
+        self._spent, self._history, self._verdicts = 0, list[Line](), tuple[Verdict | None, ...]()
         self._candidate, self._pending, self._rung = candidate, pending, pending
         self._ended: Ended | None = None
 
     @property
     def over(self) -> bool:
-        """Whether it has ended: a candidate passed, a step or question was refused, or no rung is left."""
+        """Whether it has ended: a candidate passed, the answers are flat, a step was refused, or no rung is left."""
         return self._ended is not None or self._next() is None
 
     @property
@@ -125,8 +124,7 @@ class Search(Generic[D, T, U]):
     def step(self) -> Line | None:
         """Spend the next budget: the line of its rung once all of the rung is climbed and judged, and None before.
 
-        None as well where the budget is refused; the search is over then, or if there is no candidate the refusal is
-        raised.
+        None too where the budget is refused: the search is over then, or without a candidate the refusal is raised.
         """
         rung = self._next()
         if self._ended is not None or rung is None:
@@ -145,14 +143,16 @@ class Search(Generic[D, T, U]):
             return None
         if verdict is not None and verdict.passed:
             self._ended = Ended.HALTED
-        self._rung, self._pending = None, None
+        self._rung, self._pending, self._verdicts = None, None, (*self._verdicts, verdict)
         self._history.append(Line(rung.budget, self._odometer.spent, verdict, self._odometer.epsilon, rung.times))
+        if not (self._flat is None or self._ended or self._next() is None) and self._flat(self._verdicts):
+            self._ended = Ended.FLAT
         return self._history[-1]
 
     def _next(self) -> Rung | None:
         """The rung that is being climbed, or the next one."""
         if self._rung is None:
-            self._rung = self._select(self._past, tuple(line.verdict for line in self._history))
+            self._rung = self._select(self._past, self._verdicts)
         return self._rung
 
     def _climb(self, rung: Rung) -> bool:

@@ -28,6 +28,7 @@ ABOVE = (
     "report/",
     "bill.py",
     "judge.py",
+    "patience.py",
     "datasets/",
     "tabular/",
     "training/",

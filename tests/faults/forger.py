@@ -185,7 +185,7 @@ def cunning(draw: st.DrawFn, found: Receipt) -> None:
         lambda: one_stop_planned(found),
         lambda: lower(draw(st.sampled_from(stop)), Fraction(1, 2)),
         lambda: found.update(pledge={"kind": "fixed order", "alpha": "20", "delta": pledge["delta"]}),
-        lambda: found["ended"].update(how=draw(st.sampled_from(["capped", "halted", "exhausted"]))),
+        lambda: found["ended"].update(how=draw(st.sampled_from(["capped", "halted", "exhausted", "flat"]))),
         lambda: found["training"].update(earlier=0),
     ]
     draw(st.sampled_from(moves))()
@@ -242,7 +242,9 @@ def same_run(name: str, forged: Receipt) -> bool:
     return ours[:-1] == theirs[:-1] and known == theirs[-1]
 
 
-SETTINGS = ("made", "neighbours", "asked", "cap", "schema", "selection", "training", "seeded", "floating")
+SETTINGS = (
+    "made", "neighbours", "asked", "cap", "schema", "selection", "counted", "training", "seeded", "floating",
+)  # fmt: skip
 CLAIMED = ("statistic", "l2_squared", "l1", "sensitivity", "unit", "monotone")
 """Facts of a step that are the word of whoever wrote the statistic, the mechanism or the question."""
 

@@ -47,6 +47,7 @@ def halved(candidate: Candidate, records: Table) -> Floats:
 @cache
 def made(name: str) -> Facts:
     """The facts of a finished rehearsal with this check, relation, score or ending."""
+    records = 40_000 if name == "ended flat" else 3000
     form = replacing() if name == "replacing one record" else schema()
     settings: dict[str, dict[str, Any]] = {
         "Gaussian check": {"check": Budgeted(COSTLY.epsilon)},
@@ -59,7 +60,12 @@ def made(name: str) -> Facts:
     }
     asked = {"accuracy": Fraction(97, 100), "ladder": LADDER, **settings.get(name, {})}
     return synthesize(
-        customers(form), schema=form, target="renewed", learner=Conditional(), noise=SeededNoise(7), **asked
+        customers(form, records),
+        schema=form,
+        target="renewed",
+        learner=Conditional(),
+        noise=SeededNoise(7),
+        **asked,
     ).facts
 
 
@@ -84,6 +90,7 @@ TABLES = (
     "several aims",
     "ended at a cap",
     "reached",
+    "ended flat",
 )
 HEADS = ("head", "head, public", "head, floating", "head, calibrated")
 CENTRED = ("full-batch", "means", "ridge")

@@ -72,6 +72,17 @@ def capped(found: Receipt) -> None:
     found["ended"]["how"] = "capped"
 
 
+def flat(found: Receipt) -> None:
+    """The last rung forgotten, as if the answers before it had not risen."""
+    shorter(found)
+    found["ended"].update(how="flat", because="the noisy answers no longer rose")
+
+
+def patient(found: Receipt) -> None:
+    """A patience where no run has one."""
+    found["asked"]["patience"] = {"looks": 2, "min gain": "1/200"}
+
+
 def fewer(known: Receipt) -> None:
     """Kinds of steps with one step instead of many."""
     for side in (known.get("train", known), known.get("held", known)):
@@ -124,6 +135,11 @@ FORGERIES: dict[str, tuple[str, Callable[[Receipt], object]]] = {
     "a lower confidence": ("balanced check", lambda found: found["asked"].update(confidence="1/2")),
     "more looks": ("balanced check", lambda found: found["asked"].update(looks=9)),
     "a cap made up": ("balanced check", capped),
+    "a flat ladder made up": ("balanced check", flat),
+    "a flat ladder made up without answers": ("sparse vector check", flat),
+    "a flat ladder that is cut short": ("ended flat", shorter),
+    "the patience of a head": ("head", patient),
+    "the patience of a module": ("module, public", patient),
     "fewer steps among the kinds of the plan": ("head", fewer_planned),
     "fewer steps among the kinds of the lines": ("head, calibrated", fewer_taken),
     "fewer steps among all kinds": ("head", fewer_throughout),

@@ -99,6 +99,10 @@ FORGERIES: dict[str, tuple[str, Callable[[Receipt], object]]] = {
         "search, a public number",
         lambda found: found["history"][0].update(accuracy=0.99),
     ),
+    "a patience that it did not have": (
+        "search",
+        lambda found: found["asked"].update(patience={"looks": 2, "min gain": "1/200"}),
+    ),
     "a verdict in the middle that passed": ("search", lambda found: found["history"][0].update(passed=True)),
 }
 

@@ -691,6 +691,19 @@ def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:
     assert plan().exit_code == 0
 
 
+def test_a_plan_says_when_a_run_ends_early(here: Path) -> None:
+    patient = "3 looks together bring a gain of less than 1.0 points"
+
+    assert patient in said(plan("--patience", "3", "--min-gain", "0.01"))
+    for words in (("--patience", "0"), ("--check", "svt"), ("--check", "public:public.csv")):
+        assert "Every rung is climbed until one passes" in said(plan(*words))
+
+
+@pytest.mark.parametrize("words", [("--patience", "-1"), ("--min-gain", "-0.1"), ("--min-gain", "nan")])
+def test_a_patience_that_makes_no_sense_is_refused(words: tuple[str, str], here: Path) -> None:
+    refused(synth(*words), here)
+
+
 def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
     planned = plan("--ladder", "renyi:0.02:2:3").output
 
@@ -833,6 +846,7 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
             "name": "balanced check",
             "facts": {"confidence": "19/20", "looks": 7, "sensitivity": 4, "unit": 5},
         },
+        "patience": {"looks": 2, "min gain": "1/200"},
     }
 
 

@@ -30,7 +30,7 @@ from expost.odometer import Odometer
 from expost.private import Neighbours, Split
 from expost.protocols import Check, Inquiry, Price, Verdict
 from expost.release import Past, Release
-from expost.search import Ended, Line, Outcome, Search, planned_stops, search
+from expost.search import Ended, Line, Outcome, Search, finish, planned_stops, search
 from expost.statistic import Statistic
 from expost.training.schedule import Releases, Schedule, Steps
 from tests.unit.examples import (
@@ -140,6 +140,47 @@ def test_what_an_earlier_process_released_is_judged_first_and_not_made_again(val
     assert running.over is (value == 7)
     assert running.outcome.release.value == value
     assert running.latest.steps == ()
+
+
+def flattened(check: Check[Integers, int] | PublicCheck[int], noise: Noise, after: int) -> Outcome[int]:
+    """The search under a rule that calls it flat after so many rungs, or more."""
+    running = Search(
+        parts(), Says(1), LADDER, newest, check,
+        noise=noise, odometer=rehearsal(), flat=lambda verdicts: len(verdicts) >= after,
+    )  # fmt: skip
+    return finish(running)
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_search_whose_answers_are_flat_ends_with_what_it_has_and_pays_for_no_more(after: int) -> None:
+    outcome = flattened(CHECK, ScriptedNoise([FAIL] * 3), after)
+
+    assert (outcome.ended, len(outcome.history)) == (Ended.FLAT, after)
+    assert outcome.release.spent.at(20) == float(LADDER.levels[after - 1])
+
+
+def test_a_search_that_is_flat_on_its_last_rung_has_taken_all_of_them() -> None:
+    assert flattened(CHECK, ScriptedNoise([FAIL] * 3), 4).ended is Ended.EXHAUSTED
+
+
+def test_a_candidate_that_passes_ends_a_search_however_flat_it_is() -> None:
+    assert flattened(CHECK, ScriptedNoise([FAIL, PASS]), 2).ended is Ended.HALTED
+
+
+def test_whether_a_search_is_flat_is_asked_of_all_verdicts_so_far_and_of_nothing_else() -> None:
+    heard: list[tuple[Verdict | None, ...]] = []
+
+    def flat(verdicts: tuple[Verdict | None, ...]) -> bool:
+        heard.append(verdicts)
+        return False
+
+    running = Search(
+        parts(), Says(1), LADDER, newest, CHECK, noise=ScriptedNoise([FAIL] * 3), odometer=rehearsal(), flat=flat
+    )
+    outcome = finish(running)
+
+    verdicts = tuple(line.verdict for line in outcome.history)
+    assert heard == [verdicts[:1], verdicts[:2], verdicts[:3]]
 
 
 def test_halting_early_bills_only_the_rungs_taken() -> None:

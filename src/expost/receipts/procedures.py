@@ -17,6 +17,7 @@ from expost.checks.question import CentredSum, PublicCheck, PublicCount, Questio
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import Unreadable
 from expost.ledger import Fact
+from expost.patience import Plateau
 from expost.private import Neighbours
 from expost.protocols import Check, Mechanism
 from expost.receipts.costs import budget_in
@@ -46,7 +47,7 @@ class Procedure:
 
     ``own`` are the parts of a receipt that only such a run has, and ``rung`` is what it calls a rung. ``earlier`` rungs
     were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their answers. A run that
-    may be ``unasked`` can have been checked by nobody.
+    may be ``unasked`` can have been checked by nobody. One with patience has a ``plateau``, which says when it ends.
     """
 
     before: tuple[Step, ...]
@@ -57,6 +58,7 @@ class Procedure:
     earlier: int = 0
     resumed: bool = False
     unasked: bool = False
+    plateau: Plateau | None = None
 
 
 Rebuild: TypeAlias = Callable[[Testimony], Procedure]

@@ -11,12 +11,14 @@ from typing import final
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
+from expost.patience import Patience
 from expost.protocols import Look
 from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out, pledge_out
 from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
 from expost.report.answers import Reading
-from expost.report.facts import Facts, PlannedStop, Purpose
+from expost.report.facts import Facts, PlannedStop
+from expost.report.purpose import Purpose
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
 
@@ -45,6 +47,7 @@ class Commitment:
     stops: tuple[PlannedStop, ...]
     looks: tuple[Look | None, ...]
     goals: tuple[Purpose, ...] = ()
+    patience: Patience | None = None
 
     @classmethod
     def of(cls, facts: Facts) -> "Commitment":
@@ -64,6 +67,7 @@ class Commitment:
             stops=facts.stops,
             looks=tuple(None if stop.rung is None else look for stop, look in known),
             goals=facts.goals,
+            patience=facts.patience,
         )
 
     def receipt(self) -> dict[str, Json]:
@@ -79,6 +83,7 @@ class Commitment:
                 "confidence": None if self.confidence is None else str(self.confidence.level),
                 "looks": None if self.confidence is None else self.confidence.looks,
                 "check": None if self.check is None else {"name": self.check.name, "facts": dict(self.check.facts)},
+                "patience": None if self.patience is None else _patience(self.patience),
             },
             "cap": self.cap,
             "pledge": None if self.pledge is None else pledge_out(self.pledge),
@@ -107,6 +112,10 @@ def digest_faults(found: Mapping[str, Json], pledged: str | None, fixed: Sequenc
         yield "the digest of the pledge is not that of what the receipt says was fixed before the run."
     if pledged is not None and pledged.strip().lower() != known:
         yield "the receipt is not that of the run whose pledge was shown."
+
+
+def _patience(patience: Patience) -> dict[str, Json]:
+    return {"looks": patience.looks, "min gain": str(patience.min_gain)}
 
 
 def _stop(stop: PlannedStop, look: Look | None) -> dict[str, Json]:

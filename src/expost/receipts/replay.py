@@ -175,13 +175,27 @@ class Replay:
                 yield f"the cost of line {place}, {known.entry.what}, is not what the settings lead to."
 
     def _ending(self) -> Iterator[str]:
-        verdict, ended = self.told.history[-1].verdict, self.told.ended
-        passed = verdict is not None and verdict.passed
+        ended, passed = self.told.ended, self._passed(self.told.history[-1])
         if (ended is Ended.HALTED) is not passed or self.told.reached is not passed:
             yield "the receipt and its last rung disagree on whether the target was reached."
         by_hand = self.told.asked.threshold is None  # whoever ran it may stop anywhere
         if ended is Ended.EXHAUSTED and not by_hand and self.reached != len(self.rungs):
             yield "the run is said to have taken every rung, and did not."
+        yield from self._patience()
+
+    @staticmethod
+    def _passed(taken: Taken) -> bool:
+        return taken.verdict is not None and taken.verdict.passed
+
+    def _patience(self) -> Iterator[str]:
+        """Whether the run ended where its answers no longer rose, and not before or after."""
+        plateau, history = self.procedure.plateau, self.told.history
+        if (plateau is None) is not (self.told.asked.patience is None):
+            yield "the receipt says that the run had a patience which a run of its kind does not have."
+        verdicts = tuple(each.verdict for each in history[: len(self.rungs) - 1] if not self._passed(each))
+        flat = [place for place in range(1, len(verdicts) + 1) if plateau is not None and plateau(verdicts[:place])]
+        if flat[:1] != ([len(history)] if self.told.ended is Ended.FLAT else []):
+            yield "the run did not end where its answers no longer rose, or is said to have ended so and did not."
 
     def _measure(self, rung: Rung) -> Step:
         mechanism, budget = self.procedure.mechanism, rung.budget

@@ -87,6 +87,8 @@ class Retrace:
         passed = verdict is not None and verdict.passed
         if (self.told.ended is Ended.HALTED) is not passed or self.told.reached is not passed:
             yield "the receipt and its last rung disagree on whether the target was reached."
+        if self.told.made == SEARCH and self.told.asked.patience is not None:
+            yield "a search of the caller's own ends by a rule of its own; the receipt names a patience."
 
     @property
     def _train(self) -> str:

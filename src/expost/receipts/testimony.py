@@ -11,6 +11,7 @@ from expost.bill import Item
 from expost.checks.confidence import Confidence
 from expost.errors import Unreadable
 from expost.ladder import Rung
+from expost.patience import Patience
 from expost.private import Neighbours
 from expost.protocols import Verdict
 from expost.receipts.costs import BUDGET, MU, budget_in, curve_in, item_in
@@ -34,7 +35,8 @@ COMMON = (
 )  # fmt: skip
 """The parts of every receipt; each kind of run has some of its own, and one with seeded noise begins with a warning."""
 STATEMENT = ("epsilon", "delta", "notion", "probabilistic epsilon", "neighbours", "curve")
-ASKED = ("target", "measure", "threshold", "aims", "confidence", "looks", "check")
+ASKED = ("target", "measure", "threshold", "aims", "confidence", "looks", "check", "patience")
+PATIENCE = ("looks", "min gain")
 STOP = ("curve", "epsilon", "rung", "guard")
 TAKEN = ("budget", "times", "curve", "epsilon", "passed", "margin", "std", "guard", "accuracy", "error")
 SUREST = 1 - Fraction(1, 10**12)
@@ -80,6 +82,7 @@ class Asked:
     aims: Sequence[Json]
     confidence: Confidence | None
     check: CheckOnRecord | None
+    patience: Patience | None
 
 
 @final
@@ -145,8 +148,13 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
         raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
     named = None if check is None else _check(record(check, ("name", "facts")))
     threshold = _maybe(fraction, fields["threshold"])
-    aims = bounded(fields["aims"], MOST_AIMS, least=0)
-    return Asked(text(fields["target"]), text(fields["measure"]), threshold, aims, confidence, named)
+    aims, patience = bounded(fields["aims"], MOST_AIMS, least=0), _maybe(_patience, fields["patience"])
+    return Asked(text(fields["target"]), text(fields["measure"]), threshold, aims, confidence, named, patience)
+
+
+def _patience(found: Json) -> Patience:
+    fields = record(found, PATIENCE)
+    return Patience(whole(fields["looks"]), fraction(fields["min gain"]))
 
 
 def _check(fields: Mapping[str, Json]) -> CheckOnRecord:

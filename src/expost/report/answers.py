@@ -49,7 +49,7 @@ class Reading:
 
     def half(self, width: float) -> float | None:
         """Half the range of the accuracy, ``width`` standard errors wide; None where there is no accuracy."""
-        found = as_margin(self.line.verdict)
+        found = None if self.line.verdict is None else self.line.verdict.answer
         if found is None or self.error is None:
             return None
         return ratio_half(*found, found[1] / self.error, self.held_std, width=width)
@@ -70,16 +70,9 @@ class Reading:
         return cls(line, stated(line.spent, pledge), accuracy, error, line.times, held_std, guess)
 
 
-def as_margin(verdict: Verdict | None) -> tuple[float, float] | None:
-    """The noisy margin in records, and its standard error; None where nobody asked, or only yes or no is known."""
-    if verdict is None or verdict.margin is None or verdict.std is None:
-        return None
-    return verdict.margin, verdict.std
-
-
 def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None) -> tuple[float, float] | None:
-    """The same over about how many records were held out, on top of what was asked for."""
-    found = as_margin(verdict)
+    """The noisy answer as a share of about how many records were held out, and its standard error."""
+    found = None if verdict is None else verdict.answer
     if found is None or asked is None or held is None:
         return None
     records = max(1.0, held)

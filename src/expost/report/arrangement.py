@@ -1,6 +1,7 @@
 """The arrangement in words: whom the bound compares, how the records were divided, and how candidates were judged."""
 
 from expost.report.facts import Facts
+from expost.report.flat import patience_words
 
 RELATIONS = {
     "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
@@ -32,7 +33,8 @@ def parts(facts: Facts) -> tuple[str, str]:
 
 def checked(facts: Facts) -> str:
     """How candidates were judged."""
-    ended = f"The first {facts.job.rung} to pass ends a run."
+    early = "" if facts.patience is None else f" {patience_words(facts.patience)}"
+    ended = f"The first {facts.job.rung} to pass ends a run.{early}"
     if facts.divided:
         return f"What was learnt was checked on the part held out, and only the noisy answer was seen. {ended}"
     return f"What was learnt was checked on records that anybody may see. {ended}"

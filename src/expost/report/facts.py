@@ -12,9 +12,11 @@ from expost.accounting.statement import stated_loss
 from expost.bill import Item
 from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
+from expost.patience import Patience
 from expost.protocols import Look
 from expost.recorded import CheckOnRecord
-from expost.report.answers import Reading, as_margin, as_share, ratio_half, sampling_half
+from expost.report.answers import Reading, as_share, ratio_half, sampling_half
+from expost.report.purpose import Purpose
 from expost.search import Ended
 from expost.text import Json
 
@@ -36,15 +38,6 @@ class PlannedStop:
     promise: Promise
     epsilon: AdpEpsilon
     rung: PlannedRung | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """One of the things that were asked for: as a phrase, and as a receipt has it."""
-
-    words: str
-    record: Mapping[str, Json]
 
 
 class Job(Protocol):
@@ -103,7 +96,8 @@ class Facts:
     ``date`` is the day on which the run was begun, which no record can change; empty for a rehearsal, which repeats
     itself. ``goals`` are what a job names that may be asked for several things: the answers are then the least margin,
     and what is asked for is 0. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are
-    sentences with their titles, ``options`` and ``digests`` what the run is known by besides.
+    sentences with their titles, ``options`` and ``digests`` what the run is known by besides. ``patience`` is what it
+    ended by where its answers no longer rose, None where every rung is climbed.
     """
 
     title: str
@@ -136,6 +130,7 @@ class Facts:
     options: tuple[tuple[str, str], ...] = ()
     digests: tuple[tuple[str, str], ...] = ()
     goals: tuple[Purpose, ...] = ()
+    patience: Patience | None = None
 
     @property
     def several(self) -> bool:
@@ -146,6 +141,11 @@ class Facts:
     def reached(self) -> bool:
         """Whether a candidate passed the check."""
         return self.ended is Ended.HALTED
+
+    @property
+    def flat(self) -> bool:
+        """Whether the run ended because its answers no longer rose."""
+        return self.ended is Ended.FLAT
 
     @property
     def probabilistic(self) -> AdpEpsilon:
@@ -202,7 +202,7 @@ class Facts:
 
         A share is brought into the range from 0 to 1, where the true one is, which takes it no farther from that one.
         """
-        found = as_margin(rung.line.verdict)
+        found = None if rung.line.verdict is None else rung.line.verdict.answer
         if found is None or not self.shares:
             return None if found is None else (found[0], self.width * found[1])
         share, records = as_share(rung.line.verdict, self.asked, self.held), max(1.0, self.held or 0.0)

@@ -19,11 +19,13 @@ from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import LedgerConflict
 from expost.noise import Noise
+from expost.patience import Patience
 from expost.private import Neighbours
 from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.answers import Reading
-from expost.report.facts import ROUNDING, Facts, Job, PlannedStop, Purpose
+from expost.report.facts import ROUNDING, Facts, Job, PlannedStop
+from expost.report.purpose import Purpose
 from expost.search import Outcome
 
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
@@ -74,6 +76,7 @@ def outcome_facts(
     digests: tuple[tuple[str, str], ...] = (),
     goals: tuple[Purpose, ...] = (),
     packages: tuple[str, ...] = (),
+    patience: Patience | None = None,
 ) -> Facts:
     """What a report tells of an outcome, for a job of any kind; ``packages`` are those it was computed with besides."""
     pledge, release = outcome.pledge, outcome.release
@@ -108,6 +111,7 @@ def outcome_facts(
         options=options,
         digests=digests,
         goals=goals,
+        patience=patience,
     )
 
 

@@ -156,7 +156,7 @@ def _answered(facts: Facts) -> tuple[str, str, str]:
     if facts.judged is not None and facts.judged < len(facts.rungs):
         remark = f"on {facts.job.rung} {facts.judged}, the last one checked; {remark}"
     what = facts.measure if facts.shares or not facts.measured else "margin in records"
-    return f"{what}, {'held out' if facts.divided else 'public records'}", words.last_number(facts), remark
+    return f"{what}, {'held out' if facts.divided else 'public records'}", words.answer_on(facts, facts.judged), remark
 
 
 def _rungs(facts: Facts) -> str:

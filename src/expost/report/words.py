@@ -7,6 +7,7 @@ from expost.accounting.curve import Tabulated
 from expost.report import digits
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
+from expost.report.flat import compared_rungs, further, near
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
@@ -141,26 +142,28 @@ def last_checked(facts: Facts) -> str:
     if place is None:
         return f"No {rung} was checked, so nothing is known about the {facts.measure}."
     said = f"{rung.capitalize()} {place}, the last one checked, did not pass."
-    if facts.answer(facts.rungs[place - 1]) is not None:
+    if (compared := compared_rungs(facts)) is not None:
+        was = " and ".join(f"{answer_on(facts, each)} on {rung} {each}" for each in compared)
+        said = f"The noisy {facts.scale} was {was}, which is handed over{near(facts, place)}.{further(facts)}"
+    elif facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {rung} {place}, the last one checked, the noisy {facts.scale} was {last_answer(facts)}."
-        if facts.sampling is not None:
-            said += f" The sampling error is apart from that: up to {digits.points(facts.sampling)}."
+    if facts.sampling is not None:
+        said += f" The sampling error is apart from that: up to {digits.points(facts.sampling)}."
     return said if place == taken else f"{said} What is handed over is {rung} {taken}, which was not checked."
 
 
 def last_answer(facts: Facts) -> str:
     """The last answer of the check, a margin with its unit."""
     unit = " records" if facts.measured and not facts.shares else ""
-    return f"{last_number(facts)}{unit}"
+    return f"{answer_on(facts, facts.judged)}{unit}"
 
 
-def last_number(facts: Facts) -> str:
-    """The last answer of the check: a noisy value where it reveals one, and the verdict otherwise."""
-    if facts.judged is None:
+def answer_on(facts: Facts, place: int | None) -> str:
+    """What the check said of the rung with this number, from 1: a noisy value where it reveals one, or the verdict."""
+    if place is None:
         return VERDICTS[None]
-    last = facts.rungs[facts.judged - 1]
-    found = facts.answer(last)
-    return VERDICTS[last.passed] if found is None else noisy_number(facts, found)
+    found = facts.answer(facts.rungs[place - 1])
+    return VERDICTS[facts.rungs[place - 1].passed] if found is None else noisy_number(facts, found)
 
 
 def noisy_number(facts: Facts, answer: tuple[float, float]) -> str:

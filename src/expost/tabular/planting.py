@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import final
 
 import numpy as np
@@ -20,7 +21,7 @@ from expost.tabular.model.junction import Junction
 from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
 
 MOST_NOISE = 0.04
-"""The mean total variation that noise may make in the first pairs for more of them to be worth measuring."""
+"""The mean total variation that noise may make in the first pairs before it counts as small."""
 ABSOLUTE = math.sqrt(2 / math.pi)
 """The mean of |N(0, 1)|."""
 BY_SIZE = 0.6
@@ -42,8 +43,9 @@ class Planting:
     ) -> None:
         self._domain, self._ones, self._neighbours = domain, tuple(ones), neighbours
         self.first, self.candidates = first, candidates(domain, first)
+        self.whole = Marginals(domain, first, neighbours)
         self._place = {name: index for index, name in enumerate(domain)}
-        self._records = record_count(ones)
+        self.records = record_count(ones)
         self._junction = Junction.of(tuple(domain.values()), [self.places(clique) for clique in first])
         self._fitted: tuple[Grown, Model] | None = None
 
@@ -80,10 +82,8 @@ class Planting:
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         """Whether noise has become small beside what pairs that are not measured may be off by."""
         before = 0.0 if grown is None else up(grown.blocks[0].estimate.precision)
-        whole = Marginals(self._domain, self.first, self._neighbours)
-        std = 1 / math.sqrt(before + self._precision(0, budget)[0])
-        noise = ABSOLUTE / 2 * std * whole.cells / len(self.first)
-        return pairwise_cells(self._junction) <= LARGEST_WALK and noise <= MOST_NOISE * self._records
+        small = _is_quiet(self.whole, before + _precision(self.whole, 0, budget)[0], self.records)
+        return pairwise_cells(self._junction) <= LARGEST_WALK and small
 
     def expected(self, grown: Grown) -> dict[Clique, Integers]:
         """The model's counts of each candidate, to the nearest integer."""
@@ -112,17 +112,29 @@ class Planting:
     def _noise(self, grown: Grown, added: int, cells: int, budget: Budget) -> float:
         """The sum of absolute noise in all counts after a step that adds marginals, with their cells together."""
         later = len(grown.cliques) - len(self.first) + added
-        fresh = self._precision(later, budget)
+        fresh = _precision(self.whole, later, budget)
         old = [(block.estimate.values.size, up(block.estimate.precision)) for block in grown.blocks]
         places = enumerate([*old, (cells, 0.0)] if added else old)
         total = math.fsum(size / math.sqrt(before + fresh[min(place, 1)]) for place, (size, before) in places)
         return ABSOLUTE * total
 
-    def _precision(self, others: int, budget: Budget) -> tuple[float, float]:
-        """One over the variance that a step gives to the first marginals, and to that many others."""
-        moved = 1 if self._neighbours is Neighbours.ADD_REMOVE else 2
-        numbers, parts = (len(self.first), max(1, others)), shares(len(self.first), others)
-        mine, theirs = (
-            up(2 * budget.rho * part / (number * moved)) for number, part in zip(numbers, parts, strict=True)
-        )
-        return mine, theirs
+
+def settled(first: Marginals, budgets: Sequence[Budget], records: float) -> tuple[bool, ...]:
+    """Whether noise is small in the first marginals by each of these steps, were none of them divided to add others."""
+    precisions = accumulate(_precision(first, 0, budget)[0] for budget in budgets)
+    return tuple(_is_quiet(first, precision, records) for precision in precisions)
+
+
+def _is_quiet(first: Marginals, precision: float, records: float) -> bool:
+    """Whether noise of this precision makes ``MOST_NOISE`` of total variation at most, on average over marginals."""
+    std = 1 / math.sqrt(precision)
+    return ABSOLUTE / 2 * std * first.cells / len(first.cliques) <= MOST_NOISE * records
+
+
+def _precision(first: Marginals, others: int, budget: Budget) -> tuple[float, float]:
+    """One over the variance that a step gives to the first marginals, and to that many others."""
+    moved = 1 if first.neighbours is Neighbours.ADD_REMOVE else 2
+    number = len(first.cliques)
+    numbers, parts = (number, max(1, others)), shares(number, others)
+    mine, theirs = (up(2 * budget.rho * part / (each * moved)) for each, part in zip(numbers, parts, strict=True))
+    return mine, theirs

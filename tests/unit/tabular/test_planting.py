@@ -1,5 +1,7 @@
 """Models grow where noise is small, by the pairs that fit worst, and stay small enough to be fitted."""
 
+import math
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -8,13 +10,13 @@ import pytest
 from expost.accounting.claim import Budget
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import SeededNoise
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
-from expost.tabular.planting import Planting
+from expost.tabular.planting import MOST_NOISE, Planting, settled
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -52,6 +54,20 @@ def climbed(gardener: Planting, *budgets: Budget, seed: int = 1) -> Grown:
     for each in budgets:
         past = past.then(odometer.spend(growing, Private(records(), ADD), each, past, noise))
     return past.steps[-1].value
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_counts_have_settled_once_noise_makes_little_of_them(neighbours: Neighbours) -> None:
+    """Worked out from the noise that a step asks for: 65 cells of seven pairs, and half of the mean absolute noise."""
+    first, budgets = Marginals(DOMAIN, FIRST, neighbours), [budget(Fraction(1, 100))] * 12
+    variance = float(Gaussian(first.statistic).sample(records(), budgets[0], Past(), SeededNoise(1)).variance)
+    made = [math.sqrt(2 / math.pi * variance / taken) / 2 * 65 / 7 / 4000 for taken in range(1, 13)]
+
+    found = settled(first, budgets, 4000)
+
+    assert first.cells == 65
+    assert found == tuple(noise <= MOST_NOISE for noise in made)
+    assert {*found} == {False, True}
 
 
 def test_with_much_noise_the_first_pairs_are_all() -> None:

@@ -31,6 +31,7 @@ from expost.ladder import Ladder
 from expost.noise import Noise
 from expost.report.answers import Reading
 from expost.report.digits import price, small
+from expost.report.flat import NOT_PATIENT, patience_words
 from expost.tabular.aims import Aim
 from expost.tabular.model.footprint import Footprint, in_words, require_room
 from expost.tabular.schema.schema import Schema
@@ -97,6 +98,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+    console.print()
+    paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):
         console.print()
         paragraph(console, guessed)
@@ -114,6 +117,9 @@ PRICING: list[Option] = [
     click.option("--query-epsilon", default=0.01,
                  help="Rényi ε for choosing what to measure; less where the first rung of a stated ladder is small."),
     *checking(validation=0.2),
+    click.option("--patience", default=2, metavar="LOOKS",
+                 help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung."),
+    click.option("--min-gain", default=0.005, help="The least gain in accuracy that is worth further looks."),
     config(("demo", "synth", "plan synth")),
 ]  # fmt: skip
 RUNNING: list[Option] = [
@@ -182,6 +188,8 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
         "delta": settings["delta"],
         "validation": settings["validation"],
         "check": judge_typed(settings["check_name"], settings["check_epsilon"]),
+        "patience": settings["patience"],
+        "min_gain": settings["min_gain"],
     }
 
 

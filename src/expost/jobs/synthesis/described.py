@@ -45,6 +45,7 @@ class TableJob:
     selection: Budget
     measured: tuple[Clique, ...]
     grown: tuple[tuple[Clique, ...], ...]
+    alone: Mapping[str, float]
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -142,7 +143,7 @@ class TableJob:
         )
 
     def receipt(self) -> Mapping[str, Json]:
-        """The rows, their schema, what each step of the selection might spend, and what was measured and added."""
+        """The rows, their schema, what each step of the selection might spend, and what was measured and counted."""
         columns, sizes = [each.name for each in self.schema], [each.size for each in self.schema]
         return {
             "rows": self.rows,
@@ -155,4 +156,5 @@ class TableJob:
             "selection": budget_out(self.selection),
             "measured": [list(clique) for clique in self.measured],
             "grown": [[list(clique) for clique in added] for added in self.grown],
+            "counted": dict(self.alone),
         }

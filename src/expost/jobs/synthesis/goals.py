@@ -8,7 +8,7 @@ from expost.errors import Unreadable
 from expost.private import Neighbours
 from expost.receipts.notation import fraction, items, record, text
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
-from expost.report.facts import Purpose
+from expost.report.purpose import Purpose
 from expost.tabular.aims import Aim, together
 from expost.tabular.measures import (
     About,

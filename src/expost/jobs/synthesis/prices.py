@@ -17,6 +17,7 @@ from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelectio
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
 from expost.numerics import Real, positive, probability, up
+from expost.patience import Patience
 from expost.tabular.aims import Aim, targets_of
 from expost.tabular.measures import MeanScore
 from expost.tabular.schema.schema import Schema
@@ -143,6 +144,8 @@ def table_recipe(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    patience: int = 2,
+    min_gain: Real = 0.005,
 ) -> TableRecipe:
     """All that is public about the job, refused where it makes no sense; a public table to check on is read at once."""
     wanted = (*_simple_aim(schema, target, accuracy, score), *aims)
@@ -157,6 +160,7 @@ def table_recipe(
         check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
         learner=Sklearn() if learner is None else learner,
         rows=rows,
+        patience=Patience.of(patience, min_gain),
     )
     if isinstance(ladder, Ladder):
         return fixed(ladder=ladder, query=query)

@@ -10,6 +10,7 @@ from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.goals import aims_told, question_told
 from expost.jobs.synthesis.recipe import TableRecipe
+from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Noise
 from expost.numerics import up
@@ -20,7 +21,7 @@ from expost.receipts.notation import items, record, text, truth, whole
 from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
-from expost.search import Line, Outcome, search
+from expost.search import Line, Outcome, Search, finish
 from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
 from expost.tabular.growth import Growing, Grown, candidates
@@ -42,7 +43,8 @@ class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
-    the pairs that each rung added to those measured from the first on.
+    the pairs that each rung added to those measured from the first on, and ``alone`` is about how many records the
+    columns alone said there are.
     """
 
     recipe: TableRecipe
@@ -51,6 +53,7 @@ class Synthesis:
     released: tuple[Released, ...]
     counted: Counted
     grown: tuple[tuple[Clique, ...], ...]
+    alone: Mapping[str, float]
 
     @property
     def measured(self) -> tuple[Clique, ...]:
@@ -72,6 +75,7 @@ class Builder:
         self.planting = Planting(schema.domain, cliques, schema.neighbours, alone)
         std = math.sqrt(up(ones.variance))
         self._singles = [Released(clique, values, std) for clique, values in singles.items()]
+        self.alone = Counted.of(self._singles, recipe.targets, recipe.held)
         self._steps: tuple[Grown, ...] = ()
         self.released: tuple[Released, ...] = ()
         self.counted: Counted | None = None
@@ -133,7 +137,7 @@ def synthesise(
         if on_step is not None:
             on_step(line, builder.counted)
 
-    outcome = search(
+    running = Search(
         parts,
         Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting),
         recipe.rungs,
@@ -141,10 +145,12 @@ def synthesise(
         recipe.judge(),
         noise=noise,
         odometer=odometer,
-        on_step=climbed,
+        flat=plateau_of(recipe, planting, builder.alone),
     )
+    outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
-    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown)
+    alone = counted_alone(recipe, builder.alone)
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, alone)
 
 
 def _select(
@@ -158,7 +164,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -181,7 +187,8 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     growing = Growing(domain, first, candidates(domain, first), neighbours)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, growing)
-    return Procedure(before, growing, question_told(aims, tuple(names), neighbours), OWN)
+    plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
+    return Procedure(before, growing, question_told(aims, tuple(names), neighbours), OWN, plateau=plateau)
 
 
 def _pairs(

@@ -13,6 +13,7 @@ from expost.accounting.curve import largest_rho
 from expost.accounting.plan import Plan
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
+from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import InvalidValue
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
 from expost.ladder import Ladder
@@ -20,6 +21,7 @@ from expost.looks import planned_looks
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats
 from expost.numerics import probability
+from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.aims import Aim, targets_of, together
@@ -34,6 +36,7 @@ from expost.tabular.table import Table
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
+PATIENCE = Patience()
 MOST_AIMS = 20
 """Of one table; more are a workload, which an overlap asks about at once."""
 
@@ -90,7 +93,8 @@ class TableRecipe:
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
-    All ``aims`` must be reached by the same table.
+    All ``aims`` must be reached by the same table. ``patience`` ends a run whose answers no longer rise; without it
+    every rung is climbed.
     """
 
     schema: Schema
@@ -104,6 +108,7 @@ class TableRecipe:
     check: Judge = BALANCED
     learner: Learner = field(default_factory=Sklearn)
     rows: int | None = None
+    patience: Patience | None = PATIENCE
 
     def __post_init__(self) -> None:
         if not self.aims:
@@ -200,6 +205,11 @@ class TableRecipe:
     def held(self) -> Fraction:
         """The share of records held out: none for a check on public records."""
         return Fraction(0) if self.check.public else self.validation
+
+    @property
+    def waits(self) -> Patience | None:
+        """Its patience; none where the check releases no answer that could be seen to rise."""
+        return self.patience if isinstance(self.judge(), BalancedCheck | GaussianCheck) else None
 
     def looks(self) -> tuple[Look | None, ...]:
         """How noisy the check will be on each rung, and what passes there."""

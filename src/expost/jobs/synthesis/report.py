@@ -17,6 +17,7 @@ from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.digits import plain, small
 from expost.report.facts import Facts, PlannedStop
+from expost.report.flat import patience_option
 from expost.report.outcomes import outcome_facts
 from expost.tabular.selection import why_unpaired
 
@@ -62,6 +63,7 @@ def table_facts(
         ),
         options=table_options(recipe, cap),
         digests=(("The schema, as in schema.toml", schema_digest(recipe.schema)),),
+        patience=recipe.waits,
     )
 
 
@@ -72,6 +74,7 @@ def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[st
         *(("asked for", aim.words) for aim in recipe.aims),
         ("confidence", "none" if recipe.confidence is None else plain(float(recipe.confidence))),
         ("records, if public", "not said" if recipe.records is None else f"{recipe.records:,}"),
+        ("patience", patience_option(recipe.waits)),
         ("held out", plain(float(recipe.held)) if recipe.held else "none"),
         ("δ", small(recipe.delta)),
         (f"ladder, Rényi ε at α = {float(recipe.ladder.alpha):g}", levels),
@@ -119,6 +122,7 @@ def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None)
         reason=plan.reason,
         stops=table_stops(recipe, plan),
         looks=recipe.looks(),
+        patience=recipe.waits,
     )
 
 
@@ -144,4 +148,5 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         selection=synthesis.recipe.selection.half,
         measured=synthesis.measured,
         grown=synthesis.grown,
+        alone=synthesis.alone,
     )

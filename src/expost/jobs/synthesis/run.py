@@ -78,6 +78,8 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    patience: int = 2,
+    min_gain: Real = 0.005,
     max_epsilon: float | None = None,
     noise: Noise | None = None,
     random_state: None = None,
@@ -96,7 +98,9 @@ def synthesize(
 
     ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
-    records there are, if that is public: looks that would be too noisy are then left out.
+    records there are, if that is public: looks that would be too noisy are then left out. A run ends early when
+    ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from noise;
+    a patience of 0 climbs every rung.
 
     ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
@@ -124,6 +128,8 @@ def synthesize(
         learner=learner,
         score=score,
         rows=rows,
+        patience=patience,
+        min_gain=min_gain,
     )
     plan, noise = plan_synthesis(recipe), SystemNoise() if noise is None else noise
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)

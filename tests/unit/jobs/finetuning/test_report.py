@@ -17,7 +17,7 @@ from expost.bill import bill_total, by_part
 from expost.jobs import audit as check
 from expost.protocols import Verdict
 from expost.receipts.receipt import receipt, receipt_text
-from expost.report.answers import as_margin, as_share
+from expost.report.answers import as_share
 from expost.report.digits import price
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
@@ -165,10 +165,10 @@ def test_a_public_check_shows_no_margin_and_no_held_out_records() -> None:
 def test_a_margin_and_a_share_agree_on_what_a_verdict_reveals() -> None:
     told = Verdict(True, 3.0, 2.0)
 
-    assert as_margin(told) == (3.0, 2.0)
+    assert told.answer == (3.0, 2.0)
     assert as_share(told, Fraction(4, 5), 100.0) == pytest.approx((0.83, 0.02))
     assert (as_share(told, None, 100.0), as_share(told, Fraction(4, 5), None)) == (None, None)
-    assert (as_margin(None), as_share(Verdict(True), Fraction(4, 5), 100.0)) == (None, None)
+    assert (Verdict(True).answer, as_share(Verdict(True), Fraction(4, 5), 100.0)) == (None, None)
 
 
 def test_the_bill_adds_up_to_what_was_spent_to_the_last_bit() -> None:

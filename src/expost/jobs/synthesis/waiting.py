@@ -1,0 +1,43 @@
+"""Waiting: when a synthesis has stopped rising, for the run itself and again from its receipt."""
+
+from collections.abc import Mapping
+
+from expost.jobs.synthesis.counted import Counted
+from expost.jobs.synthesis.recipe import TableRecipe
+from expost.patience import Plateau
+from expost.receipts.notation import number, record
+from expost.receipts.testimony import Testimony
+from expost.tabular.marginals import Marginals
+from expost.tabular.planting import Planting, settled
+from expost.text import Json
+
+COUNTED = ("records", "held")
+"""About how many records were trained on and held out, by the counts of each column alone: known before any rung."""
+
+
+def counted_alone(recipe: TableRecipe, alone: Counted) -> dict[str, float]:
+    """These two numbers, from releases; of those held out the ones that a margin is a share of, by the rarest aim."""
+    held = min(alone.scale(aim, recipe.schema)[0] for aim in recipe.aims)
+    return dict(zip(COUNTED, (alone.records, held), strict=True))
+
+
+def plateau_of(recipe: TableRecipe, planting: Planting, alone: Counted) -> Plateau | None:
+    """The rule by which the run ends early; None where it has no patience."""
+    if recipe.waits is None:
+        return None
+    guards = tuple(None if look is None else look.guard for look in recipe.looks())
+    known = counted_alone(recipe, alone)
+    return Plateau(
+        recipe.waits, guards, known["held"], settled(planting.whole, recipe.ladder.budgets, known["records"])
+    )
+
+
+def plateau_claimed(told: Testimony, first: Marginals) -> Plateau | None:
+    """The same from what a receipt says, refused where it does not say about how many records there were."""
+    counted: Mapping[str, Json] = record(told.found["counted"], COUNTED)
+    records, held = (number(counted[name]) for name in COUNTED)
+    if told.asked.patience is None:
+        return None
+    budgets = [stop.rung.budget for stop in told.stops if stop.rung is not None]
+    guards = tuple(stop.guard for stop in told.stops)
+    return Plateau(told.asked.patience, guards, held, settled(first, budgets, records))

@@ -1,0 +1,181 @@
+"""A synthesis whose answers no longer rise ends there, says so, and its receipt shows that it had to."""
+
+import copy
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from expost.jobs import audit as check
+from expost.jobs.job import Result
+from expost.jobs.synthesis.recipe import TableRecipe
+from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector
+from expost.ladder import Ladder
+from expost.noise import SeededNoise
+from expost.patience import Patience
+from expost.receipts.receipt import digest, receipt
+from expost.report.digits import price
+from expost.report.flat import patience_words
+from expost.report.page import render
+from expost.report.words import conclusion, headline
+from expost.search import Ended
+from expost.tabular.aims import Aim
+from tests.unit.jobs.synthesis.customers import SCHEMA, made
+from tests.unit.report.examples import customers
+
+Receipt = dict[str, Any]
+LADDER = Ladder.geometric(0.02, 2, 7, alpha=20)
+MANY = customers(SCHEMA, 40_000)
+"""Records of whom nine in ten are predicted by the first rung, and no more by the last."""
+SEEDS = range(6)
+
+
+@cache
+def finished(seed: int = 1, accuracy: float = 0.97, **changes: Any) -> Result[Any]:
+    """A rehearsal on many records."""
+    return made(MANY, accuracy=accuracy, ladder=LADDER, noise=SeededNoise(seed), **changes)
+
+
+def written(**changes: Any) -> Receipt:
+    """Its receipt as read back from its file."""
+    found: Receipt = json.loads(json.dumps(receipt(finished(**changes).facts)))
+    return found
+
+
+def sealed(found: Receipt) -> Receipt:
+    """The receipt with the digest of its own settings."""
+    found["pledged"] = digest(found)
+    return found
+
+
+def test_a_flat_ladder_ends_as_soon_as_it_can_be_told() -> None:
+    """That it does in nine of ten runs is shown in test_patience; here is the whole job."""
+    ended = [(done.ended, len(done.history)) for done in map(finished, SEEDS)]
+
+    assert {why for why, _ in ended} == {Ended.FLAT}
+    assert sum(taken == 3 for _, taken in ended) >= len(SEEDS) - 1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_what_is_handed_over_is_no_worse_than_the_last_rung_by_more_than_noise(seed: int) -> None:
+    early, late = finished(seed).facts, finished(seed, patience=0).facts
+    (mine, half), (theirs, other) = (told.answer(told.rungs[-1]) or (0.0, 0.0) for told in (early, late))
+
+    assert late.ended is Ended.EXHAUSTED
+    assert early.epsilon < 0.25 * late.epsilon
+    assert theirs - mine <= half + other
+
+
+def test_a_ladder_that_hovers_above_its_target_is_climbed_until_it_passes() -> None:
+    """The noisy answers of this run are as flat, but a finer look passes what they say."""
+    patient, stubborn = finished(1, 0.9), finished(1, 0.9, patience=0)
+
+    assert (patient.ended, len(patient.history)) == (stubborn.ended, len(stubborn.history)) == (Ended.HALTED, 7)
+
+
+def test_on_few_records_noise_decides_nothing() -> None:
+    assert made(customers(SCHEMA, 3000), accuracy=0.97, ladder=LADDER).ended is Ended.EXHAUSTED
+
+
+def test_a_run_that_ends_early_is_stated_at_the_stop_planned_there() -> None:
+    done = finished()
+
+    assert done.epsilon == done.facts.stops[len(done.history) - 1].epsilon
+
+
+def test_the_words_name_the_answers_the_distance_and_what_climbing_on_would_cost() -> None:
+    facts = finished(1, 0.905).facts
+    told, before = conclusion(facts), facts.stops[-1].epsilon - facts.epsilon
+
+    assert facts.ended is Ended.FLAT
+    assert "was NOT confirmed: the noisy answers no longer rose. The noisy accuracy was 90.0 % ± 0.6 on rung 1" in told
+    assert "on rung 3, which is handed over and is within 0.4 points of the target." in told
+    assert f"Climbing further would have cost up to ε = {price(before)} more." in told
+    assert "was not confirmed" in headline(facts)
+    assert "The noisy answers no longer rose." in render(facts)
+
+
+def test_an_answer_far_from_the_target_is_not_said_to_be_near() -> None:
+    assert "points of the target" not in conclusion(finished().facts)
+
+
+def test_report_and_settings_name_the_patience() -> None:
+    page = render(finished().facts)
+
+    assert "2 looks together bring a gain of less than" in page
+    assert ("patience", "2 looks, least gain 0.5 %") in finished().facts.options
+    assert "a look brings a gain of less than 1.0 points" in patience_words(Patience(1, Patience().min_gain * 2))
+
+
+CHECKS: dict[str, tuple[Judge, bool]] = {
+    "balanced": (Balanced(), True),
+    "gaussian": (Budgeted(), True),
+    "sparse vector": (SparseVector(), False),
+    "public": (OnPublic(customers(SCHEMA, 90)), False),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_only_a_check_that_releases_answers_is_waited_for(name: str) -> None:
+    judge, waits = CHECKS[name]
+    recipe = TableRecipe(schema=SCHEMA, aims=(Aim.accuracy("renewed", 0.5),), check=judge)
+
+    assert (recipe.waits is not None) is waits
+
+
+def test_the_receipt_of_a_run_that_ended_early_leads_to_its_own_statement() -> None:
+    found = written()
+
+    audit = check(found)
+
+    assert (found["ended"]["how"], found["asked"]["patience"]) == ("flat", {"looks": 2, "min gain": "1/200"})
+    assert audit.matches, str(audit)
+
+
+def impatient(found: Receipt) -> None:
+    """No patience among the settings."""
+    found["asked"]["patience"] = None
+
+
+FORGED: dict[str, Callable[[Receipt], object]] = {
+    "no patience": impatient,
+    "a longer patience": lambda found: found["asked"]["patience"].update(looks=3),
+    "a patience of no look": lambda found: found["asked"]["patience"].update(looks=0),
+    "a least gain of all records": lambda found: found["asked"]["patience"].update({"min gain": "1"}),
+    "a patience with more to it": lambda found: found["asked"]["patience"].update(most=1),
+    "few records, in whom noise hides every rise": lambda found: found["counted"].update(held=800.0),
+    "few records, in whom no count has settled": lambda found: found["counted"].update(records=100.0),
+    "records that nobody counted": lambda found: found["counted"].pop("held"),
+    "no records": lambda found: found.pop("counted"),
+    "an answer that rose": lambda found: found["history"][-1].update(margin=found["history"][0]["margin"] + 100),
+    "every rung taken": lambda found: found["ended"].update(how="exhausted", because="rung 3 was the last"),
+    "a cap": lambda found: found["ended"].update(how="capped"),
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_receipt_that_is_said_to_have_ended_flat_and_was_not_is_refused(how: str) -> None:
+    found = written()
+    FORGED[how](found)
+
+    assert check(sealed(found)).differences
+
+
+def test_a_receipt_that_climbs_on_although_its_answers_were_flat_is_refused() -> None:
+    honest = written(patience=0)
+    forged = copy.deepcopy(honest)
+    forged["asked"]["patience"] = {"looks": 2, "min gain": "1/200"}
+
+    assert check(honest).matches
+    assert "did not end where its answers no longer rose" in str(check(sealed(forged)))
+
+
+def test_a_receipt_that_climbed_to_the_top_did_not_end_flat() -> None:
+    forged = written(patience=0)
+    forged["ended"].update(how="flat", because=Ended.FLAT.value)
+
+    assert check(forged).differences
+    forged["asked"]["patience"] = {"looks": 6, "min gain": "1/200"}
+    assert check(sealed(forged)).differences
