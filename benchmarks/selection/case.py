@@ -45,7 +45,7 @@ class Case:
     def of(cls, table: Table, noise: Noise) -> "Case":
         """A division by a coin for each record."""
         mask = noise.uniform(len(table)) < TRAINED
-        selection = PairSelection(table.schema, TARGET, QUERY)
+        selection = PairSelection(table.schema, (TARGET,), QUERY)
         alone = selection.alone()
         ones = Gaussian(alone.statistic).sample(table[mask], selection.half, Past(), noise)
         counts = {clique[0]: values for clique, values in alone.apart(ones.values).items()}
@@ -55,7 +55,7 @@ class Case:
         """What may be spent on pairs so that the whole is stated as ε."""
         prior = Gaussian(self.selection.alone().statistic).promise(self.selection.half)
         prior += way.cost(self.tree, self.selection.half)
-        pairs = Gaussian(self._pairs(star(self.train.domain, TARGET)).statistic)
+        pairs = Gaussian(self._pairs(star(self.train.domain, (TARGET,))).statistic)
         low, high = Fraction(0), Fraction(epsilon)
         for _ in range(30):
             middle = (low + high) / 2
@@ -81,7 +81,7 @@ class Case:
         return float(np.mean(right)), _distance(self.train, made)
 
     def _pairs(self, tree: tuple[Edge, ...]) -> Marginals:
-        return self.selection.marginals(queries(self.train.domain, TARGET, tree))
+        return self.selection.marginals(queries(self.train.domain, (TARGET,), tree))
 
 
 def _distance(real: Table, made: Table) -> float:

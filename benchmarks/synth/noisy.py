@@ -73,7 +73,7 @@ def measured() -> Noisy:
 
     noise, table = SeededNoise(SEED), adult.load()
     part = table[noise.uniform(len(table)) < SHARE]
-    names, cliques = list(table.domain), queries(table.domain, TARGET, TREE)
+    names, cliques = list(table.domain), queries(table.domain, (TARGET,), TREE)
     counts = Marginals(table.domain, cliques, table.schema.neighbours).statistic.evaluate(part)
     variances = ALPHA * len(cliques) / (2 * RUNGS)
     values = np.stack([counts + noise.gaussian(float(np.sqrt(variance)), counts.shape) for variance in variances])

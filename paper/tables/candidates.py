@@ -114,4 +114,4 @@ def select(train: Table, query: Budget, making: Making, noise: Noise) -> Selecte
     alone = odometer.spend(Gaussian(single.statistic), data, first, Past(), noise).value
     counts = {name: values for (name,), values in single.apart(alone.values).items()}
     edges = odometer.spend(tree(train.schema, counts), data, second, Past(), noise).value
-    return Selected(alone, queries(train.domain, TARGET, edges))
+    return Selected(alone, queries(train.domain, (TARGET,), edges))

@@ -13,7 +13,7 @@ from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.graphical import Measured, Model, fit
 from expost.tabular.model.junction import Junction
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Sklearn, correct
+from expost.tabular.score import Candidate, Lesson, Sklearn, correct
 from expost.tabular.table import Table
 from paper.tables.candidates import TARGET, Alone, Making, Parts, Selected, singles
 
@@ -52,7 +52,8 @@ def learn(model: Model, train: Table, making: Making, noise: Noise) -> Candidate
     """Draw as many rows as there are to train on, and learn from them."""
     schema = train.schema
     rows = Table(schema, dict(zip(schema.names, model.round(len(train), noise), strict=True)))
-    return Candidate(rows, model, Sklearn(making.classifier)(rows, model, TARGET, noise))
+    predict = Sklearn(making.classifier)(rows, model, TARGET, noise)
+    return Candidate(rows, model, {Lesson(TARGET): predict})
 
 
 def judged(parts: Parts, candidates: Sequence[Candidate]) -> Climb:

@@ -43,7 +43,7 @@ class Costs:
         schema = adult.adult_schema()
         first, second = shares(search.budget(search.query), making)
         blank = {name: np.zeros(size) for name, size in schema.domain.items()}
-        star = Marginals(schema.domain, queries(schema.domain, TARGET, ()), schema.neighbours)
+        star = Marginals(schema.domain, queries(schema.domain, (TARGET,), ()), schema.neighbours)
         prior = Gaussian(singles(schema).statistic).promise(first) + tree(schema, blank).promise(second)
         return cls(prior, Brownian(Gaussian(star.statistic)))
 

@@ -24,6 +24,7 @@ from expost.protocols import Check, Mechanism
 from expost.release import Past, Release
 from expost.search import Ended, Outcome, Search, planned_stops, search
 from expost.statistic import Statistic, bounded_sum, histogram
+from expost.tabular.aims import Aim
 from expost.tabular.inspection import check_table
 from expost.tabular.schema.schema import Schema
 from expost.training.head.score import accuracy
@@ -37,6 +38,7 @@ __all__ = [  # noqa: RUF022  by reader
     "Result",
     "Schema",
     "check_table",
+    "Aim",
     "StatedLadder",
     "Balanced",
     "Budgeted",

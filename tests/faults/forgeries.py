@@ -22,6 +22,7 @@ from expost.receipts.costs import MU, curve_in, curve_out, gaussian_out, item_in
 from expost.receipts.notation import finite
 from expost.receipts.receipt import digest, receipt, receipt_text
 from expost.report.facts import Facts
+from expost.tabular.aims import Aim
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional, correct
 from expost.tabular.table import Table
@@ -55,6 +56,7 @@ def made(name: str) -> Facts:
         "a score of one's own": {"score": halved},
         "ended at a cap": {"max_epsilon": 0.5},
         "reached": {"accuracy": Fraction(8, 10)},
+        "several aims": {"aims": (Aim.auc("plan", 0.9, positive="full"), Aim.within(0.01))},
     }
     asked = {"accuracy": Fraction(97, 100), "ladder": LADDER, **settings.get(name, {})}
     return synthesize(
@@ -85,6 +87,7 @@ TABLES = (
     "the paper's check",
     "replacing one record",
     "a score of one's own",
+    "several aims",
     "ended at a cap",
     "reached",
     "ended flat",

@@ -19,7 +19,7 @@ from expost.tabular.model.graphical import Model
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Conditional, Predictor, Sklearn, correct
+from expost.tabular.score import Candidate, Conditional, Lesson, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.report.examples import customers, run, schema
@@ -180,9 +180,8 @@ def test_what_judges_each_record_by_itself_is_taken(how: str) -> None:
 def candidate(kind: type) -> Candidate:
     """A released candidate whose predictions are made by an estimator of ours."""
     released = run()[0].outcome.release.value
-    return Candidate(
-        released.table, released.model, named(kind)(released.table, released.model, "renewed", SeededNoise(2))
-    )
+    predict = named(kind)(released.table, released.model, "renewed", SeededNoise(2))
+    return Candidate(released.table, released.model, {Lesson("renewed"): predict})
 
 
 def of_ages(ages: Integers) -> Table:

@@ -24,6 +24,7 @@ from expost.accounting.worst_case import worst_case_tail
 from expost.datasets import adult
 from expost.errors import InvalidValue
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
+from expost.tabular.aims import Aim
 from tests.theorems.ladders import random_ladders
 
 DELTA = 1e-5
@@ -40,7 +41,9 @@ def merely_zcdp(rhos: tuple[float, ...]) -> tuple[Promise, ...]:
 
 def default_stops() -> tuple[Promise, ...]:
     """The stops of `expost demo`, selection included."""
-    return plan_synthesis(TableRecipe(schema=adult.adult_schema(), target="income", accuracy=Fraction(33, 40))).stops
+    return plan_synthesis(
+        TableRecipe(schema=adult.adult_schema(), aims=(Aim.accuracy("income", Fraction(33, 40)),))
+    ).stops
 
 
 STOPS: dict[str, Callable[[], tuple[Promise, ...]]] = {

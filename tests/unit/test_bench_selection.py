@@ -41,7 +41,7 @@ def test_a_pair_is_as_certain_as_its_distance_from_what_would_replace_it() -> No
 def test_every_way_is_stated_as_the_price(name: str, epsilon: float, case: Case) -> None:
     way, state = selection.WAYS[name]
     alone, half, domain = case.selection.alone(), case.selection.half, case.train.domain
-    pairs = case.selection.marginals(queries(domain, TARGET, star(domain, TARGET)))
+    pairs = case.selection.marginals(queries(domain, (TARGET,), star(domain, (TARGET,))))
 
     spent = Measuring(alone.statistic).promise(half) + way.cost(case.tree, half)
     spent += Measuring(pairs.statistic).promise(case.level(way, state, epsilon))

@@ -588,8 +588,8 @@ def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("synth", "nowhere.csv", "--target", "a", "--target", "b"),
-        ("synth", "--accuracy", "0.8", "nowhere.csv", "--accuracy=0.8"),
+        ("synth", "nowhere.csv", "--within", "2%", "--within", "3%"),
+        ("synth", "--rows", "8", "nowhere.csv", "--rows=8"),
         ("plan", "synth", "--schema", "a.toml", "--schema", "a.toml"),
         ("demo", "--overwrite", "--overwrite"),
         ("finetune", "nowhere.npz", "--config", "a.toml", "--config", "b.toml"),

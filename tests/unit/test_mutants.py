@@ -99,7 +99,7 @@ def test_every_test_that_mutants_are_tried_on_is_there() -> None:
 
 def test_a_trial_that_never_ends_counts_as_noticed() -> None:
     codes: dict[str, int] = {}
-    trials = [Trial(Mutant("m.py", "", "", name, b""), (), -0.45) for name in ("ends", "fails", "hangs")]
+    trials = [Trial(Mutant("m.py", "", "", name, b""), (), -1.8) for name in ("ends", "fails", "hangs")]
 
     def run(trial: Trial) -> int:
         while trial.mutant.change == "hangs":

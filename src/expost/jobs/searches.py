@@ -17,7 +17,7 @@ from expost.protocols import Look
 from expost.receipts.receipt import Commitment
 from expost.receipts.retrace import SEARCH
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OTHER, OURS, AnyCheck, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
@@ -74,11 +74,11 @@ class SearchJob:
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Release, check, stop."""
-        checked = words.checked(facts)
+        checked = arrangement.checked(facts)
         if facts.divided and not facts.looked:
             checked = "A rule on releases and public records said when to stop; the held-out part was not read."
         return (
-            *words.parts(facts),
+            *arrangement.parts(facts),
             "On each rung a mechanism released something about the records, within a budget that was fixed before it "
             "read them. The bill below names each of these steps.",
             "A candidate was made from what had been released by then, without another look at the records.",

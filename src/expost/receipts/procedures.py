@@ -43,7 +43,7 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What is measured before the rungs, what measures on each of them, and how finely a record is scored.
+    """What is measured before the rungs, what measures on each of them, and what is asked of the held-out records.
 
     ``own`` are the parts of a receipt that only such a run has, and ``rung`` is what it calls a rung. ``earlier`` rungs
     were climbed by earlier processes of a run that was ``resumed``; the receipt does not have their answers. A run that
@@ -52,7 +52,7 @@ class Procedure:
 
     before: tuple[Step, ...]
     mechanism: Mechanism[Any, Any]
-    resolution: int
+    question: Question[Any, Any] | None
     own: tuple[str, ...]
     rung: str = "rung"
     earlier: int = 0
@@ -75,17 +75,24 @@ def procedure_of(told: Testimony, known: Mapping[str, Rebuild]) -> tuple[Procedu
         return None
     if procedure.mechanism.neighbours is not told.neighbours:
         raise Unreadable("a run of this kind does not have these neighbours; the receipt was changed.")
-    return procedure, check_of(told, procedure.resolution)
+    return procedure, check_of(told, procedure.question)
 
 
-def check_of(told: Testimony, resolution: int) -> Judge:
+def check_of(told: Testimony, question: Question[Any, Any] | None) -> Judge:
     """The check, refused unless its facts are those of what was asked: sensitivity, unit, confidence and looks."""
     asked = told.asked
     assert asked.check is not None  # asked for where there is one
-    if asked.threshold is None:
+    if question is None:
         return PublicCheck(lambda candidate: False)
-    question = CentredSum(_without_data, asked.threshold, told.neighbours, resolution)
     return _judge(asked.check, question, asked.confidence)
+
+
+def score_question(told: Testimony, resolution: int) -> Question[Any, Any] | None:
+    """What was asked of the sum of scores that have this many steps to 1; None where no threshold is told."""
+    threshold = told.asked.threshold
+    if told.asked.aims:
+        raise Unreadable("a run of this kind has no aims besides its target; the receipt was changed.")
+    return None if threshold is None else CentredSum(_without_data, threshold, told.neighbours, resolution)
 
 
 def check_claimed(told: Testimony) -> Judge | None:

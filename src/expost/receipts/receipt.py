@@ -18,6 +18,7 @@ from expost.receipts.notation import finite, text
 from expost.recorded import CheckOnRecord
 from expost.report.answers import Reading
 from expost.report.facts import Facts, PlannedStop
+from expost.report.purpose import Purpose
 from expost.report.words import NOT_PRIVATE, ending
 from expost.text import Json
 
@@ -45,6 +46,7 @@ class Commitment:
     reason: str
     stops: tuple[PlannedStop, ...]
     looks: tuple[Look | None, ...]
+    goals: tuple[Purpose, ...] = ()
     patience: Patience | None = None
 
     @classmethod
@@ -64,6 +66,7 @@ class Commitment:
             reason=facts.reason,
             stops=facts.stops,
             looks=tuple(None if stop.rung is None else look for stop, look in known),
+            goals=facts.goals,
             patience=facts.patience,
         )
 
@@ -76,6 +79,7 @@ class Commitment:
                 "target": self.target,
                 "measure": self.measure,
                 "threshold": None if self.asked is None else str(self.asked),
+                "aims": [dict(goal.record) for goal in self.goals],
                 "confidence": None if self.confidence is None else str(self.confidence.level),
                 "looks": None if self.confidence is None else self.confidence.looks,
                 "check": None if self.check is None else {"name": self.check.name, "facts": dict(self.check.facts)},

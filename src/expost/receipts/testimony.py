@@ -27,13 +27,15 @@ MOST_ENTRIES = 1000
 """Lines of a bill, and columns of a schema: pairs of columns are listed, and each line is added up."""
 MOST_STOPS = 100
 """Planned stops: stating a table of costs takes ten milliseconds for each, and δ is divided by their number."""
+MOST_AIMS = 20
+"""Things that a table may be asked for at once."""
 COMMON = (
     "format", "title", "statement", "seeded", "floating", "made", "neighbours", "asked", "cap", "pledge", "plan",
     "pledged", "ended", "held", "history", "bill", "split", "versions",
 )  # fmt: skip
 """The parts of every receipt; each kind of run has some of its own, and one with seeded noise begins with a warning."""
 STATEMENT = ("epsilon", "delta", "notion", "probabilistic epsilon", "neighbours", "curve")
-ASKED = ("target", "measure", "threshold", "confidence", "looks", "check", "patience")
+ASKED = ("target", "measure", "threshold", "aims", "confidence", "looks", "check", "patience")
 PATIENCE = ("looks", "min gain")
 STOP = ("curve", "epsilon", "rung", "guard")
 TAKEN = ("budget", "times", "curve", "epsilon", "passed", "margin", "std", "guard", "accuracy", "error")
@@ -69,11 +71,15 @@ class Taken:
 @final
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was asked of a candidate, and of whom; without a threshold the caller's own rule decided, or nothing did."""
+    """What was asked of a candidate, and of whom; without a threshold the caller's own rule decided, or nothing did.
+
+    ``aims`` are for the job to read.
+    """
 
     target: str
     measure: str
     threshold: Fraction | None
+    aims: Sequence[Json]
     confidence: Confidence | None
     check: CheckOnRecord | None
     patience: Patience | None
@@ -142,8 +148,8 @@ def _asked(fields: Mapping[str, Json]) -> Asked:
         raise Unreadable("the receipt has looks without a confidence, or a confidence that cannot be asked for.")
     named = None if check is None else _check(record(check, ("name", "facts")))
     threshold = _maybe(fraction, fields["threshold"])
-    patience = _maybe(_patience, fields["patience"])
-    return Asked(text(fields["target"]), text(fields["measure"]), threshold, confidence, named, patience)
+    aims, patience = bounded(fields["aims"], MOST_AIMS, least=0), _maybe(_patience, fields["patience"])
+    return Asked(text(fields["target"]), text(fields["measure"]), threshold, aims, confidence, named, patience)
 
 
 def _patience(found: Json) -> Patience:

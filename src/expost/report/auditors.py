@@ -6,7 +6,7 @@ from fractions import Fraction
 from expost.accounting.gaussian import gaussian_mu
 from expost.bill import Item, bill_total, by_part
 from expost.ledger import Fact
-from expost.report import digits, meaning, profile, words
+from expost.report import arrangement, digits, meaning, profile, words
 from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import computed_with, html_table, note, prose, row, section
@@ -47,7 +47,7 @@ def _bill(facts: Facts) -> str:
     names = {**words.LOOKS, **facts.job.lines}
     rows = [_item(item, words.renyi_cost(facts, item.spent), names) for item in facts.bill]
     for part, spent in by_part(facts.bill).items():
-        rows.append(row(f"everything that read {words.part(part)}", "", "", words.renyi_cost(facts, spent)))
+        rows.append(row(f"everything that read {arrangement.part(part)}", "", "", words.renyi_cost(facts, spent)))
     rows.append(row("together", "", "", words.renyi_cost(facts, bill_total(facts.bill))))
     mu = gaussian_mu(facts.spent.curve)
     field = "" if mu is None else f"<p>{prose(meaning.trade_off(mu, meaning.SUBJECTS[facts.neighbours]))}</p>"
@@ -60,7 +60,10 @@ def _item(item: Item, cost: str, names: Mapping[str, str]) -> list[str]:
     details = [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in known]
     told = " · ".join([what, *details] if what in names else details)
     name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
-    return [f"{safe(name)}<br/><small>{safe(told)}</small>", *row(words.part(item.entry.part), str(item.count), cost)]
+    return [
+        f"{safe(name)}<br/><small>{safe(told)}</small>",
+        *row(arrangement.part(item.entry.part), str(item.count), cost),
+    ]
 
 
 def _plain(value: Fact) -> str:

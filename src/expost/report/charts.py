@@ -133,7 +133,7 @@ def _axes(plane: Plane, facts: Facts) -> list[str]:
 
 def _goal(facts: Facts) -> str:
     """What was asked for."""
-    return "the target" if facts.asked is None else f"asked for: {digits.plain(float(facts.asked))}"
+    return "the target" if facts.asked is None or facts.several else f"asked for: {digits.plain(float(facts.asked))}"
 
 
 def _ahead(plane: Plane, place: int, facts: Facts) -> str:

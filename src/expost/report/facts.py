@@ -16,8 +16,12 @@ from expost.patience import Patience
 from expost.protocols import Look
 from expost.recorded import CheckOnRecord
 from expost.report.answers import Reading, as_share, ratio_half, sampling_half
+from expost.report.purpose import Purpose
 from expost.search import Ended
 from expost.text import Json
+
+SAMPLED = {"accuracy", "balanced accuracy", "AUC", "mean score"}
+"""Measures whose variance is at most that of a yes or no, over the records that they are a share of."""
 
 ROUNDING = 1e-9
 """Relative difference up to which two statements of one sum agree."""
@@ -90,9 +94,10 @@ class Facts:
     what goes on record of the check; without it an audit takes its prices at their word.
 
     ``date`` is the day on which the run was begun, which no record can change; empty for a rehearsal, which repeats
-    itself. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are sentences with their
-    titles, ``options`` and ``digests`` what the run is known by besides. ``patience`` is what it ended by where its
-    answers no longer rose, None where every rung is climbed.
+    itself. ``goals`` are what a job names that may be asked for several things: the answers are then the least margin,
+    and what is asked for is 0. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are
+    sentences with their titles, ``options`` and ``digests`` what the run is known by besides. ``patience`` is what it
+    ended by where its answers no longer rose, None where every rung is climbed.
     """
 
     title: str
@@ -124,7 +129,13 @@ class Facts:
     warnings: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     digests: tuple[tuple[str, str], ...] = ()
+    goals: tuple[Purpose, ...] = ()
     patience: Patience | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether several things were asked for at once."""
+        return len(self.goals) > 1
 
     @property
     def reached(self) -> bool:
@@ -202,7 +213,7 @@ class Facts:
     def sampling(self) -> float | None:
         """How far the last accuracy might be from that of other records of the same kind, beside its own range."""
         found = None if self.judged is None else self.answer(self.rungs[self.judged - 1])
-        if found is None or self.held is None or not self.shares:
+        if found is None or self.held is None or not self.shares or self.measure not in SAMPLED:
             return None
         return sampling_half(found[0], self.held, width=self.width)
 

@@ -25,6 +25,7 @@ from expost.protocols import Check, Look
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.answers import Reading
 from expost.report.facts import ROUNDING, Facts, Job, PlannedStop
+from expost.report.purpose import Purpose
 from expost.search import Outcome
 
 AnyCheck: TypeAlias = Check[Any, Any] | PublicCheck[Any]
@@ -73,6 +74,7 @@ def outcome_facts(
     warnings: tuple[tuple[str, str], ...] = (),
     options: tuple[tuple[str, str], ...] = (),
     digests: tuple[tuple[str, str], ...] = (),
+    goals: tuple[Purpose, ...] = (),
     packages: tuple[str, ...] = (),
     patience: Patience | None = None,
 ) -> Facts:
@@ -108,6 +110,7 @@ def outcome_facts(
         warnings=warnings,
         options=options,
         digests=digests,
+        goals=goals,
         patience=patience,
     )
 

@@ -150,7 +150,7 @@ def _answered(facts: Facts) -> tuple[str, str, str]:
     if facts.asked is None:
         read = "held-out records" if facts.looked else "no held-out records"
         return "check", words.last_answer(facts), f"a rule of the caller's own, which read {read}"
-    remark = f"asked for: {digits.plain(float(facts.asked))}"
+    remark = "the least of all aims" if facts.several else f"asked for: {digits.plain(float(facts.asked))}"
     if facts.sampling is not None:
         remark += f"; sampling error apart: ± {digits.points(facts.sampling)}"
     if facts.judged is not None and facts.judged < len(facts.rungs):

@@ -55,6 +55,11 @@ def _margin(facts: Facts) -> str:
     """What the margin counts."""
     if facts.asked is None:
         return "The margin is how far the candidate lies above or below what the check asks for, in records."
+    if facts.several:
+        return (
+            "The margin is that of the aim which is farthest from being met, or met most narrowly, in records; which "
+            "one that is was not revealed."
+        )
     asked = asked_for(facts)
     if facts.measure == "accuracy":
         return (

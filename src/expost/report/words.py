@@ -7,7 +7,7 @@ from expost.accounting.curve import Tabulated
 from expost.report import digits
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
-from expost.report.flat import compared_rungs, further, near, patience_words
+from expost.report.flat import compared_rungs, further, near
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
@@ -16,10 +16,6 @@ ONE_RECORD = "The bound covers one record; a person with several is protected le
 
 VERDICTS = {True: "passed", False: "did not pass", None: "not checked"}
 LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), "a look at the held-out records")
-RELATIONS = {
-    "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
-    "replace one record": "the bound compares the data with the same data in which any one record is another",
-}
 
 
 def conclusion(facts: Facts) -> str:
@@ -46,8 +42,9 @@ def headline(facts: Facts) -> str:
     spent = f"; ε = {price(facts.epsilon)} was spent" if stated else ""
     if facts.unchecked:
         return f"Nothing was checked{spent}."
-    if facts.asked is None:
-        return f"A candidate passed the check{for_this}." if facts.reached else f"No candidate passed the check{spent}."
+    if facts.asked is None or facts.several:
+        found = _all_of_it(facts) if facts.several else ("A" if facts.reached else "No") + " candidate passed the check"
+        return f"{found}{for_this if facts.reached else spent}."
     asked = asked_for(facts)
     if not facts.reached:
         return f"The {measure} of {asked} that was asked for was not confirmed{spent}."
@@ -58,6 +55,17 @@ def headline(facts: Facts) -> str:
     return f"The {measure} is at least {asked} on the held-out records, with {sure(facts)}{for_this}."
 
 
+def _all_of_it(facts: Facts) -> str:
+    """Whether everything holds that was asked for, where that was several things."""
+    if not facts.reached:
+        return "Not everything that was asked for was confirmed"
+    if not facts.divided:
+        return "Everything that was asked for holds on the public records of the check"
+    if facts.confidence is None:
+        return "The noisy answer is that everything asked for holds, which is not known to be true"
+    return f"Everything that was asked for holds on the held-out records, with {sure(facts)}"
+
+
 def result(facts: Facts) -> str:
     """What passed the check and what that says, or what is known where nothing did."""
     if facts.unchecked:
@@ -66,6 +74,9 @@ def result(facts: Facts) -> str:
         return f"{facts.job.passed(facts)} {_evidence(facts)}"
     if facts.asked is None:
         return f"No candidate passed the check: {ending(facts)}. {last_checked(facts)}"
+    if facts.several:
+        asked = "; ".join(goal.words for goal in facts.goals)
+        return f"Of what was asked for ({asked}) NOT all was confirmed: {ending(facts)}. {last_checked(facts)}"
     asked = asked_for(facts)
     missed = f"The {facts.measure} of {asked} that was asked for was NOT confirmed: {ending(facts)}."
     return f"{missed} {last_checked(facts)}"
@@ -75,6 +86,10 @@ def _evidence(facts: Facts) -> str:
     """What a pass says about the target, and about people who are not in the data."""
     if facts.asked is None:
         return "Only whoever wrote the rule can say what passing it is worth."
+    people = "For new people there is also the sampling error of the records that were used for the check."
+    if facts.several:
+        noisy = f" The noisy least margin was {last_answer(facts)}." if facts.measured else ""
+        return f"{_all_of_it(facts)}.{noisy} {people}"
     asked, measure, answer = asked_for(facts), facts.measure, last_answer(facts)
     if facts.divided and facts.confidence is None:
         noisy = f"Its noisy {facts.scale} was {answer}. " if facts.measured else ""
@@ -84,7 +99,6 @@ def _evidence(facts: Facts) -> str:
         )
     certain = f"With {sure(facts)}, its" if facts.divided else "Its"
     noisy = f" (the noisy {facts.scale} was {answer})" if facts.measured else ""
-    people = "For new people there is also the sampling error of the records that were used for the check."
     if facts.elsewhere is not None and facts.held is not None:
         people = (
             f"For new people like those in the data it is at least {digits.least(facts.elsewhere)} (again with "
@@ -217,34 +231,3 @@ def pledged(facts: Facts) -> str:
         return " ".join([*told, "No rule that turns the sum into ε was pledged, so none is stated."])
     told.append("The rule that turns the sum into ε was pledged before any data was touched.")
     return " ".join([*told, f"{facts.reason[:1].upper()}{facts.reason[1:]}."])
-
-
-def part(label: str) -> str:
-    """The body of records that a label names."""
-    sides = {"train": "the training part", "held": "the held-out part"}
-    return sides.get(label.rpartition("/")[2], "all records")
-
-
-def parts(facts: Facts) -> tuple[str, str]:
-    """Whom the bound compares, and how the records were divided."""
-    neighbours = f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}."
-    if facts.divided:
-        return (
-            neighbours,
-            f"The records were split into two parts, one to learn from and one to check on ({facts.because}).",
-        )
-    if facts.on_public:
-        return (
-            neighbours,
-            "All records were used to learn from; none was held out, because the check has its own records.",
-        )
-    return neighbours, "All records were used to learn from; none was held out."
-
-
-def checked(facts: Facts) -> str:
-    """How candidates were judged."""
-    early = "" if facts.patience is None else f" {patience_words(facts.patience)}"
-    ended = f"The first {facts.job.rung} to pass ends a run.{early}"
-    if facts.divided:
-        return f"What was learnt was checked on the part held out, and only the noisy answer was seen. {ended}"
-    return f"What was learnt was checked on records that anybody may see. {ended}"

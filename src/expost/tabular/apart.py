@@ -6,17 +6,17 @@ score that mixes records unlike those tried, or more than a few thousand at once
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from expost.errors import InvalidValue
-from expost.noise import Floats, SeededNoise
+from expost.noise import SeededNoise
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Learner
+from expost.tabular.score import Candidate, Learner, Lesson, Score, learn
 from expost.tabular.table import Table
 
 INVENTED = 8
@@ -34,7 +34,7 @@ TAUGHT = 240
 Places = NDArray[np.intp]
 
 
-def rehearse(schema: Schema, target: str, learner: Learner, score: Callable[[Candidate, Table], Floats]) -> None:
+def rehearse(schema: Schema, lessons: Sequence[Lesson], learner: Learner, scores: Sequence[Score]) -> None:
     """Learn from made-up records and require that they are scored apart; draws nothing from the noise of a run."""
     sizes = tuple(schema.domain.values())
     records = invented(schema, max(TAUGHT, *sizes))
@@ -42,10 +42,13 @@ def rehearse(schema: Schema, target: str, learner: Learner, score: Callable[[Can
         Junction.of(sizes, [(place,) for place in range(len(sizes))]),
         [Measured((place,), np.full(size, len(records) / size), 1.0) for place, size in enumerate(sizes)],
     )
-    require_apart(score, Candidate(records, model, learner(records, model, target, SeededNoise(0))))
+    learnt = {lesson: learn(learner, records, model, lesson, SeededNoise(0)) for lesson in lessons}
+    counts = {lesson.target: (np.bincount(records.codes(lesson.target)).astype(float), 1.0) for lesson in lessons}
+    for score in scores:
+        require_apart(score, Candidate(records, model, learnt, counts, len(records)))
 
 
-def require_apart(score: Callable[[Candidate, Table], Floats], candidate: Candidate) -> None:
+def require_apart(score: Score, candidate: Candidate) -> None:
     """Refuse a score that changes with what else is scored, on made-up records and on rows of the synthetic table."""
     table = candidate.table
     records = _joined(invented(table.schema, INVENTED), _taken(table, np.arange(min(INVENTED, len(table)))))
@@ -63,9 +66,7 @@ def require_apart(score: Callable[[Candidate, Table], Floats], candidate: Candid
         )
 
 
-def _same(
-    score: Callable[[Candidate, Table], Floats], candidate: Candidate, records: Table, batches: Iterator[Places]
-) -> bool | None:
+def _same(score: Score, candidate: Candidate, records: Table, batches: Iterator[Places]) -> bool | None:
     """Whether the records score the same in every batch; None if the score fails, whose reason is not kept."""
     try:
         together = np.asarray(score(candidate, records))

@@ -2,9 +2,10 @@
 
 import copy
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -18,17 +19,42 @@ from expost.tabular.table import Table
 Predictor: TypeAlias = Callable[[Table], Integers]
 
 FAILED = -(2**40)
-"""Predicted where a classifier fails: wrong for every record, whatever the tolerance."""
+"""Predicted where a classifier fails: wrong for every record, whatever the tolerance, and below every rank."""
+
+STEPS, FARTHEST, LARGEST = 2**20, 64.0, 2.0**32
+"""Steps to 1 of a rank, how far log odds count, and what stands for infinite ones."""
+
+
+@final
+class Lesson(NamedTuple):
+    """Something to learn from a synthetic table: the codes of a target or, of one of them, how likely it is."""
+
+    target: str
+    positive: int | None = None
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A synthetic table, the model it was drawn from, and what was learnt from it."""
+    """A synthetic table, the model it was drawn from, what was learnt from it, and what else is known by then.
+
+    ``counts`` are the released counts of each target with the standard error of their noise, ``held`` about how many
+    records the candidate is judged on.
+    """
 
     table: Table
     model: Model
-    predict: Predictor
+    learnt: Mapping[Lesson, Predictor]
+    counts: Mapping[str, tuple[Floats, float]] = field(default_factory=dict)
+    held: float = 0.0
+
+    def predict(self, records: Table) -> Integers:
+        """The code that is predicted for each record, of the first target."""
+        return next(iter(self.learnt.values()))(records)
+
+
+Score: TypeAlias = Callable[[Candidate, Table], Floats]
+"""A number for each record, from the candidate and that record alone."""
 
 
 class Learner(Protocol):
@@ -37,6 +63,23 @@ class Learner(Protocol):
     def __call__(self, table: Table, model: Model, target: str, noise: Noise) -> Predictor:
         """What predicts the target's code for each record of a table."""
         ...
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """A learner that can also order records by how likely a value of the target is, as an area under a curve needs."""
+
+    def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
+        """What gives each record of a table an integer, the larger the likelier the positive code."""
+        ...
+
+
+def learn(learner: Learner, table: Table, model: Model, lesson: Lesson, noise: Noise) -> Predictor:
+    """What the learner learns of one lesson."""
+    if lesson.positive is None:
+        return learner(table, model, lesson.target, noise)
+    assert isinstance(learner, Ranker)  # a recipe with such a lesson has one
+    return learner.ranks(table, model, lesson.target, lesson.positive, noise)
 
 
 @final
@@ -55,7 +98,21 @@ class Sklearn:
         if len(np.unique(labels)) < 2:
             only = int(labels[0]) if len(labels) else 0
             return lambda records: np.full(len(records), only, dtype=np.int64)
-        made = self._made()
+        return self._learnt(table, target, _codes_of, noise)
+
+    def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
+        """Fit the classifier; its probability of the value, in integer steps."""
+        if not hasattr(self._made(), "predict_proba"):
+            raise InvalidValue(f"the estimator {self.path} has no probabilities to rank by; name one that has.")
+        present = np.unique(table.codes(target).astype(np.int64))
+        if len(present) < 2 or positive not in present:
+            return lambda records: np.zeros(len(records), dtype=np.int64)
+        place = int(np.searchsorted(present, positive))
+        return self._learnt(table, target, partial(_ranks_of, place), noise)
+
+    def _learnt(self, table: Table, target: str, told: Callable[[Any, Integers], Integers], noise: Noise) -> Predictor:
+        """Fit the classifier, and what it tells of each record by itself."""
+        labels, made = table.codes(target).astype(np.int64), self._made()
         wanted: dict[str, object] = {"random_state": noise.below(2**31)}
         if np.unique(labels, return_counts=True)[1].min() < 10:
             wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
@@ -64,16 +121,16 @@ class Sklearn:
         threads = ThreadpoolController()
         with threads.limit(limits=1):
             fitted = made.fit(_features(table, target), labels)
-            self._tried(fitted, _every_code(table.schema, target))
+            self._tried(fitted, told, _every_code(table.schema, target))
 
         def predict(records: Table) -> Integers:
             # A copy for every question: what a classifier remembers of records is neither released nor asked again.
             with threads.limit(limits=1):
-                return _told(copy.deepcopy(fitted), _features(records, target))
+                return _told(copy.deepcopy(fitted), told, _features(records, target))
 
         return predict
 
-    def _tried(self, fitted: Any, features: Integers) -> None:
+    def _tried(self, fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> None:
         """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
         try:
             copy.deepcopy(fitted)
@@ -82,7 +139,7 @@ class Sklearn:
                 f"the estimator {self.path} cannot be copied once it is fitted, so it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
-        if (_told(fitted, features) == FAILED).any():
+        if (_told(fitted, told, features) == FAILED).any():
             raise InvalidValue(
                 f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
                 "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
@@ -118,28 +175,52 @@ class Conditional:
 
         return predict
 
+    def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
+        """How far the value's odds lie above those of the likeliest other one, in integer steps."""
+        place = table.schema.names.index(target)
 
-def correct(target: str, tolerance: int = 0) -> Callable[[Candidate, Table], Floats]:
+        def rank(records: Table) -> Integers:
+            odds = np.maximum(model.log_odds(place, [records.codes(name) for name in records.schema.names]), -LARGEST)
+            others = np.delete(odds, positive, axis=1).max(axis=1)
+            return _steps(np.clip(odds[:, positive] - others, -FARTHEST, FARTHEST))
+
+        return rank
+
+
+def correct(target: str, tolerance: int = 0) -> Score:
     """The score 1 for a record whose code is predicted, give or take ``tolerance`` codes, and 0 for another."""
     if tolerance < 0:
         raise InvalidValue(f"tolerance is {tolerance}; it must be at least 0.")
 
     def score(candidate: Candidate, records: Table) -> Floats:
-        missed = np.abs(candidate.predict(records) - records.codes(target).astype(np.int64))
+        missed = np.abs(candidate.learnt[Lesson(target)](records) - records.codes(target).astype(np.int64))
         return (missed <= tolerance).astype(np.float64)
 
     return score
 
 
-def _told(fitted: Any, features: Integers) -> Integers:
-    """A code for each record, ``FAILED`` where the classifier fails.
+def _codes_of(fitted: Any, features: Integers) -> Integers:
+    return np.asarray(fitted.predict(features), dtype=np.int64)
+
+
+def _ranks_of(place: int, fitted: Any, features: Integers) -> Integers:
+    """The probability of one class in steps, coarse enough that rounding in the last digits rarely shows."""
+    return _steps(np.asarray(fitted.predict_proba(features), dtype=np.float64)[:, place])
+
+
+def _steps(values: Floats) -> Integers:
+    return np.asarray(np.rint(values * STEPS), dtype=np.int64)
+
+
+def _told(fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> Integers:
+    """What is told of each record, ``FAILED`` where the classifier fails.
 
     If it fails on several records they are tried in halves, since one record must not decide how another is scored.
     """
     if len(features) == 0:
         return np.zeros(0, dtype=np.int64)
     try:
-        codes = np.asarray(fitted.predict(features), dtype=np.int64)
+        codes = told(fitted, features)
     except Exception:  # noqa: BLE001  whatever it is, what it says may quote a record
         codes = np.zeros(0, dtype=np.int64)
     if codes.shape == (len(features),):
@@ -147,7 +228,7 @@ def _told(fitted: Any, features: Integers) -> Integers:
     if len(features) == 1:
         return np.array([FAILED])
     half = len(features) // 2
-    return np.concatenate([_told(fitted, features[:half]), _told(fitted, features[half:])])
+    return np.concatenate([_told(fitted, told, features[:half]), _told(fitted, told, features[half:])])
 
 
 def _every_code(schema: Schema, target: str) -> Integers:

@@ -1,5 +1,6 @@
 """Selection: which pairs of columns to measure, chosen privately as a spanning tree of the worst explained ones."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,47 +91,63 @@ class SpanningTree:
         return int(np.abs(counts - np.rint(independent).astype(np.int64).ravel()).sum())
 
 
-def affordable(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
-    """The pairs of other columns that fit the model together with the target; known from the schema alone."""
-    if target not in domain:
-        raise SchemaMismatch(f"the target {target} is not a column of the schema; it has {', '.join(domain)}.")
-    others = [name for name in domain if name != target]
+def hub_cells(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
+    """The cells of all targets together, 1 without any."""
+    return math.prod(domain[name] for name in targets)
+
+
+def affordable(domain: Mapping[str, int], targets: tuple[str, ...]) -> tuple[Edge, ...]:
+    """The pairs of other columns that fit the model together with all targets; known from the schema alone."""
+    for target in targets:
+        if target not in domain:
+            raise SchemaMismatch(f"the target {target} is not a column of the schema; it has {', '.join(domain)}.")
+    others = [name for name in domain if name not in targets]
     if not others:
         raise SchemaMismatch("the schema has no column besides the target; declare what it is to be predicted from.")
-    too_large = [name for name in others if domain[name] * domain[target] > LARGEST_CLIQUE]
+    hub = hub_cells(domain, targets)
+    too_large = [name for name in others if domain[name] * hub > LARGEST_CLIQUE]
     if too_large:
         raise SchemaMismatch(
-            f"{', '.join(too_large)} with {target} would have over {LARGEST_CLIQUE} cells; use coarser bins."
+            f"{', '.join(too_large)} with {' and '.join(targets)} would have over {LARGEST_CLIQUE} cells; use coarser "
+            "bins."
         )
     pairs = combinations(others, 2)
-    return tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * domain[target] <= LARGEST_CLIQUE)
+    found = tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * hub <= LARGEST_CLIQUE)
+    if not targets and not found:
+        raise SchemaMismatch(
+            f"there are no two columns whose table has at most {LARGEST_CLIQUE} cells; declare more, or coarser bins."
+        )
+    return found
 
 
-def star(domain: Mapping[str, int], target: str) -> tuple[Edge, ...]:
+def star(domain: Mapping[str, int], targets: tuple[str, ...]) -> tuple[Edge, ...]:
     """The tree of the smallest column, with as many pairs as any tree that is selected.
 
     It makes an affordable pair with every column that has one, being no larger than the other column of that pair.
     """
-    smallest = min((name for name in domain if name != target), key=domain.__getitem__, default=target)
-    return tuple(edge for edge in affordable(domain, target) if smallest in edge)
+    smallest = min((name for name in domain if name not in targets), key=domain.__getitem__, default="")
+    return tuple(edge for edge in affordable(domain, targets) if smallest in edge)
 
 
-def unpaired(domain: Mapping[str, int], target: str) -> tuple[str, ...]:
-    """The columns that no affordable pair holds: they are measured with the target only."""
-    paired = {name for edge in affordable(domain, target) for name in edge}
-    others = tuple(name for name in domain if name != target)
+def unpaired(domain: Mapping[str, int], targets: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that no affordable pair holds: they are measured with the targets only."""
+    paired = {name for edge in affordable(domain, targets) for name in edge}
+    others = tuple(name for name in domain if name not in targets)
     return tuple(name for name in others if name not in paired) if len(others) > 1 else ()
 
 
-def why_unpaired(domain: Mapping[str, int], target: str) -> str:
+def why_unpaired(domain: Mapping[str, int], targets: tuple[str, ...]) -> str:
     """What the reader of a plan or report should know of columns that are measured with the target only; maybe nothing.
 
     It follows from the schema alone.
     """
-    names = unpaired(domain, target)
+    names = unpaired(domain, targets)
     if not names:
         return ""
-    if len(names) == len(domain) - 1:
+    if not targets:
+        return _alone(names)
+    target = " and ".join(targets)
+    if len(names) == len(domain) - len(targets):
         return (
             f"Each column is measured with {target} only: any two of them and {target} would make a table of more than "
             f"{LARGEST_CLIQUE:,} cells. The model takes them to be independent of each other given {target}. Coarser "
@@ -150,9 +167,21 @@ def why_unpaired(domain: Mapping[str, int], target: str) -> str:
     )
 
 
-def queries(domain: Mapping[str, int], target: str, tree: tuple[Edge, ...]) -> tuple[Clique, ...]:
-    """The marginals to measure: the tree's edges, and the target with every other column."""
+def _alone(names: tuple[str, ...]) -> str:
+    """The same without a target."""
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    verb, it, each = ("is", "it", "it") if len(names) == 1 else ("are", "them", "each of them")
+    return (
+        f"{listed} {verb} measured alone: with any other column, {each} would make a table of more than "
+        f"{LARGEST_CLIQUE:,} cells. The model takes {it} to be independent of all other columns. Coarser bins would "
+        f"let the model hold {it} together with others."
+    )
+
+
+def queries(domain: Mapping[str, int], targets: tuple[str, ...], tree: tuple[Edge, ...]) -> tuple[Clique, ...]:
+    """The marginals to measure: the tree's edges, and each target with every other column."""
     order = {name: place for place, name in enumerate(domain)}
-    pairs = {frozenset(edge) for edge in tree} | {frozenset((target, name)) for name in domain if name != target}
+    beside = {frozenset((target, name)) for target in targets for name in domain if name != target}
+    pairs = {frozenset(edge) for edge in tree} | beside
     cliques = (tuple(sorted(pair, key=order.__getitem__)) for pair in pairs)
     return tuple(sorted(cliques, key=lambda clique: [order[name] for name in clique]))

@@ -18,7 +18,7 @@ from expost.checks.confidence import Confidence
 from expost.protocols import Look
 from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.report.answers import Reading
-from expost.report.digits import apart, half_width, plain, tied
+from expost.report.digits import apart, half_width, margin, plain, tied
 from expost.report.facts import Facts
 from expost.report.words import conclusion, forewords
 from expost.terminal.steady import spelled
@@ -145,9 +145,19 @@ def accuracy_cell(rung: Reading, width: float, asked: Fraction | None) -> str | 
     return f"{apart(shown, None if asked is None else float(asked), 3)} ± {half_width(half, 3)}"
 
 
-def look_heads(held: float | None) -> tuple[str, ...]:
-    """The heads of the columns below; accuracies need a public number of records."""
-    return ("noise of\nthe check", "passes\nfrom", *(("that is an\naccuracy of",) if held is not None else ()))
+def answer_cell(rung: Reading, width: float, asked: Fraction | None) -> str:
+    """A noisy answer: a share with half its range where one can be told, a margin in records else, or none."""
+    verdict, share = rung.line.verdict, accuracy_cell(rung, width, asked)
+    if share is None and verdict is not None and verdict.margin is not None and verdict.std is not None:
+        return f"{margin(verdict.margin, width * verdict.std)} records"
+    return share or "—"
+
+
+def look_heads(held: float | None, measure: str = "accuracy") -> tuple[str, ...]:
+    """The heads of the columns below; shares need a public number of records."""
+    article = "an" if measure[0] in "aeiou" else "a"
+    named = (f"that is {article}\n{measure} of",) if held is not None else ()
+    return ("noise of\nthe check", "passes\nfrom", *named)
 
 
 def look_cells(look: Look | None, target: Fraction, held: float | None, *, public: bool) -> tuple[str, ...]:
@@ -158,11 +168,9 @@ def look_cells(look: Look | None, target: Fraction, held: float | None, *, publi
     return f"{look.std:.1f}", f"{look.guard:+.1f}", *needed
 
 
-def look_words(
-    target: Fraction, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str
-) -> str:
+def look_words(asked: str, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str) -> str:
     """What the columns mean, and what a pass will promise."""
-    said = f"Accuracy to reach: {plain(float(target))}."
+    said = f"Asked for: {asked}."
     if not share:
         return f"{said} The check is on public records, without noise."
     said = f"{said} Noise is a standard deviation; it and the margin are in records."

@@ -22,6 +22,7 @@ from expost.private import Private, split
 from expost.protocols import Verdict
 from expost.report.answers import Reading
 from expost.report.facts import Facts
+from expost.tabular.aims import Aim
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.table import Table
@@ -79,7 +80,7 @@ def run(
 ) -> tuple[Synthesis, MemoryLedger]:
     """A finished rehearsal and its record; not ``sure``, with the paper's check."""
     form = schema(name, value)
-    recipe = TableRecipe(schema=form, target="renewed", accuracy=accuracy, ladder=LADDER, learner=Conditional())
+    recipe = TableRecipe(schema=form, aims=(Aim.accuracy("renewed", accuracy),), ladder=LADDER, learner=Conditional())
     recipe = recipe if sure else replace(recipe, confidence=None)
     chosen, noise, ledger = plan_synthesis(recipe), SeededNoise(11), MemoryLedger()
     parts = split(Private(customers(form), form.neighbours), held=recipe.validation, noise=noise)

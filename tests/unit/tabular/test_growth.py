@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.accounting.gaussian import MOST_CHANGES
 from expost.errors import ExpostError, InvalidValue
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
@@ -114,8 +113,9 @@ def test_a_candidate_that_is_measured_anyway_is_refused() -> None:
     assert one_sentence(refused.value)
 
 
-def test_more_candidates_than_a_profile_can_cover_are_refused() -> None:
-    many = tuple((f"x{place}", "y") for place in range(MOST_CHANGES // 4))
+def test_more_candidates_than_a_profile_can_cover_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "MOST_CHANGES", 400)
+    many = tuple((f"x{place}", "y") for place in range(100))
 
     with pytest.raises(InvalidValue, match="candidates") as refused:
         Growing(DOMAIN, FIRST, many, ADD)

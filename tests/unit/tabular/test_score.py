@@ -11,7 +11,7 @@ from expost.tabular.model.junction import Junction
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Conditional, Learner, Predictor, Sklearn, correct
+from expost.tabular.score import Candidate, Conditional, Learner, Lesson, Predictor, Sklearn, correct
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
 
@@ -122,7 +122,7 @@ def test_a_record_that_a_classifier_fails_on_is_wrong_and_the_others_are_scored_
     predict = learnt(Sklearn(f"{__name__}.{kind.__name__}"))
     records = table(np.arange(9) % 3, np.ones(9, dtype=np.int64))
 
-    scores = correct("y", tolerance=1000)(Candidate(rows(), model(), predict), records)
+    scores = correct("y", tolerance=1000)(Candidate(rows(), model(), {Lesson("y"): predict}), records)
 
     assert scores.tolist() == [1, 0, 1] * 3
 
@@ -171,8 +171,8 @@ def test_what_is_no_classifier_that_can_be_made_is_refused_beforehand(path: str)
 
 
 def always(code: int) -> Candidate:
-    """A candidate that predicts one code for everybody."""
-    return Candidate(rows(), model(), lambda records: np.full(len(records), code, dtype=np.int64))
+    """A candidate that predicts one code of the first column for everybody."""
+    return Candidate(rows(), model(), {Lesson("a"): lambda records: np.full(len(records), code, dtype=np.int64)})
 
 
 def test_a_record_that_is_predicted_scores_one_and_another_zero() -> None:

@@ -10,7 +10,7 @@ from expost.accounting.claim import Budget
 from expost.jobs.finetuning.methods import ClassMeans, GradientSteps, Ridge
 from expost.mechanisms.brownian import Brownian
 from expost.receipts.costs import budget_out
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
 from expost.text import Json
@@ -94,11 +94,11 @@ class ClassifierJob(ABC):
         public = f"Taken to be public: that there are {self.classes} classes and {self.width} features.{counted}"
         method = method_section(
             (
-                *words.parts(facts),
+                *arrangement.parts(facts),
                 *self.trained(),
                 FLOATING if facts.floating else EXACT,
                 f"All of it was computed with {self.device}.",
-                words.checked(facts),
+                arrangement.checked(facts),
                 "The head was made from noisy sums alone: it may be published and used at no further cost.",
             )
         )

@@ -11,7 +11,7 @@ from expost.jobs.finetuning.wanted import Shape, resolution
 from expost.protocols import Mechanism
 from expost.receipts.costs import BUDGET, budget_in
 from expost.receipts.notation import fraction, items, number, record, table, text, truth, whole
-from expost.receipts.procedures import Procedure, Step, require_steps
+from expost.receipts.procedures import Procedure, Step, require_steps, score_question
 from expost.receipts.testimony import Testimony
 from expost.text import Json
 from expost.training.head.gradient import FloatSums, IntegerSums, Summation
@@ -45,7 +45,8 @@ def rebuild_training(told: Testimony) -> Procedure:
     shape = Shape(whole(settings["features"]), whole(settings["classes"]))
     rebuild, summation = _sampled if named == "adam" else _centred, FloatSums() if told.floating else IntegerSums()
     before, mechanism = rebuild(told, settings, shape, summation)
-    return Procedure(before, mechanism, resolution(asked.threshold, asked.check.name), ("training",), rung="release")
+    question = score_question(told, resolution(asked.threshold, asked.check.name))
+    return Procedure(before, mechanism, question, ("training",), rung="release")
 
 
 def _centred(

@@ -12,8 +12,8 @@ from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
 from expost.report.answers import Reading
-from expost.report.digits import margin, price, small
-from expost.terminal.screen import VERDICTS, accuracy_cell, look_cells, look_heads, look_words, paragraph
+from expost.report.digits import plain, price, small
+from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.training.head.full_batch import multiplier
 from expost.training.schedule import epoch
@@ -26,10 +26,7 @@ def columns(*, shares: bool) -> tuple[str, ...]:
 
 def release_cells(rung: Reading, steps: int, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
     """A release that is done: its steps, its price, its noisy answer with ``width`` standard errors, its verdict."""
-    verdict, answer = rung.line.verdict, accuracy_cell(rung, width, asked) or "—"
-    if rung.accuracy is None and verdict is not None and verdict.margin is not None and verdict.std is not None:
-        answer = f"{margin(verdict.margin, width * verdict.std)} records"
-    return f"{steps:,}", price(rung.epsilon), answer, VERDICTS[rung.passed]
+    return f"{steps:,}", price(rung.epsilon), answer_cell(rung, width, asked), VERDICTS[rung.passed]
 
 
 def training_plan(recipe: Wanted, why: str) -> None:
@@ -48,7 +45,8 @@ def training_plan(recipe: Wanted, why: str) -> None:
         table.add_row(str(place), f"{taken:,}", price(epsilon), *asked)
     console.print(table)
     console.print()
-    explained = look_words(target, recipe.assurance, share=recipe.held, records=recipe.records, rung="release")
+    asked_for = f"an accuracy of {plain(float(target))}"
+    explained = look_words(asked_for, recipe.assurance, share=recipe.held, records=recipe.records, rung="release")
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
 
 

@@ -5,7 +5,7 @@ from expost.errors import Unreadable
 from expost.jobs.job import JobKind
 from expost.jobs.modules.report import ModuleJob
 from expost.receipts.notation import fraction, items, number, record, text, whole
-from expost.receipts.procedures import Procedure, require_steps
+from expost.receipts.procedures import Procedure, require_steps, score_question
 from expost.receipts.testimony import Testimony
 from expost.training.schedule import ModuleSteps
 
@@ -30,9 +30,8 @@ def rebuild_module(told: Testimony) -> Procedure:
     resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
     if not resumed:
         require_steps(told, descent, settings["steps"])
-    return Procedure(
-        (), steps, resolution, ("training",), rung="release", earlier=earlier, resumed=resumed, unasked=True
-    )
+    question = score_question(told, resolution)
+    return Procedure((), steps, question, ("training",), rung="release", earlier=earlier, resumed=resumed, unasked=True)
 
 
 MODULES = JobKind({ModuleJob.kind: rebuild_module})

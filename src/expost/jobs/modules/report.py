@@ -13,7 +13,7 @@ from expost.ladder import Rung
 from expost.looks import planned_looks
 from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
@@ -97,7 +97,7 @@ class ModuleJob:
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Sample, clip, add noise, move, check."""
         return (
-            *words.parts(facts),
+            *arrangement.parts(facts),
             f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
             f"sampling): the expected batch of {self.batch:,} over the public number of {self.records:,} records. Its "
             f"gradient was clipped to norm {float(self.clip):g}, noise of {float(self.noise_multiplier):.4g} times "
@@ -105,7 +105,7 @@ class ModuleJob:
             "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may "
             "reveal is NOT covered.",
             "Each release went on from the one before, so no step was paid for twice.",
-            words.checked(facts) if facts.asked is not None else "Whoever ran the training chose when to stop.",
+            arrangement.checked(facts) if facts.asked is not None else "Whoever ran the training chose when to stop.",
             "The module was made from noisy sums alone: it may be published and used at no further cost.",
         )
 

@@ -1,6 +1,6 @@
 """Commands for synthetic tables: demo, synth and its plan, with what they show, beside those for the owner."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,6 +11,7 @@ from rich.table import Table
 
 from expost.accounting.claim import Budget
 from expost.accounting.plan import Plan
+from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
 from expost.errors import InvalidValue
 from expost.folders.claim import Claim
@@ -18,20 +19,24 @@ from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.jobs.synthesis.declared import CHECKED
 from expost.jobs.synthesis.foreword import guessing_plan
+from expost.jobs.synthesis.goals import LEAST, listed
 from expost.jobs.synthesis.marks import was_checked
 from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
 from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
+from expost.jobs.synthesis.report import asked, measure
 from expost.jobs.synthesis.run import synthesize
+from expost.jobs.synthesis.typed import AIMING, aims_typed, asking
 from expost.ladder import Ladder
 from expost.noise import Noise
 from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
+from expost.tabular.aims import Aim
 from expost.tabular.model.footprint import Footprint, in_words, require_room
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
-from expost.tabular.selection import queries, why_unpaired
+from expost.tabular.selection import queries, star, why_unpaired
 from expost.tabular.source.frames import Format
 from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
@@ -46,26 +51,29 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.terminal.screen import VERDICTS, Screen, accuracy_cell, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, Screen, answer_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.text import number_typed
 
-COLUMNS = ("rung", "ε so far", "by guessing", "noisy accuracy", "verdict")
+
+def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
+    """The heads of what is shown of a run."""
+    told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
+    return "rung", "ε so far", "by guessing", told, "verdict"
 
 
 def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
-    """A rung that is done: its price, the rate of guessing, its noisy accuracy, and its verdict."""
+    """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
     guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
-    return price(rung.epsilon), guess, accuracy_cell(rung, width, asked) or "—", VERDICTS[rung.passed]
+    return price(rung.epsilon), guess, answer_cell(rung, width, asked), VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
-    star = queries(domain, recipe.target, ())
-    pairs = len(star) + max(0, len(domain) - 2)
-    reach = recipe.selection.marginals(star).statistic.l2_squared * pairs / len(star)
-    needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
+    measured = queries(domain, recipe.targets, star(domain, recipe.targets))
+    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
+    needed, alone = Footprint.of(domain, recipe.targets), why_unpaired(domain, recipe.targets)
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
@@ -76,21 +84,25 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         console.print()
     table = Table(box=None, header_style="bold", pad_edge=False)
     heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
-    held = None if recipe.records is None else float(recipe.records * recipe.validation)
-    for name in [*heads, "noise of\na count", *look_heads(held)]:
+    told = recipe.only is not None and recipe.only.of_all and recipe.records is not None
+    held = float(recipe.records * recipe.validation) if told and recipe.records is not None else None
+    for name in [*heads, "noise of\na count", *look_heads(held, measure(recipe))]:
         table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
     for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
         count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
         cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
-        table.add_row(str(index), *cells, *look_cells(look, recipe.accuracy, held, public=not recipe.held))
+        table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
     console.print(table)
     console.print()
-    explained = look_words(recipe.accuracy, recipe.assurance, share=recipe.held, records=recipe.records, rung="rung")
+    explained = look_words(
+        listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
+    )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
-    console.print()
-    paragraph(console, guessing_plan(recipe.target, recipe.accuracy))
+    if guessed := guessing_plan(recipe.aims):
+        console.print()
+        paragraph(console, guessed)
 
 
 MOST_RUNGS = 100
@@ -130,39 +142,37 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
     """Synthesize the embedded Adult census table, with income as the target."""
     claim = claimed(out, settings, *public_file(settings))
     release_table(
-        adult.load, adult.adult_schema(), claim, settings, target="income", accuracy=accuracy, title="Adult census",
-        checked=True,
+        adult.load, adult.adult_schema(), claim, settings, aims=(Aim.accuracy("income", accuracy_threshold(accuracy)),),
+        title="Adult census", checked=True,
     )  # fmt: skip
 
 
 @click.command()
 @click.argument("source")
 @click.option("--schema", "schema_path", required=True, help="The reviewed schema, in TOML.")
-@click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
-@click.option("--accuracy", type=float, required=True, help="The accuracy to reach on held-out records.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the release.")
-@options(PRICING, RUNNING)
+@options(AIMING, PRICING, RUNNING)
 @plainly
-def synth(source: str, schema_path: str, target: str | None, accuracy: float, out: Path, **settings: Any) -> None:
+def synth(source: str, schema_path: str, out: Path, **settings: Any) -> None:
     """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
     declared = Schema.load(Path(schema_path))
+    aims = aims_typed(declared, settings)
     claim = claimed(out, settings, *files_of(source), Path(schema_path), *public_file(settings))
     release_table(
-        lambda: source, declared, claim, settings, target=target, accuracy=accuracy,
-        checked=was_checked(source, declared, Path(schema_path)),
-    )  # fmt: skip
+        lambda: source, declared, claim, settings, aims=aims, checked=was_checked(source, declared, Path(schema_path))
+    )
 
 
 @click.command(name="synth")
 @click.option("--schema", "schema_path", required=True, help="The schema, in TOML.")
-@click.option("--target", default=None, help="The column to be predicted; by default the schema's.")
-@click.option("--accuracy", default=0.8, help="The accuracy to reach.")
-@options(PRICING)
+@options(AIMING, PRICING)
 @plainly
-def plan_table(schema_path: str, target: str | None, accuracy: float, **settings: Any) -> None:
+def plan_table(schema_path: str, **settings: Any) -> None:
     """Show what every rung of a synthesis would cost and how noisy it would be, before any data is touched."""
-    recipe = table_recipe(target=target, accuracy=accuracy, **table_settings(Schema.load(Path(schema_path)), settings))
-    require_room(recipe.schema.domain, recipe.target)
+    declared = Schema.load(Path(schema_path))
+    aims = aims_typed(declared, asking(settings))
+    recipe = table_recipe(aims=aims, **table_settings(declared, settings))
+    require_room(recipe.schema.domain, recipe.targets)
     synthesis_plan(recipe, plan_synthesis(recipe))
 
 
@@ -206,20 +216,18 @@ def release_table(
     claim: Claim,
     settings: Mapping[str, Any],
     *,
-    target: str | None,
-    accuracy: float,
+    aims: tuple[Aim, ...],
     checked: bool,
     title: str | None = None,
 ) -> NoReturn:
     """A release of the table that ``load`` gives."""
-    screen = Screen(COLUMNS, doing="reading the table", quiet=settings["as_json"])
+    screen = Screen(run_heads(aims), doing="reading the table", quiet=settings["as_json"])
     path = settings["estimator"]
 
     def run(noise: Noise, journal: Journal) -> Result[Any]:
         return synthesize(
             load(),
-            target=target,
-            accuracy=accuracy,
+            aims=aims,
             **table_settings(schema, settings),
             learner=Conditional() if path == "model" else Sklearn(path),
             rows=settings["rows"],

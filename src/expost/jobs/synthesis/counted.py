@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -13,7 +13,9 @@ import numpy as np
 
 from expost.noise import Floats
 from expost.report.answers import ratio_half
+from expost.tabular.aims import Aim
 from expost.tabular.marginals import Clique
+from expost.tabular.measures import OfRare
 from expost.tabular.schema.schema import Schema
 
 NORMAL_95 = 1.959963984540054
@@ -32,53 +34,67 @@ class Released:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """About how many training records there are, with the standard error of that, and how common the commonest is.
+class GuessRate:
+    """The code of a target's commonest value, the rate at which guessing it is right, and half its 95 % interval."""
 
-    ``held`` is the share of all records that was held out, each by a coin of its own. ``commonest`` is the value of the
-    target that most training records have by the released counts, ``often`` how many, and ``often_std`` its noise.
+    code: int
+    rate: float
+    half: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """About how many training records there are, with the standard error of that, and how they divide by the targets.
+
+    ``share`` is that of all records which was held out, each by a coin of its own.
     """
 
     records: float
     std: float
     share: Fraction
-    commonest: str
-    often: float
-    often_std: float
+    targets: Mapping[str, Released]
 
     @property
     def held(self) -> float:
         """About how many records were held out."""
-        return self.records * float(self.share / (1 - self.share))
+        return self.held_of(self.records, self.std)[0]
 
     @property
     def held_std(self) -> float:
-        """The standard error of that number: the noise of the counts, and the coins that held records out.
+        """The standard error of that number."""
+        return self.held_of(self.records, self.std)[1]
+
+    def held_of(self, records: float, std: float) -> tuple[float, float]:
+        """About how many were held out where this number was not, and the standard error: of its noise and the coins.
 
         Of N records H are held out, each with chance v, and the others are counted. H is estimated from their number
         as (N − H)·v/(1 − v), and the difference (H − vN)/(1 − v) has the variance N·v/(1 − v).
         """
         odds = float(self.share / (1 - self.share))
-        return math.hypot(odds * self.std, math.sqrt(odds * self.records / float(1 - self.share)))
+        return records * odds, math.hypot(odds * std, math.sqrt(odds * records / float(1 - self.share)))
 
-    @property
-    def guess(self) -> float:
-        """The rate at which guessing the commonest value is right among the training records."""
-        return min(max(self.often / self.records, 0.0), 1.0)
+    def scale(self, aim: Aim, schema: Schema) -> tuple[float, float]:
+        """Of about how many held-out records a margin of this aim is a share, and the standard error of that."""
+        lesson, measure = aim.lesson(schema), aim.measure
+        if lesson is None or not isinstance(measure, OfRare):
+            return self.held, self.held_std
+        column = self.targets[lesson.target]
+        return self.held_of(*measure.share(column.values, column.std, lesson))
 
-    @property
-    def guess_half(self) -> float:
-        """Half its 95 % interval."""
-        return ratio_half(self.often, self.often_std, self.records, self.std, width=NORMAL_95)
+    def guess(self, target: str) -> GuessRate:
+        """How common the commonest value of a target is."""
+        column = self.targets[target]
+        place = int(np.argmax(column.values))
+        often = float(column.values[place])
+        half = ratio_half(often, column.std, self.records, self.std, width=NORMAL_95)
+        return GuessRate(place, min(max(often / self.records, 0.0), 1.0), half)
 
     @classmethod
-    def of(cls, released: Sequence[Released], schema: Schema, target: str, share: Fraction) -> "Counted":
+    def of(cls, released: Sequence[Released], targets: Iterable[str], share: Fraction) -> "Counted":
         """What follows from everything that was released."""
         records, std = record_total(released)
-        column = column_counts(released, target)
-        place = int(np.argmax(column.values))
-        labels = schema[target].labels
-        return cls(records, std, share, labels[place], float(column.values[place]), column.std)
+        return cls(records, std, share, {name: column_counts(released, name) for name in targets})
 
 
 def record_total(released: Sequence[Released]) -> tuple[float, float]:

@@ -8,14 +8,20 @@ from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
 from expost.receipts.costs import budget_out
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.markup import html_table, row, section
 from expost.report.page import covered_section, method_section
 from expost.tabular.marginals import Clique
+from expost.tabular.measures import Overlap
 from expost.text import Json
 
 OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
+OVERLAP = (
+    "The overlap is that of the worst table asked about: 1 less the total variation distance between its shares in the "
+    "synthetic rows and in the held-out records. What drawing as many records by chance takes from it on average was "
+    "added back. Which table is the worst was not revealed."
+)
 TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
     "made-up records had to score the same alone, together, in another order and a second time."
@@ -28,6 +34,7 @@ class TableJob:
     """A synthetic table beside what was released of the real one."""
 
     target: str
+    targets: tuple[str, ...]
     unpaired: str
     rows: int
     kept: KeptTable
@@ -52,16 +59,23 @@ class TableJob:
 
     def passed(self, facts: Facts) -> str:
         """A classifier of the target stands for the table."""
-        asked = words.asked_for(facts)
-        if not facts.divided:
-            return (
-                f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check "
-                f"at {asked} on public records."
-            )
+        where = "held-out records that were not used to make them" if facts.divided else "public records"
+        if facts.several:
+            listed = "; ".join(goal.words for goal in facts.goals)
+            return f"The {self.rows:,} synthetic rows passed the check of all that was asked for ({listed}) on {where}."
+        if not self.targets:
+            asked = words.asked_for(facts)
+            return f"The {self.rows:,} synthetic rows passed the check at an overlap of {asked} on {where}."
         return (
             f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check at "
-            f"{asked} on held-out records that were not used to make them."
+            f"{words.asked_for(facts)} on {where}."
         )
+
+    @staticmethod
+    def _asked(facts: Facts) -> str:
+        """Everything that was asked for."""
+        *first, last = (goal.words for goal in facts.goals)
+        return f"{', '.join(first)} and {last} asked for" if first else f"{last} asked for"
 
     def name(self, place: int) -> str:
         """Its number."""
@@ -74,9 +88,9 @@ class TableJob:
     def sections(self, facts: Facts) -> str:
         """Released counts beside the synthetic table, the procedure, what the bound covers, and the schema."""
         public = (
-            "Taken to be public: the schema, with the columns it names and every value and edge in it, the target "
-            f"{self.target}, the {facts.measure} asked for and every other setting. Choosing any of them by looking at "
-            "these records reveals something that is not on the bill."
+            "Taken to be public: the schema, with the columns it names and every value and edge in it, "
+            f"{self._asked(facts)}, and every other setting. Choosing any of them by looking at these records reveals "
+            "something that is not on the bill."
         )
         return "".join(
             (
@@ -90,17 +104,26 @@ class TableJob:
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Select, count, fit, draw, learn, check."""
         return (
-            *words.parts(facts),
+            *arrangement.parts(facts),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
             "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
             "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
-            f"{self._added()} A model was fitted to the noisy counts, a table was drawn from it, and a classifier that "
-            f"predicts {self.target} was trained on that table.",
-            words.checked(facts),
+            f"{self._added()} {self._learnt()}",
+            arrangement.checked(facts),
+            *([OVERLAP] if any(goal.record["measure"] == Overlap.name for goal in facts.goals) else []),
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
         )
+
+    def _learnt(self) -> str:
+        """From counts to a candidate."""
+        drawn = "A model was fitted to the noisy counts, and a table was drawn from it"
+        if not self.targets:
+            return f"{drawn}."
+        listed = " and ".join(self.targets)
+        trained = "a classifier that predicts" if len(self.targets) == 1 else "classifiers that predict"
+        return f"{drawn}; {trained} {listed} {'was' if len(self.targets) == 1 else 'were'} trained on that table."
 
     def _added(self) -> str:
         """What the rungs added to the first pairs."""

@@ -1,10 +1,12 @@
 """Foreword: what the released counts say before any result, and what they warn of; free, because they were released."""
 
-from collections.abc import Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
 
 from expost.jobs.synthesis.counted import Counted, Released, column_counts
 from expost.report.digits import measured, plain
+from expost.tabular.aims import Aim, targets_of
+from expost.tabular.measures import AboveGuessing, AreaUnderCurve, BalancedTargetAccuracy, MeanScore, TargetAccuracy
+from expost.tabular.questions import balancing
 from expost.tabular.schema.schema import Schema
 
 CROWDED = 0.95
@@ -12,23 +14,42 @@ CROWDED = 0.95
 MOST_NAMED = 5
 
 
-def baseline_words(counted: Counted, target: str) -> str:
-    """How often the commonest value of the target is right."""
-    return (
-        f"Always guessing {counted.commonest}, the commonest value of {target}, would be right for "
-        f"{measured(counted.guess, counted.guess_half)} of the training records."
-    )
+def baseline_words(counted: Counted, schema: Schema, aims: Sequence[Aim]) -> str:
+    """How often the commonest value of each target is right, but where a score of the caller's own is asked for."""
+    told = []
+    for target in targets_of([aim for aim in aims if not isinstance(aim.measure, MeanScore)]):
+        guess = counted.guess(target)
+        told.append(
+            f"Always guessing {schema[target].labels[guess.code]}, the commonest value of {target}, would be right for "
+            f"{measured(guess.rate, guess.half)} of the training records."
+        )
+    return " ".join(told)
 
 
-def commonest_warnings(counted: Counted, target: str, asked: Fraction) -> tuple[tuple[str, str], ...]:
-    """That less was asked for than guessing has, if so."""
-    if asked >= counted.guess:
-        return ()
-    told = (
-        f"{plain(float(asked))} was asked for, which is less than always guessing the commonest value of {target} "
-        "would reach. A table that passes need not say anything about it; ask for more than guessing next time."
-    )
-    return (("Asked for less than guessing", told),)
+def rate_by_guessing(aim: Aim, counted: Counted) -> float | None:
+    """What guessing reaches by this measure; None where guessing is not a way to reach it."""
+    if isinstance(aim.measure, TargetAccuracy) and aim.target is not None:
+        return counted.guess(aim.target).rate
+    if isinstance(aim.measure, BalancedTargetAccuracy) and aim.target is not None:
+        column = counted.targets[aim.target]
+        return 1 / int((balancing(column.values, column.std) > 0).sum())
+    return {AreaUnderCurve: 0.5, AboveGuessing: 0.0}.get(type(aim.measure))
+
+
+def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str, str], ...]:
+    """Which accuracies are less than guessing has, if there are any."""
+    found = []
+    for aim in aims:
+        if not isinstance(aim.measure, TargetAccuracy) or aim.target is None:
+            continue
+        if aim.at_least < counted.guess(aim.target).rate:
+            told = (
+                f"{plain(float(aim.at_least))} was asked for, which is less than always guessing the commonest value "
+                f"of {aim.target} would reach. A table that passes need not say anything about it; ask for more than "
+                "guessing next time."
+            )
+            found.append(("Asked for less than guessing", told))
+    return tuple(found)
 
 
 def crowded_warnings(released: Sequence[Released], records: float, schema: Schema) -> tuple[tuple[str, str], ...]:
@@ -50,10 +71,14 @@ def crowded_warnings(released: Sequence[Released], records: float, schema: Schem
     return (("Nearly all records in one bin", told),)
 
 
-def guessing_plan(target: str, asked: Fraction) -> str:
-    """How the same will be told, before anything is known of the data."""
+def guessing_plan(aims: Iterable[Aim]) -> str:
+    """How the same will be told, before anything is known of the data; nothing where no accuracy is asked for."""
+    accuracies = [aim for aim in aims if isinstance(aim.measure, TargetAccuracy)]
+    found = [f"{plain(float(aim.at_least))} for {aim.target}" for aim in accuracies]
+    if not found:
+        return ""
     return (
-        f"Always guessing the commonest value of {target} may be right more often than {plain(float(asked))}. How "
-        "often it is cannot be known before the data is read; the run shows it beside every answer, from counts that "
-        "are on the bill, and warns if less was asked for."
+        f"Always guessing the commonest value may be right more often than what is asked for, {' and '.join(found)}. "
+        "How often it is cannot be known before the data is read; the run shows it beside every answer, from counts "
+        "that are on the bill, and warns if less was asked for."
     )

@@ -2,7 +2,7 @@
 
 import filecmp
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,15 @@ from expost.accounting.curve import Linear
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import PublicCheck, Question, accuracy_threshold
 from expost.errors import InvalidValue, NotDisjoint
-from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, Score, TableRecipe, plan_synthesis
+from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
 from expost.numerics import Real, positive, probability, up
 from expost.patience import Patience
+from expost.tabular.aims import Aim, targets_of
+from expost.tabular.measures import MeanScore
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Learner, Sklearn
+from expost.tabular.score import Candidate, Learner, Score, Sklearn
 from expost.tabular.source.reading import files_of, read_table
 from expost.tabular.table import Table
 
@@ -43,8 +45,14 @@ class OnPublicTable:
     def check(
         self, question: Question[D, U], first: Budget, looks: int, confidence: Confidence | None
     ) -> PublicCheck[U]:
-        """The check."""
-        return PublicCheck(lambda candidate: question.ask(candidate, self.table) >= 0)
+        """The check, for which the number of records is public."""
+
+        def passes(candidate: U) -> bool:
+            if isinstance(candidate, Candidate):
+                candidate = replace(candidate, held=float(len(self.table)))
+            return question.ask(candidate, self.table) >= 0
+
+        return PublicCheck(passes)
 
     def refuse_files(self, private: Iterable[Path]) -> None:
         """Refuse public records that come from a private file, by whatever path, or from a copy of it."""
@@ -123,8 +131,9 @@ class StatedLadder:
 def table_recipe(
     *,
     schema: Schema,
-    target: str | None,
-    accuracy: Real,
+    target: str | None = None,
+    accuracy: Real | None = None,
+    aims: Iterable[Aim] = (),
     confidence: Real | None = CONFIDENCE,
     records: int | None = None,
     ladder: Ladder | StatedLadder = LADDER,
@@ -139,28 +148,38 @@ def table_recipe(
     min_gain: Real = 0.005,
 ) -> TableRecipe:
     """All that is public about the job, refused where it makes no sense; a public table to check on is read at once."""
-    named = target or schema.target
-    if named is None:
-        raise InvalidValue("no target is named; name the column to be predicted, or set one in the schema.")
+    wanted = (*_simple_aim(schema, target, accuracy, score), *aims)
     fixed = partial(
         TableRecipe,
         schema=schema,
-        target=named,
-        accuracy=accuracy_threshold(accuracy),
+        aims=wanted,
         confidence=None if confidence is None else confidence_level(confidence),
         records=records,
         delta=delta,
         validation=share_held(validation),
         check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
         learner=Sklearn() if learner is None else learner,
-        score=score,
         rows=rows,
         patience=Patience.of(patience, min_gain),
     )
     if isinstance(ladder, Ladder):
         return fixed(ladder=ladder, query=query)
     less = ladder.affords(query, probability(delta, "delta"))
-    return ladder.solve(lambda each: fixed(ladder=each, query=less), PairSelection(schema, named, less), delta)
+    selection = PairSelection(schema, targets_of(wanted), less)
+    return ladder.solve(lambda each: fixed(ladder=each, query=less), selection, delta)
+
+
+def _simple_aim(schema: Schema, target: str | None, accuracy: Real | None, score: Score | None) -> tuple[Aim, ...]:
+    """The aim of most tables: an accuracy, or a mean score, of one target, which may be the schema's own."""
+    if accuracy is None:
+        if target is not None or score is not None:
+            raise InvalidValue("no accuracy is asked for; say which, or give aims that have their targets.")
+        return ()
+    named = target or schema.target
+    if named is None:
+        raise InvalidValue("no target is named; name the column to be predicted, or set one in the schema.")
+    least = accuracy_threshold(accuracy)
+    return (Aim.accuracy(named, least) if score is None else Aim(MeanScore(score), named, least),)
 
 
 def _levels(ends: Iterable[float], selection: PairSelection, delta: float) -> list[Fraction]:

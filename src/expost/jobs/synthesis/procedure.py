@@ -8,7 +8,8 @@ from typing import TypeAlias, final
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released
-from expost.jobs.synthesis.recipe import THOUSANDTHS, TableRecipe
+from expost.jobs.synthesis.goals import aims_told, question_told
+from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Noise
@@ -21,13 +22,14 @@ from expost.receipts.procedures import Procedure, Step
 from expost.receipts.testimony import MOST_ENTRIES, Testimony, bounded
 from expost.release import Past
 from expost.search import Line, Outcome, Search, finish
+from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
 from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import raked
 from expost.tabular.planting import Planting
-from expost.tabular.score import Candidate
+from expost.tabular.score import Candidate, learn
 from expost.tabular.selection import SpanningTree, affordable, queries
 from expost.tabular.table import Table
 
@@ -73,6 +75,7 @@ class Builder:
         self.planting = Planting(schema.domain, cliques, schema.neighbours, alone)
         std = math.sqrt(up(ones.variance))
         self._singles = [Released(clique, values, std) for clique, values in singles.items()]
+        self.alone = Counted.of(self._singles, recipe.targets, recipe.held)
         self._steps: tuple[Grown, ...] = ()
         self.released: tuple[Released, ...] = ()
         self.counted: Counted | None = None
@@ -83,7 +86,7 @@ class Builder:
         pairs, names = self.planting.measured(steps[-1]), steps[-1].cliques
         together = zip(names, pairs, strict=True)
         self.released = (*self._singles, *(Released(c, each.values, math.sqrt(each.variance)) for c, each in together))
-        self.counted = Counted.of(self.released, recipe.schema, recipe.target, recipe.held)
+        self.counted = Counted.of(self.released, recipe.targets, recipe.held)
         self._tell("fitting the model")
         model = self.planting.model(steps[-1])
         self._tell("drawing a synthetic table")
@@ -94,10 +97,12 @@ class Builder:
         else:
             model, drawn = raked(model, pairs, rows, self._noise)
         table = Table(recipe.schema, dict(zip(recipe.schema.names, drawn, strict=True)))
-        self._tell("learning from it")
-        candidate = Candidate(table, model, recipe.learner(table, model, recipe.target, self._noise))
-        if recipe.held:
-            require_apart(recipe.question().score, candidate)
+        self._tell("learning from it" if recipe.lessons else "comparing it")
+        learnt = {lesson: learn(recipe.learner, table, model, lesson, self._noise) for lesson in recipe.lessons}
+        counts = {name: (column.values, column.std) for name, column in self.counted.targets.items()}
+        candidate = Candidate(table, model, learnt, counts, self.counted.held)
+        for score in recipe.scores if recipe.held else ():
+            require_apart(score, candidate)
         return candidate
 
     @property
@@ -140,11 +145,11 @@ def synthesise(
         recipe.judge(),
         noise=noise,
         odometer=odometer,
-        flat=plateau_of(recipe, planting),
+        flat=plateau_of(recipe, planting, builder.alone),
     )
     outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
-    alone = counted_alone(recipe, planting)
+    alone = counted_alone(recipe, builder.alone)
     return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, alone)
 
 
@@ -156,12 +161,10 @@ def _select(
     ones = odometer.spend(Gaussian(alone.statistic), train, recipe.selection.half, Past(), noise).value
     measured = {clique[0]: values for clique, values in alone.apart(ones.values).items()}
     tree = odometer.spend(recipe.selection.tree(measured), train, recipe.selection.half, Past(), noise).value
-    return ones, queries(recipe.schema.domain, recipe.target, tree)
+    return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
 OWN = ("rows", "schema", "selection", "measured", "grown", "counted")
-RESOLUTIONS = {"accuracy": 1, "mean score": THOUSANDTHS}
-"""Steps to 1 of a record's score, by what is measured."""
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -175,23 +178,27 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     half, neighbours = budget_in(record(told.found["selection"], BUDGET)), told.neighbours
     if len(domain) < len(names):
         raise Unreadable("the receipt names a column twice; it was changed.")
-    edges = affordable(domain, told.asked.target)
+    aims = aims_told(told)
+    targets = targets_of(aims)
+    edges = affordable(domain, targets)
     alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
     tree = SpanningTree({}, edges, neighbours)
-    first = _pairs(told, domain, edges)
+    first = _pairs(told, domain, targets, edges)
     growing = Growing(domain, first, candidates(domain, first), neighbours)
     before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, growing)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
-    return Procedure(before, growing, RESOLUTIONS[told.asked.measure], OWN, plateau=plateau)
+    return Procedure(before, growing, question_told(aims, tuple(names), neighbours), OWN, plateau=plateau)
 
 
-def _pairs(told: Testimony, domain: Mapping[str, int], edges: tuple[tuple[str, str], ...]) -> tuple[Clique, ...]:
-    """The pairs that were measured: the target with each other column, and a tree of affordable pairs."""
+def _pairs(
+    told: Testimony, domain: Mapping[str, int], targets: tuple[str, ...], edges: tuple[tuple[str, str], ...]
+) -> tuple[Clique, ...]:
+    """The pairs that were measured: each target with each other column, and a tree of affordable pairs."""
     found = bounded(told.found["measured"], 2 * MOST_ENTRIES)
     cliques = tuple(tuple(text(name) for name in bounded(clique, 2)) for clique in found)
-    tree = tuple((clique[0], clique[-1]) for clique in cliques if told.asked.target not in clique)
-    if cliques != queries(domain, told.asked.target, tree) or not set(tree) <= set(edges) or not _spans(tree, edges):
+    tree = tuple((clique[0], clique[-1]) for clique in cliques if not {*targets} & {*clique})
+    if cliques != queries(domain, targets, tree) or not set(tree) <= set(edges) or not _spans(tree, edges):
         raise Unreadable("the pairs that were measured are not those that a selection makes.")
     return cliques
 

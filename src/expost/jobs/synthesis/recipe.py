@@ -1,11 +1,10 @@
 """The recipe of a synthetic table: everything that is public and fixed before data is touched, and its plan."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import TypeAlias, final
+from typing import final
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from expost.accounting.plan import Plan
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
-from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
 from expost.ladder import Ladder
@@ -26,21 +24,21 @@ from expost.numerics import probability
 from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
+from expost.tabular.aims import Aim, targets_of, together
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.measures import Asking
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Learner, Sklearn, correct
+from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
 from expost.tabular.selection import SpanningTree, affordable, queries, star
 from expost.tabular.table import Table
-
-Score: TypeAlias = Callable[[Candidate, Table], Floats]
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
 PATIENCE = Patience()
-THOUSANDTHS = 1000
-"""Steps to 1 of a score of the caller's own; each record's is rounded down to one. A target of four decimals fits."""
+MOST_AIMS = 20
+"""Of one table; more are a workload, which an overlap asks about at once."""
 
 
 @final
@@ -49,11 +47,11 @@ class PairSelection:
     """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget."""
 
     schema: Schema
-    target: str
+    targets: tuple[str, ...]
     query: Budget
 
     def __post_init__(self) -> None:
-        affordable(self.schema.domain, self.target)
+        affordable(self.schema.domain, self.targets)
 
     @property
     def half(self) -> Budget:
@@ -70,7 +68,7 @@ class PairSelection:
 
     def tree(self, measured: dict[str, Floats]) -> SpanningTree:
         """The selection of pairs, given what each column alone looks like."""
-        edges = affordable(self.schema.domain, self.target)
+        edges = affordable(self.schema.domain, self.targets)
         return SpanningTree(measured, edges, self.schema.neighbours)
 
     @property
@@ -84,8 +82,8 @@ class PairSelection:
 
         What a rung adds to them does not change its cost.
         """
-        domain, target = self.schema.domain, self.target
-        return Growing(domain, queries(domain, target, star(domain, target)), (), self.schema.neighbours)
+        domain, targets = self.schema.domain, self.targets
+        return Growing(domain, queries(domain, targets, star(domain, targets)), (), self.schema.neighbours)
 
 
 @final
@@ -95,15 +93,12 @@ class TableRecipe:
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
-    ``patience`` ends a run whose answers no longer rise; without it every rung is climbed.
-
-    A ``score`` of the caller's own gives each record a number from 0 to 1, rounded down to a thousandth on its own;
-    ``accuracy`` is then the mean score to reach. Without one a record scores 1 if its target is predicted, else 0.
+    All ``aims`` must be reached by the same table. ``patience`` ends a run whose answers no longer rise; without it
+    every rung is climbed.
     """
 
     schema: Schema
-    target: str
-    accuracy: Fraction
+    aims: tuple[Aim, ...]
     confidence: Fraction | None = CONFIDENCE
     records: int | None = None
     ladder: Ladder = LADDER
@@ -112,11 +107,16 @@ class TableRecipe:
     validation: Fraction = Fraction(1, 5)
     check: Judge = BALANCED
     learner: Learner = field(default_factory=Sklearn)
-    score: Score | None = None
     rows: int | None = None
     patience: Patience | None = PATIENCE
 
     def __post_init__(self) -> None:
+        if not self.aims:
+            raise InvalidValue(
+                "nothing is asked of the table; ask for an accuracy of a target, or how close all pairs must be."
+            )
+        if len(self.aims) > MOST_AIMS:
+            raise InvalidValue(f"there are {len(self.aims)} aims; give a table at most {MOST_AIMS}.")
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:
@@ -130,17 +130,39 @@ class TableRecipe:
         if self.confidence is not None:
             confidence_level(self.confidence)
         self.question()
+        if any(lesson.positive is not None for lesson in self.lessons) and not isinstance(self.learner, Ranker):
+            raise InvalidValue("the learner has no ranks, which an AUC needs; give one that has, or ask for another.")
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        """The columns to be predicted, each once."""
+        return targets_of(self.aims)
+
+    @property
+    def only(self) -> Aim | None:
+        """The aim, where there is one only: its answers can be told in its own measure."""
+        return self.aims[0] if len(self.aims) == 1 else None
+
+    @cached_property
+    def lessons(self) -> tuple[Lesson, ...]:
+        """What must be learnt from each table, each once."""
+        found = (aim.lesson(self.schema) for aim in self.aims)
+        return tuple(dict.fromkeys(lesson for lesson in found if lesson is not None))
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        """What is computed of each held-out record alone."""
+        found = (aim.alone(self.schema) for aim in self.aims)
+        return tuple(score for score in found if score is not None)
 
     @property
     def selection(self) -> PairSelection:
         """How the pairs to measure are chosen."""
-        return PairSelection(self.schema, self.target, self.query)
+        return PairSelection(self.schema, self.targets, self.query)
 
-    def question(self) -> CentredSum[Table, Candidate]:
+    def question(self) -> Asking:
         """What is asked of the held-out records."""
-        if self.score is None:
-            return CentredSum(correct(self.target), self.accuracy, self.schema.neighbours)
-        return CentredSum(self.score, self.accuracy, self.schema.neighbours, THOUSANDTHS)
+        return together([aim.question(self.schema) for aim in self.aims])
 
     def judge(self) -> AnyCheck[Table, Candidate]:
         """The check of that question."""

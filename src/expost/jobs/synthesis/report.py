@@ -1,5 +1,7 @@
 """The facts of a synthetic table: what was asked, what was released and what follows from it."""
 
+from fractions import Fraction
+
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
@@ -7,6 +9,7 @@ from expost.jobs.synthesis.comparison import alone, joint
 from expost.jobs.synthesis.declared import field_of, schema_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
+from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
@@ -31,8 +34,7 @@ def table_facts(
 ) -> Facts:
     """The facts of a finished run; ``because`` is the split's own reason why no record is in both parts."""
     recipe, outcome, counted = synthesis.recipe, synthesis.outcome, synthesis.counted
-    by_accuracy = recipe.score is None
-    common = commonest_warnings(counted, recipe.target, recipe.accuracy) if by_accuracy else ()
+    held, held_std = told_of(synthesis)
     if ledger.pledged is not outcome.pledge:
         raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
     return outcome_facts(
@@ -41,9 +43,9 @@ def table_facts(
         job=_job(synthesis, checked),
         title=title,
         measure=measure(recipe),
-        asked=recipe.accuracy,
-        held=counted.held,
-        held_std=counted.held_std,
+        asked=asked(recipe),
+        held=held,
+        held_std=held_std,
         check=recipe.judge(),
         confidence=recipe.assurance if recipe.held else None,
         looks=recipe.looks(),
@@ -53,8 +55,12 @@ def table_facts(
         because=because,
         cap=cap,
         date=date,
-        baseline=baseline_words(counted, recipe.target) if by_accuracy else "",
-        warnings=(*common, *crowded_warnings(synthesis.released, counted.records, recipe.schema)),
+        goals=tuple(map(purpose, recipe.aims)),
+        baseline=baseline_words(counted, recipe.schema, recipe.aims),
+        warnings=(
+            *commonest_warnings(counted, recipe.aims),
+            *crowded_warnings(synthesis.released, counted.records, recipe.schema),
+        ),
         options=table_options(recipe, cap),
         digests=(("The schema, as in schema.toml", schema_digest(recipe.schema)),),
         patience=recipe.waits,
@@ -65,8 +71,7 @@ def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[st
     """Everything that was chosen and is public, as it was typed."""
     levels = ", ".join(f"{float(level):.4g}" for level in recipe.ladder.levels)
     return (
-        ("target", recipe.target),
-        (measure(recipe), plain(float(recipe.accuracy))),
+        *(("asked for", aim.words) for aim in recipe.aims),
         ("confidence", "none" if recipe.confidence is None else plain(float(recipe.confidence))),
         ("records, if public", "not said" if recipe.records is None else f"{recipe.records:,}"),
         ("patience", patience_option(recipe.waits)),
@@ -86,17 +91,29 @@ def table_stops(recipe: TableRecipe, plan: Plan) -> tuple[PlannedStop, ...]:
 
 
 def measure(recipe: TableRecipe) -> str:
-    """What the check measures: a score of the caller's own is not an accuracy."""
-    return "accuracy" if recipe.score is None else "mean score"
+    """What the check measures."""
+    return LEAST if recipe.only is None else recipe.only.measure.name
+
+
+def asked(recipe: TableRecipe) -> Fraction:
+    """The least that passes: of several aims a margin of 0."""
+    return Fraction(0) if recipe.only is None else recipe.only.at_least
+
+
+def told_of(synthesis: Synthesis) -> tuple[float | None, float]:
+    """Of about how many held-out records an answer is a share, if it is one, and the standard error of that."""
+    recipe = synthesis.recipe
+    return (None, 0.0) if recipe.only is None else synthesis.counted.scale(recipe.only, recipe.schema)
 
 
 def table_commitment(recipe: TableRecipe, plan: Plan, *, cap: AdpEpsilon | None) -> Commitment:
     """What a run fixes before it reads the table."""
     return Commitment(
         kind=TableJob.kind,
-        target=recipe.target,
+        target=asked_words(recipe.aims)[0],
         measure=measure(recipe),
-        asked=recipe.accuracy,
+        asked=asked(recipe),
+        goals=tuple(map(purpose, recipe.aims)),
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
         neighbours=recipe.schema.neighbours.value,
@@ -119,8 +136,9 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         counted.records + counted.held,
     )
     return TableJob(
-        target=synthesis.recipe.target,
-        unpaired=why_unpaired(schema.domain, synthesis.recipe.target),
+        target=asked_words(synthesis.recipe.aims)[0],
+        unpaired=why_unpaired(schema.domain, synthesis.recipe.targets),
+        targets=synthesis.recipe.targets,
         rows=len(synthetic),
         kept=kept,
         schema=tuple(map(field_of, schema.columns)),

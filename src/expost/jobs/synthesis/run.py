@@ -1,6 +1,6 @@
 """Synthetic tables: from any table to one that may be published, with its bill."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, final
@@ -12,10 +12,11 @@ from expost.folders.disk import write_through
 from expost.folders.place import COUNTS, SCHEMA
 from expost.jobs.job import Result, capped
 from expost.jobs.synthesis.counted import Counted, counts_text
+from expost.jobs.synthesis.foreword import rate_by_guessing
 from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
 from expost.jobs.synthesis.procedure import Progress, Synthesis, synthesise
-from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, Score, TableRecipe, plan_synthesis
-from expost.jobs.synthesis.report import table_commitment, table_facts
+from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
+from expost.jobs.synthesis.report import asked, table_commitment, table_facts
 from expost.judge import BALANCED, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -27,11 +28,12 @@ from expost.recorded import ReadableLedger
 from expost.report.answers import Reading
 from expost.report.outcomes import day
 from expost.search import Line
+from expost.tabular.aims import Aim
 from expost.tabular.apart import rehearse
 from expost.tabular.model.footprint import require_room
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Learner
+from expost.tabular.score import Learner, Score
 from expost.tabular.source.frames import Format, frame, write_table
 from expost.tabular.source.reading import files_of, read_table
 from expost.tabular.table import Table
@@ -64,7 +66,8 @@ def synthesize(
     *,
     schema: Schema,
     target: str | None = None,
-    accuracy: Real,
+    accuracy: Real | None = None,
+    aims: Sequence[Aim] = (),
     confidence: Real | None = CONFIDENCE,
     records: int | None = None,
     ladder: Ladder | StatedLadder = LADDER,
@@ -89,6 +92,10 @@ def synthesize(
 ) -> Result[Any]:
     """A synthetic table that reaches the accuracy on private held-out records, at the least privacy that reached it.
 
+    ``accuracy`` is that of predicting ``target``. ``aims`` are other things that the table must reach, besides or
+    instead: other targets, an AUC, a balanced accuracy, or pairs of columns within a distance. One answer judges them
+    all, at the price of one.
+
     ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
     records there are, if that is public: looks that would be too noisy are then left out. A run ends early when
@@ -110,6 +117,7 @@ def synthesize(
         schema=schema,
         target=target,
         accuracy=accuracy,
+        aims=aims,
         confidence=confidence,
         records=records,
         ladder=ladder,
@@ -125,7 +133,7 @@ def synthesize(
     )
     plan, noise = plan_synthesis(recipe), SystemNoise() if noise is None else noise
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
-    named = f"Synthetic table for {recipe.target}" if title is None else title
+    named = _title(recipe) if title is None else title
     _require_fit(recipe, hidden)
     first = plan.pledge.epsilon(plan.stops[0])
     odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
@@ -139,9 +147,9 @@ def synthesize(
 
     def climbed(line: Line, counted: Counted) -> None:
         if on_step is not None:
-            held, guess = counted.held, counted.guess if recipe.score is None else None
-            told = partial(Reading.of, line, plan.pledge, asked=recipe.accuracy, held=held, held_std=counted.held_std)
-            on_step(told(guess=guess))
+            held, std = (None, 0.0) if recipe.only is None else counted.scale(recipe.only, schema)
+            guess = None if recipe.only is None else rate_by_guessing(recipe.only, counted)
+            on_step(Reading.of(line, plan.pledge, asked=asked(recipe), held=held, held_std=std, guess=guess))
 
     done = synthesise(parts, recipe, plan, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress)
     decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
@@ -156,6 +164,11 @@ def synthesize(
             for each in Format
         },
     )
+
+
+def _title(recipe: TableRecipe) -> str:
+    """What the table is for."""
+    return f"Synthetic table for {' and '.join(recipe.targets)}" if recipe.targets else "Synthetic table"
 
 
 def _spelled(schema: Schema, columns: Mapping[str, Values]) -> Mapping[str, Values]:
@@ -173,11 +186,11 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, folder:
 
 def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
     """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
-    require_room(recipe.schema.domain, recipe.target)
+    require_room(recipe.schema.domain, recipe.targets)
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_files(hidden.files)
     if recipe.held:
-        rehearse(recipe.schema, recipe.target, recipe.learner, recipe.question().score)
+        rehearse(recipe.schema, recipe.lessons, recipe.learner, recipe.scores)
 
 
 def _require_coded(recipe: TableRecipe, coded: Table) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from expost.jobs.synthesis.counted import Counted
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.patience import Plateau
 from expost.receipts.notation import number, record
@@ -14,19 +15,21 @@ COUNTED = ("records", "held")
 """About how many records were trained on and held out, by the counts of each column alone: known before any rung."""
 
 
-def counted_alone(recipe: TableRecipe, planting: Planting) -> dict[str, float]:
-    """These two numbers, from releases."""
-    odds = float(recipe.held / (1 - recipe.held))
-    return dict(zip(COUNTED, (planting.records, planting.records * odds), strict=True))
+def counted_alone(recipe: TableRecipe, alone: Counted) -> dict[str, float]:
+    """These two numbers, from releases; of those held out the ones that a margin is a share of, by the rarest aim."""
+    held = min(alone.scale(aim, recipe.schema)[0] for aim in recipe.aims)
+    return dict(zip(COUNTED, (alone.records, held), strict=True))
 
 
-def plateau_of(recipe: TableRecipe, planting: Planting) -> Plateau | None:
+def plateau_of(recipe: TableRecipe, planting: Planting, alone: Counted) -> Plateau | None:
     """The rule by which the run ends early; None where it has no patience."""
     if recipe.waits is None:
         return None
     guards = tuple(None if look is None else look.guard for look in recipe.looks())
-    quiet = settled(planting.whole, recipe.ladder.budgets, planting.records)
-    return Plateau(recipe.waits, guards, counted_alone(recipe, planting)["held"], quiet)
+    known = counted_alone(recipe, alone)
+    return Plateau(
+        recipe.waits, guards, known["held"], settled(planting.whole, recipe.ladder.budgets, known["records"])
+    )
 
 
 def plateau_claimed(told: Testimony, first: Marginals) -> Plateau | None:

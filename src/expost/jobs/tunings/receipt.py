@@ -12,8 +12,9 @@ from expost.jobs.tunings.report import MADE, TuningFacts, of_tuning, tuning_page
 from expost.receipts.audit import Audit
 from expost.receipts.notation import finite, fraction, items, number, record, table, text, truth
 from expost.receipts.receipt import digest, digest_faults, receipt_text
+from expost.report.arrangement import RELATIONS
 from expost.report.facts import ROUNDING
-from expost.report.words import NOT_PRIVATE, RELATIONS
+from expost.report.words import NOT_PRIVATE
 from expost.text import Json
 from expost.training.head.score import Classifier
 from expost.training.tuned import Contest, Tuned

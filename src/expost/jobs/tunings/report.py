@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from expost.accounting.private_selection import Statement
+from expost.report.arrangement import RELATIONS
 from expost.report.digits import price, small
 from expost.report.markup import computed_with, html_table, row, section
 from expost.report.outcomes import versions
@@ -15,7 +16,6 @@ from expost.report.page import (
     meaning_section,
     method_section,
 )
-from expost.report.words import RELATIONS
 from expost.training.tuned import Contest, Tuned
 
 MADE = "The best of many private runs"

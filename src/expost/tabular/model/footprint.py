@@ -12,7 +12,7 @@ from expost.tabular.growth import MOST_COUNTS
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.model.pairwise import pairwise_cells
-from expost.tabular.selection import Edge, affordable
+from expost.tabular.selection import Edge, affordable, hub_cells
 
 CELL, COUNT, LINK = 104, 104, 32
 """Bytes that a fit holds at its peak for each cell of the model, each count measured, and each cell that one of the
@@ -49,37 +49,37 @@ class Footprint:
     growth: int
 
     @classmethod
-    def of(cls, domain: Mapping[str, int], target: str) -> "Footprint":
+    def of(cls, domain: Mapping[str, int], targets: tuple[str, ...]) -> "Footprint":
         """The bound for a domain; known from the schema alone.
 
         The smallest column makes a pair with any column that has one, so the selection is a single tree and columns
-        without a pair. With the target, each edge and each such column is a clique; their cells are most for the tree
+        without a pair. With the targets, each edge and each such column is a clique; their cells are most for the tree
         of largest pairs. Each marginal is summed from the smallest clique that holds it: for an edge its own, for a
-        column, alone or with the target, none larger than that of its edge towards the root. Each clique is joined to
+        column, alone or with a target, none larger than that of its edge towards the root. Each clique is joined to
         another one, no larger than the largest. So the maps go through at most three times all cells and, for each
         column and three more, the cells of the largest clique.
 
         Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``.
         """
-        forest = _largest_forest(domain, target)
+        forest, hub = _largest_forest(domain, targets), hub_cells(domain, targets)
         paired = {name for edge in forest for name in edge}
         pairs = [domain[left] * domain[right] for left, right in forest]
-        single = [size for name, size in domain.items() if name not in paired and name != target]
-        cliques = [size * domain[target] for size in [*pairs, *single]]
+        single = [size for name, size in domain.items() if name not in paired and name not in targets]
+        cliques = [size * hub for size in [*pairs, *single]]
         cells, largest = sum(cliques), max(cliques)
-        counts = sum(pairs) + sum(domain.values()) * (1 + domain[target])
+        counts = sum(pairs) + sum(domain.values()) * (1 + sum(domain[name] for name in targets))
         links = 3 * cells + (len(domain) + 3) * largest
-        tried = (len(domain) - 1) * (sum(domain.values()) - domain[target])
+        tried = len(domain) * sum(domain.values())
         fitted = LEAST + CELL * cells + COUNT * counts + LINK * links + TRIED * tried
-        added = _added(domain, target)
+        added = _added(domain, targets)
         return cls(cells, counts + added, fitted, _growth(domain, cells, counts, added, fitted) if added else 0)
 
 
-def require_room(domain: Mapping[str, int], target: str) -> None:
+def require_room(domain: Mapping[str, int], targets: tuple[str, ...]) -> None:
     """Refuse a schema under which a model could be selected that does not fit into memory."""
-    needed, room = Footprint.of(domain, target), memory()
+    needed, room = Footprint.of(domain, targets), memory()
     total = needed.bytes + needed.growth
-    others = sorted((name for name in domain if name != target), key=lambda name: -domain[name])
+    others = sorted((name for name in domain if name not in targets), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."
     if needed.counts > MOST_CELLS:
         raise SchemaMismatch(f"the schema may lead to {needed.counts:,} counts; the limit is {MOST_CELLS:,}: {advice}")
@@ -111,9 +111,9 @@ def in_words(size: int) -> str:
     return f"{tenths / 10:g} {name}" if tenths < 100 else f"{-(-size // unit):,} {name}"
 
 
-def _largest_forest(domain: Mapping[str, int], target: str) -> list[Edge]:
+def _largest_forest(domain: Mapping[str, int], targets: tuple[str, ...]) -> list[Edge]:
     """The forest of largest pairs that the selection may draw."""
-    edges = sorted(affordable(domain, target), key=lambda edge: -domain[edge[0]] * domain[edge[1]])
+    edges = sorted(affordable(domain, targets), key=lambda edge: -domain[edge[0]] * domain[edge[1]])
     component, forest = {name: name for name in domain}, []
     for left, right in edges:
         if component[left] != component[right]:
@@ -123,9 +123,9 @@ def _largest_forest(domain: Mapping[str, int], target: str) -> list[Edge]:
     return forest
 
 
-def _added(domain: Mapping[str, int], target: str) -> int:
+def _added(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
     """The most counts that added pairs can have."""
-    others = [size for name, size in domain.items() if name != target]
+    others = [size for name, size in domain.items() if name not in targets]
     return min(MOST_COUNTS, (sum(others) ** 2 - sum(size**2 for size in others)) // 2)
 
 

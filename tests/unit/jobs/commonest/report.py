@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from expost.report import words
+from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
 from expost.text import Json
@@ -32,7 +32,11 @@ class CommonestJob:
         return "codes", str(self.codes), "counted on every rung"
 
     def sections(self, facts: Facts) -> str:
-        told = (*words.parts(facts), "The codes were counted with noise, rung by rung.", words.checked(facts))
+        told = (
+            *arrangement.parts(facts),
+            "The codes were counted with noise, rung by rung.",
+            arrangement.checked(facts),
+        )
         return f"{method_section(told)}{covered_section(facts)}"
 
     def receipt(self) -> Mapping[str, Json]:

@@ -21,7 +21,7 @@ from expost.noise import Integers, Noise
 from expost.numerics import Real
 from expost.private import Neighbours, Private, split
 from expost.receipts.notation import whole
-from expost.receipts.procedures import Procedure
+from expost.receipts.procedures import Procedure, score_question
 from expost.receipts.receipt import Commitment
 from expost.receipts.testimony import Testimony
 from expost.recorded import CheckOnRecord, ReadableLedger
@@ -41,7 +41,7 @@ def mechanism(codes: int) -> Brownian[Integers]:
 
 def rebuild_commonest(told: Testimony) -> Procedure:
     """The run again, without its records."""
-    return Procedure((), mechanism(whole(told.found["codes"])), 1, ("codes",))
+    return Procedure((), mechanism(whole(told.found["codes"])), score_question(told, 1), ("codes",))
 
 
 def commonest(

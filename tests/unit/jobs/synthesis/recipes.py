@@ -11,16 +11,29 @@ from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
 from expost.private import Private, Split, split
-from expost.tabular.score import Conditional
+from expost.tabular.aims import Aim
+from expost.tabular.measures import MeanScore
+from expost.tabular.score import Conditional, Score
 from expost.tabular.table import Table
 from tests.unit.report.examples import customers, schema
 
 LADDER = Ladder.geometric(0.02, 2, 3, alpha=20)
 RECIPE = TableRecipe(
-    schema=schema(), target="renewed", accuracy=Fraction(4, 5), ladder=LADDER, learner=Conditional(), rows=500
+    schema=schema(), aims=(Aim.accuracy("renewed", Fraction(4, 5)),), ladder=LADDER, learner=Conditional(), rows=500
 )
 
-GROWING = replace(RECIPE, accuracy=Fraction(99, 100), ladder=Ladder.of([1, 20], alpha=20))
+
+def hard(recipe: TableRecipe = RECIPE) -> TableRecipe:
+    """The recipe, with an accuracy that no table reaches."""
+    return replace(recipe, aims=(Aim.accuracy("renewed", Fraction(99, 100)),))
+
+
+def scored(score: Score, recipe: TableRecipe = RECIPE) -> TableRecipe:
+    """The recipe, with a score of its own."""
+    return replace(recipe, aims=(Aim(MeanScore(score), "renewed", Fraction(4, 5)),))
+
+
+GROWING = replace(hard(), ladder=Ladder.of([1, 20], alpha=20))
 """A recipe that ends with so little noise that another pair is worth measuring."""
 
 

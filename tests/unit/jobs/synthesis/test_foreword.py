@@ -8,11 +8,17 @@ from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings, guessing_plan
 from expost.report.page import render
 from expost.report.words import forewords
+from expost.tabular.aims import Aim
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, facts, schema
 from tests.unit.report.pages import said
 
-COUNTED = Counted(1000.0, 5.0, Fraction(1, 5), "no", 914.0, 4.0)
+COUNTED = Counted(1000.0, 5.0, Fraction(1, 5), {"renewed": Released(("renewed",), np.array([914.0, 86.0]), 4.0)})
+
+
+def aimed(at_least: float) -> tuple[Aim, ...]:
+    """An accuracy to reach."""
+    return (Aim.accuracy("renewed", at_least),)
 
 
 def columns(share: float) -> list[Released]:
@@ -25,17 +31,17 @@ def columns(share: float) -> list[Released]:
 
 
 def test_the_rate_of_guessing_is_told_with_its_range() -> None:
-    told = baseline_words(COUNTED, "readmitted")
+    told = baseline_words(COUNTED, schema(), aimed(0.9))
 
-    assert "Always guessing no, the commonest value of readmitted, would be right for 91.4 % ± 1.2" in told
+    assert "Always guessing false, the commonest value of renewed, would be right for 91.4 % ± 1.2" in told
 
 
 def test_asking_for_less_than_guessing_is_warned_about() -> None:
-    ((title, told),) = commonest_warnings(COUNTED, "readmitted", Fraction(9, 10))
+    ((title, told),) = commonest_warnings(COUNTED, aimed(0.9))
 
     assert title == "Asked for less than guessing"
     assert told.startswith("90 % was asked for, which is less than always guessing")
-    assert commonest_warnings(COUNTED, "readmitted", Fraction(92, 100)) == ()
+    assert commonest_warnings(COUNTED, aimed(0.92)) == ()
 
 
 def test_a_column_with_nearly_all_records_in_one_bin_is_warned_about() -> None:
@@ -80,7 +86,7 @@ def test_a_mean_score_is_not_compared_with_guessing() -> None:
 
 
 def test_a_plan_says_how_the_rate_will_be_told() -> None:
-    told = guessing_plan("renewed", Fraction(74, 100))
+    told = guessing_plan(aimed(0.74))
 
-    assert "may be right more often than 74 %" in told
+    assert "may be right more often than what is asked for, 74 % for renewed." in told
     assert "cannot be known before the data is read" in told

@@ -16,10 +16,10 @@ from expost.jobs.synthesis.recipe import QUERY, plan_synthesis
 from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
 from tests.unit.examples import Made, one_sentence
-from tests.unit.jobs.synthesis.recipes import LADDER, RECIPE, done
+from tests.unit.jobs.synthesis.recipes import LADDER, done, hard
 from tests.unit.report.examples import schema
 
-HARD = replace(RECIPE, accuracy=Fraction(99, 100))
+HARD = hard()
 BUDGET = Budget.of(Fraction(1, 20), alpha=LADDER.alpha)
 REVEALING: dict[str, Judge] = {"balanced": Balanced(), "gaussian": Budgeted(BUDGET.epsilon)}
 

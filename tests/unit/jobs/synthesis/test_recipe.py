@@ -22,6 +22,7 @@ from expost.ledger import MemoryLedger
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
 from expost.search import Ended
+from expost.tabular.aims import Aim
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
@@ -29,11 +30,13 @@ from expost.tabular.score import Candidate
 from expost.tabular.selection import queries
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE, budget, one_sentence
-from tests.unit.jobs.synthesis.recipes import GROWING, LADDER, RECIPE, done, parts
+from tests.unit.jobs.synthesis.recipes import GROWING, LADDER, RECIPE, done, hard, parts, scored
 from tests.unit.report.examples import customers, run, schema
 
 BAD: dict[str, dict[str, Any]] = {
     "a target that is no column": {"target": "income"},
+    "nothing asked for": {"aims": ()},
+    "too many aims": {"aims": (Aim.accuracy("renewed", Fraction(4, 5)),) * 21},
     "δ of one": {"delta": 1.0},
     "δ that is no number": {"delta": math.nan},
     "nothing held out": {"validation": Fraction(0)},
@@ -48,7 +51,9 @@ BAD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("changes", BAD.values(), ids=BAD)
 def test_a_recipe_that_cannot_be_followed_is_refused_in_one_sentence(changes: dict[str, Any]) -> None:
     with pytest.raises(ExpostError) as refusal:
-        replace(RECIPE, **changes)
+        wanted: dict[str, Any] = {"target": "renewed", "accuracy": Fraction(4, 5)} | changes
+        aims = (Aim.accuracy(wanted.pop("target"), wanted.pop("accuracy")),)
+        replace(RECIPE, **({"aims": aims} | wanted))
 
     assert one_sentence(refusal.value)
 
@@ -65,7 +70,7 @@ def test_columns_that_are_too_large_are_refused_by_name_before_data_is_opened() 
     )
 
     with pytest.raises(SchemaMismatch, match=r"^wide with y "):
-        replace(RECIPE, schema=form, target="y")
+        replace(RECIPE, schema=form, aims=(Aim.accuracy("y", Fraction(4, 5)),))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +119,7 @@ def test_the_plan_does_not_depend_on_what_was_selected() -> None:
 def test_no_run_is_stated_above_the_stop_it_ended_at(neighbours: Any, accuracy: Fraction) -> None:
     form = Schema(schema().columns, True, neighbours)
 
-    finished = done(replace(RECIPE, schema=form, accuracy=accuracy))
+    finished = done(replace(RECIPE, schema=form, aims=(Aim.accuracy("renewed", accuracy),)))
 
     stop = finished.plan.stops[len(finished.outcome.history) - 1]
     assert finished.outcome.epsilon <= finished.plan.pledge.epsilon(stop) < math.inf
@@ -151,7 +156,7 @@ def test_what_the_two_parts_spent_is_not_added_up() -> None:
 def test_the_target_is_measured_with_every_column_and_the_rest_as_a_tree() -> None:
     finished = done()
 
-    star = set(queries(RECIPE.schema.domain, RECIPE.target, ()))
+    star = set(queries(RECIPE.schema.domain, RECIPE.targets, ()))
     tree = set(finished.measured) - star
     assert star <= set(finished.measured)
     assert len(tree) == len(RECIPE.schema.names) - 2
@@ -177,7 +182,7 @@ def test_a_run_with_much_noise_stays_with_the_pairs_it_selected() -> None:
 
 def test_the_measured_counts_lie_near_the_truth() -> None:
     """40 counts with independent noise: none is 7 standard errors off, but for a chance of 1e-10."""
-    finished = done(replace(RECIPE, accuracy=Fraction(99, 100)))
+    finished = done(hard())
 
     table = customers(RECIPE.schema)
     for each in finished.released[len(RECIPE.schema.names) :]:
@@ -219,14 +224,14 @@ def test_a_score_that_fails_shows_nothing_and_keeps_its_bill() -> None:
 
     ledger = MemoryLedger()
     with pytest.raises(MechanismFailed) as failure:
-        done(replace(RECIPE, score=fails), ledger=ledger)
+        done(scored(fails), ledger=ledger)
 
     assert failure.value.__context__ is None
     assert [hold.entry.what for hold in ledger.held] == ["balanced check"]
 
 
 def test_a_climb_under_a_cap_ends_below_it() -> None:
-    recipe = replace(RECIPE, accuracy=Fraction(99, 100))
+    recipe = hard()
     chosen, noise, cap = plan_synthesis(recipe), SeededNoise(1), AdpEpsilon(1.0)
     odometer = Odometer(pledge=chosen.pledge, cap=PledgedFilter(chosen.pledge, cap), rehearsal=True)
 
@@ -261,7 +266,7 @@ def test_more_noise_makes_a_worse_fit_to_the_same_records() -> None:
         candidates.append(candidate)
         return np.zeros(len(held))
 
-    finished = done(replace(RECIPE, score=watch, rows=3000))
+    finished = done(replace(scored(watch), rows=3000))
 
     truth = customers(RECIPE.schema)
     first, last = (distance(each.table, truth) for each in (candidates[0], finished.outcome.release.value))

@@ -18,7 +18,6 @@ import pytest
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.bill import spent_so_far
-from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
 from expost.errors import BudgetExceeded, ExpostError, InvalidValue, SchemaMismatch, Unreadable
 from expost.jobs import audit as check
@@ -36,6 +35,7 @@ from expost.report.page import render
 from expost.report.reading import noise_of_an_answer, reading
 from expost.report.words import conclusion
 from expost.search import Ended
+from expost.tabular.aims import Aim
 from expost.tabular.schema.binned import Dates, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
@@ -546,9 +546,7 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
 def demo() -> Plan:
     """What the demo plans."""
     return plan_synthesis(
-        TableRecipe(
-            schema=adult.adult_schema(), target="income", accuracy=accuracy_threshold(0.825), learner=Conditional()
-        )
+        TableRecipe(schema=adult.adult_schema(), aims=(Aim.accuracy("income", 0.825),), learner=Conditional())
     )
 
 

@@ -21,6 +21,7 @@ from expost.report.flat import patience_words
 from expost.report.page import render
 from expost.report.words import conclusion, headline
 from expost.search import Ended
+from expost.tabular.aims import Aim
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers
 
@@ -120,7 +121,7 @@ CHECKS: dict[str, tuple[Judge, bool]] = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_only_a_check_that_releases_answers_is_waited_for(name: str) -> None:
     judge, waits = CHECKS[name]
-    recipe = TableRecipe(schema=SCHEMA, target="renewed", accuracy=Patience().min_gain * 100, check=judge)
+    recipe = TableRecipe(schema=SCHEMA, aims=(Aim.accuracy("renewed", 0.5),), check=judge)
 
     assert (recipe.waits is not None) is waits
 

@@ -35,13 +35,13 @@ SKEWED = dict.fromkeys([*HANDLE, *(f"x{place}" for place in range(60))], 2) | {"
 
 def path(domain: dict[str, int]) -> tuple[Edge, ...]:
     """The columns one after the other, as far as that is affordable."""
-    return tuple(edge for edge in pairwise(list(domain)[:-1]) if edge in affordable(domain, "target"))
+    return tuple(edge for edge in pairwise(list(domain)[:-1]) if edge in affordable(domain, ("target",)))
 
 
 def star(domain: dict[str, int]) -> tuple[Edge, ...]:
     """The first column with all others."""
     first = next(iter(domain))
-    return tuple(edge for edge in affordable(domain, "target") if edge[0] == first)
+    return tuple(edge for edge in affordable(domain, ("target",)) if edge[0] == first)
 
 
 def brush(domain: dict[str, int]) -> tuple[Edge, ...]:
@@ -52,7 +52,7 @@ def brush(domain: dict[str, int]) -> tuple[Edge, ...]:
 def peak(domain: dict[str, int], tree: tuple[Edge, ...]) -> tuple[int, int]:
     """Cells of the model of a selection, and the most bytes that were held while it was fitted and sampled."""
     place = {name: index for index, name in enumerate(domain)}
-    cliques = [tuple(place[name] for name in clique) for clique in queries(domain, "target", tree)]
+    cliques = [tuple(place[name] for name in clique) for clique in queries(domain, ("target",), tree)]
     sizes, noise = list(domain.values()), SeededNoise(1)
     measured = [
         Measured(clique, 5 + noise.gaussian(1.0, tuple(sizes[column] for column in clique)), 1.0)
@@ -78,7 +78,7 @@ CASES = {
 
 @pytest.mark.parametrize(("domain", "tree"), CASES.values(), ids=CASES)
 def test_a_fit_takes_no_more_than_was_said(domain: dict[str, int], tree: tuple[Edge, ...]) -> None:
-    said = Footprint.of(domain, "target")
+    said = Footprint.of(domain, ("target",))
 
     cells, bytes_held = peak(domain, tree)
 
@@ -91,8 +91,8 @@ MODEST = {f"c{place}": size for place, size in enumerate((7, 12, 24, 5, 10, 9, 4
 
 def test_growth_takes_no_more_than_was_said() -> None:
     """All pairs are added that may be, to a model that takes them in as far as it goes."""
-    said, order = Footprint.of(MODEST, "target"), list(MODEST)
-    first = queries(MODEST, "target", tuple(pairwise(order[:-1])))
+    said, order = Footprint.of(MODEST, ("target",)), list(MODEST)
+    first = queries(MODEST, ("target",), tuple(pairwise(order[:-1])))
     added = candidates(MODEST, first)
     noise, marginals = SeededNoise(1), Marginals(MODEST, (*first, *added), ADD)
     ones = [Measured((place,), np.full(size, 500.0), 1.0) for place, size in enumerate(MODEST.values())]
@@ -131,7 +131,7 @@ def test_a_model_that_pairs_were_added_to_is_refused_by_its_cells_its_walk_and_i
 
 
 def test_a_schema_of_two_columns_has_nothing_to_add() -> None:
-    assert Footprint.of({"a": 3, "target": 2}, "target").growth == 0
+    assert Footprint.of({"a": 3, "target": 2}, ("target",)).growth == 0
 
 
 def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
@@ -154,7 +154,7 @@ def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> Non
 
 def test_a_bound_without_the_largest_clique_of_each_column_would_be_passed() -> None:
     """What is said of the brush less its share for cliques that are joined to the largest one."""
-    said, largest = Footprint.of(SKEWED, "target"), 120 * 120 * 2
+    said, largest = Footprint.of(SKEWED, ("target",)), 120 * 120 * 2
 
     assert peak(SKEWED, brush(SKEWED))[1] > said.bytes - footprint.LINK * (len(SKEWED) + 3) * largest
 
@@ -162,21 +162,21 @@ def test_a_bound_without_the_largest_clique_of_each_column_would_be_passed() -> 
 def test_the_counts_are_those_of_the_largest_selection() -> None:
     pairs = {"a": 3, "b": 4, "c": 5, "target": 2}
 
-    said = Footprint.of(pairs, "target")
+    said = Footprint.of(pairs, ("target",))
 
     assert said.cells == (4 * 5 + 3 * 5) * 2
     assert said.counts >= sum(pairs.values()) + (3 + 4 + 5) * 2 + 4 * 5 + 3 * 5
 
 
 def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = Footprint.of(WIDE, "target")
+    said = Footprint.of(WIDE, ("target",))
     needed = said.bytes + said.growth
     monkeypatch.setattr(footprint, "memory", lambda: needed)
-    require_room(WIDE, "target")
+    require_room(WIDE, ("target",))
     monkeypatch.setattr(footprint, "memory", lambda: needed - 1)
 
     with pytest.raises(SchemaMismatch, match="of memory, and there is room for") as refused:
-        require_room(WIDE, "target")
+        require_room(WIDE, ("target",))
 
     assert one_sentence(refused.value)
 
@@ -186,7 +186,7 @@ def test_more_counts_than_can_be_measured_are_refused_whatever_the_memory(monkey
     many = {f"c{place}": 700 for place in range(200)} | {"target": 2}
 
     with pytest.raises(SchemaMismatch, match="counts") as refused:
-        require_room(many, "target")
+        require_room(many, ("target",))
 
     assert one_sentence(refused.value)
 

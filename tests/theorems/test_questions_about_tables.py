@@ -1,0 +1,269 @@
+"""Claim (questions about synthetic tables). One record moves each of these by at most its sensitivity, whatever the
+candidate: the balanced sum, the gain over guessing, the rank margin, the worst overlap, and the least of several
+questions. Each is at or above 0 just when its measure reaches what is asked for.
+
+All tables of up to four records on two columns are tried, in both neighbour relations.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+
+from expost import CentredSum, Neighbours
+from expost.checks.least import Least
+from expost.checks.question import Question
+from expost.noise import Integers
+from expost.tabular import questions
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
+from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin, WorstOverlap
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.score import Candidate, Lesson, correct
+from expost.tabular.table import Table
+
+SCHEMA = Schema(
+    (Integer("a", (0, 1, 2), Missing.FALLBACK), Boolean("y", Missing.FALLBACK)), True, Neighbours.ADD_REMOVE
+)
+KINDS = [(a, y) for a in range(3) for y in range(2)]
+CODES, RANKS = Lesson("y"), Lesson("y", 1)
+MOST = 4
+
+Records = tuple[tuple[int, int], ...]
+Asked = Question[Table, Candidate]
+
+
+@cache
+def table(records: Records) -> Table:
+    a, y = (np.array([record[place] for record in records], dtype=np.uint8) for place in range(2))
+    return Table(SCHEMA, {"a": a, "y": y})
+
+
+def follows(codes: tuple[int, int, int]) -> Callable[[Table], Integers]:
+    """Tells of each record what stands here for its first column."""
+    known = np.array(codes, dtype=np.int64)
+    return lambda records: known[records.codes("a").astype(np.int64)]
+
+
+def candidate(predicted: tuple[int, int, int] = (0, 1, 0), counts: tuple[float, float] = (80.0, 20.0)) -> Candidate:
+    """A candidate that predicts by the first column, and ranks by it."""
+    rows = table(((0, 0), (0, 0), (1, 1), (2, 0), (2, 1)))
+    model = fit(Junction.of((3, 2), [(0, 1)]), [Measured((0, 1), np.ones((3, 2)), 1.0)])
+    learnt = {CODES: follows(predicted), RANKS: follows((0, 2, 1))}
+    return Candidate(rows, model, learnt, {"y": (np.array(counts), 1.0)}, held=3.0)
+
+
+CANDIDATES = [candidate(), candidate((1, 0, 1)), candidate((1, 1, 1), (5.0, 70.0)), candidate(counts=(90.0, -1.0))]
+
+
+def data_sets(most: int) -> Iterator[Records]:
+    for size in range(most + 1):
+        yield from combinations_with_replacement(KINDS, size)
+
+
+def largest_move(question: Asked, neighbours: Neighbours, tried: list[Candidate] = CANDIDATES) -> int:
+    """How far the value moves at most between two neighbours."""
+    found = 0
+    for each in tried:
+        for rest in data_sets(MOST - 1):
+            values = [question.ask(each, table((*rest, kind))) for kind in KINDS]
+            if neighbours is Neighbours.ADD_REMOVE:
+                values = [value - question.ask(each, table(rest)) for value in values] + [0]
+            found = max(found, max(values) - min(values) if neighbours is not Neighbours.ADD_REMOVE else 0)
+            found = max(found, max(map(abs, values)) if neighbours is Neighbours.ADD_REMOVE else 0)
+    return found
+
+
+Maker = Callable[[Fraction, Neighbours], Asked]
+MAKERS: dict[str, Maker] = {
+    "balanced sum": lambda least, neighbours: BalancedSum("y", least, neighbours),
+    "gain over guessing": lambda least, neighbours: GuessingGain("y", least, neighbours),
+    "rank margin": lambda least, neighbours: RankMargin(RANKS, least, neighbours),
+    "worst overlap": lambda least, neighbours: WorstOverlap((("a", "y"),), least, neighbours),
+    "least": lambda least, neighbours: Least(
+        [
+            CentredSum(correct("y"), least, neighbours),
+            RankMargin(RANKS, least, neighbours),
+            WorstOverlap((("a", "y"),), least, neighbours),
+        ]
+    ),
+}
+LEAST = [Fraction(7, 10), Fraction(1, 3), Fraction(19, 20)]
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("least", LEAST, ids=str)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_no_record_moves_the_value_by_more_than_is_claimed(kind: str, least: Fraction, neighbours: Neighbours) -> None:
+    question = MAKERS[kind](least, neighbours)
+
+    assert 0 < largest_move(question, neighbours) <= question.sensitivity
+
+
+@pytest.mark.parametrize(
+    ("kind", "neighbours"),
+    [
+        ("balanced sum", Neighbours.ADD_REMOVE),
+        ("balanced sum", Neighbours.REPLACE_ONE),
+        ("gain over guessing", Neighbours.ADD_REMOVE),
+        ("gain over guessing", Neighbours.REPLACE_ONE),
+    ],
+)
+def test_a_sum_attains_its_sensitivity(kind: str, neighbours: Neighbours) -> None:
+    """So that any smaller claim would be false; rounding to units may take one of them away."""
+    question = MAKERS[kind](Fraction(7, 10), neighbours)
+
+    assert largest_move(question, neighbours) >= question.sensitivity - 1
+
+
+@pytest.mark.parametrize(("kind", "least"), [("rank margin", Fraction(1, 10)), ("worst overlap", Fraction(7, 10))])
+def test_two_thirds_of_the_sensitivity_would_be_too_little(kind: str, least: Fraction) -> None:
+    """What few records can show of the bounds that many attain."""
+    question = MAKERS[kind](least, Neighbours.ADD_REMOVE)
+
+    assert largest_move(question, Neighbours.ADD_REMOVE) > Fraction(2, 3) * question.sensitivity
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_the_least_attains_the_largest_sensitivity_of_its_questions(neighbours: Neighbours) -> None:
+    sums = [CentredSum(correct("y"), least, neighbours) for least in (Fraction(7, 10), Fraction(1, 2))]
+    question = Least(sums)
+
+    assert (
+        largest_move(question, neighbours)
+        == question.sensitivity
+        == max(1000 * each.sensitivity // each.unit for each in sums)
+    )
+
+
+def test_the_sum_over_all_pairs_moves_with_the_number_of_records() -> None:
+    """Why the rank margin is divided by the larger of the two numbers: the sum over pairs itself has no bound."""
+    question = RankMargin(RANKS, Fraction(1, 2), Neighbours.ADD_REMOVE)
+
+    def over_pairs(records: Records) -> int:
+        positive = sum(y for _, y in records)
+        return question.ask(candidate(), table(records)) * max(positive, len(records) - positive)
+
+    lower = ((0, 0),) * 3
+
+    assert over_pairs((*lower, (1, 1))) - over_pairs(lower) > question.sensitivity
+
+
+@pytest.mark.parametrize("least", LEAST, ids=str)
+def test_the_rank_margin_is_at_or_above_zero_just_when_the_area_reaches_the_threshold(least: Fraction) -> None:
+    question, ranks = RankMargin(RANKS, least, Neighbours.ADD_REMOVE), (0, 2, 1)
+    for records in data_sets(MOST):
+        upper, lower = ([ranks[a] for a, y in records if y == kind] for kind in (1, 0))
+        won = sum((one > other) + Fraction(one == other, 2) for one in upper for other in lower)
+
+        assert (question.ask(candidate(), table(records)) >= 0) == (won >= least * len(upper) * len(lower))
+
+
+@pytest.mark.parametrize("least", [Fraction(1, 2), Fraction(2, 3)], ids=str)
+def test_the_balanced_sum_weighs_every_value_alike(least: Fraction) -> None:
+    """Where the released counts are in the proportion of the records, it is the mean of the values' accuracies."""
+    predicted, question = (0, 1, 0), BalancedSum("y", least, Neighbours.ADD_REMOVE)
+    for records in data_sets(MOST):
+        by_value = [[predicted[a] == y for a, y in records if y == kind] for kind in (0, 1)]
+        if not all(by_value):
+            continue
+        counts = tuple(100.0 * len(each) for each in by_value)
+        mean = sum(Fraction(sum(each), len(each)) for each in by_value) / 2
+        value = question.ask(candidate(predicted, (counts[0], counts[1])), table(records))
+
+        assert abs(value - question.unit * (mean - least) * 2 * min(map(len, by_value))) <= 2
+
+
+def test_a_value_that_noise_could_have_made_has_no_weight() -> None:
+    weights = questions.balancing(np.array([900.0, 30.0, 2.0]), 1.0)
+
+    assert weights.tolist() == [30 / 900, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 4)], ids=str)
+def test_the_gain_is_over_the_commonest_value_of_the_released_counts(least: Fraction) -> None:
+    predicted, question = (0, 1, 0), GuessingGain("y", least, Neighbours.ADD_REMOVE)
+    for records in data_sets(MOST):
+        gained = sum((predicted[a] == y) - (y == 0) for a, y in records)
+
+        assert (question.ask(candidate(predicted), table(records)) >= 0) == (gained >= least * len(records))
+
+
+def test_the_overlap_is_that_of_the_worst_table_with_what_chance_takes_added_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(questions, "_chance", lambda shares, records: 0.0)
+    cliques, least, rows = (("a",), ("y",), ("a", "y")), Fraction(3, 5), candidate().table
+    question = WorstOverlap(cliques, least, Neighbours.ADD_REMOVE)
+    for records in data_sets(MOST):
+        if not records:
+            continue
+        apart = max(_distance(records, rows, [("a", "y").index(name) for name in clique]) for clique in cliques)
+
+        assert (question.ask(candidate(), table(records)) >= 0) == (1 - apart >= least)
+
+
+def _distance(records: Records, rows: Table, places: list[int]) -> Fraction:
+    ours = [tuple(record[place] for place in places) for record in records]
+    drawn = [
+        tuple(pair[place] for place in places)
+        for pair in zip(rows.codes("a").tolist(), rows.codes("y").tolist(), strict=True)
+    ]
+    cells = {*ours, *drawn}
+    shares = (abs(Fraction(ours.count(cell), len(ours)) - Fraction(drawn.count(cell), len(drawn))) for cell in cells)
+    return sum(shares, Fraction(0)) / 2
+
+
+def test_what_chance_takes_from_an_overlap_is_what_it_takes_on_average() -> None:
+    """A table that is right is not held responsible for the records that happened to be held out."""
+    shares, count = np.array([0.5, 0.3, 0.15, 0.05]), 2000
+    generator = np.random.default_rng(5)
+    drawn = generator.multinomial(count, shares, size=4000)
+    mean = float(np.abs(drawn - count * shares).sum(axis=1).mean()) / 2
+
+    assert questions._chance(shares, count) == pytest.approx(mean, rel=0.03)
+
+
+def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = WorstOverlap((("a", "y"),), Fraction(1, 2), Neighbours.ADD_REMOVE)
+    records = table(((0, 0), (1, 0), (2, 1)))
+    dense = question.ask(candidate(), records)
+    monkeypatch.setattr(questions, "DENSE", 1)
+
+    assert question.ask(candidate(), records) == dense
+
+
+def test_the_least_is_below_zero_just_when_some_question_is() -> None:
+    several: list[Asked] = [
+        CentredSum(correct("y"), Fraction(2, 3), Neighbours.ADD_REMOVE),
+        GuessingGain("y", Fraction(1, 10), Neighbours.ADD_REMOVE),
+        RankMargin(RANKS, Fraction(4, 5), Neighbours.ADD_REMOVE),
+    ]
+    for records in data_sets(MOST):
+        asked = table(records)
+
+        assert (Least(several).ask(candidate(), asked) >= 0) == all(
+            each.ask(candidate(), asked) >= 0 for each in several
+        )
+
+
+def test_the_sum_of_questions_would_move_farther_than_the_least() -> None:
+    """Why not ask for the sum: a record moves it by what it moves them all, and it may hide one that is missed."""
+    several: list[Asked] = [
+        CentredSum(correct("y"), Fraction(2, 3), Neighbours.ADD_REMOVE),
+        RankMargin(RANKS, Fraction(1, 10), Neighbours.ADD_REMOVE),
+    ]
+    both = Least(several)
+    rest: Records = ((0, 0), (0, 0))
+    moved = [
+        each.ask(candidate(), table((*rest, (1, 1)))) * both.unit // each.unit
+        - each.ask(candidate(), table(rest)) * both.unit // each.unit
+        for each in several
+    ]
+
+    assert sum(moved) > both.sensitivity
