@@ -10,7 +10,7 @@ import pytest
 
 from expost import private
 from expost._seal import SEAL, Seal
-from expost.errors import ForgedRelease, InvalidValue, NotDisjoint, NotPrivate
+from expost.errors import ForgedRelease, InvalidValue, MechanismFailed, NotDisjoint, NotPrivate
 from expost.noise import Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
 from expost.odometer import Odometer
@@ -273,3 +273,43 @@ def test_a_whole_is_on_no_side() -> None:
     whole = Private([1, 2, 3])
 
     assert whole.part.side == ""
+
+
+def test_parts_that_are_written_anew_are_the_same_parts() -> None:
+    halves = split(people(10, 11, 12, 13), Fraction(1, 2), ScriptedNoise([0, 1, 1, 0]))
+
+    doubled = halves.map(lambda records: 2 * records)
+
+    assert (opened(doubled.train), opened(doubled.held)) == ([20, 26], [22, 24])
+    assert doubled.train.part is halves.train.part
+    assert doubled.held is not None and halves.held is not None
+    assert doubled.held.part is halves.held.part
+    assert (doubled.train.neighbours, doubled.because) == (halves.train.neighbours, halves.because)
+
+
+def test_steps_on_parts_that_are_written_anew_add_up_with_those_on_the_old_ones() -> None:
+    halves = split(people(10, 11), Fraction(1, 2), ScriptedNoise([0, 1]))
+    odometer = rehearsal()
+    for parts in (halves, halves.map(lambda records: records + 1)):
+        odometer.spend(Says(1), parts.train, budget(1), Past(), silence())
+        assert parts.held is not None
+        odometer.spend(Says(1), parts.held, budget(1), Past(), silence())
+
+    assert odometer.spent.at(20) == 2.0
+
+
+def test_where_nothing_is_held_out_nothing_is_written_anew_but_the_whole() -> None:
+    anew = Split.whole(people(1, 2)).map(lambda records: records[::-1])
+
+    assert (opened(anew.train), anew.held) == ([2, 1], None)
+
+
+def test_a_function_that_fails_on_sealed_records_shows_nothing_of_them() -> None:
+    def failing(records: Integers) -> Integers:
+        raise ValueError(f"{records}")
+
+    with pytest.raises(MechanismFailed) as refusal:
+        Split.whole(people(123456)).map(failing)
+
+    assert "123456" not in str(refusal.value)
+    assert refusal.value.__cause__ is None

@@ -9,6 +9,7 @@ from expost.tabular.schema.cells import How, ordinal
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals
 
 MOSTLY = 0.9
@@ -102,6 +103,8 @@ def _outside(column: Column, cells: Mapping[str, int]) -> str:
         return f"These are counted as {toml(counted)}; add to values what the code book has."
     if isinstance(column, Integer):
         return "These are counted as the nearest number that is listed; list them, or bin the column."
+    if isinstance(column, PrivateBins):
+        return "These are counted in the first or the last bin; widen the range to what values can be."
     return "These are counted in the first or the last bin; add edges beyond them, or open the ends with -inf and inf."
 
 

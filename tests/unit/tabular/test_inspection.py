@@ -17,6 +17,7 @@ from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import How
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals
 from expost.tabular.source.reading import read_table
@@ -125,6 +126,7 @@ def test_advice_on_values_outside_says_where_they_go() -> None:
     assert 'counted as "rest"' in advised(COLUMNS[4], "z", how=How.OUTSIDE)
     assert "nearest number" in advised(COLUMNS[3], "9", how=How.OUTSIDE)
     assert "-inf and inf" in advised(COLUMNS[0], "99", how=How.OUTSIDE)
+    assert "widen the range" in advised(PrivateBins("a", 0, 9, 3, True, Closed.LEFT, KEPT), "99", how=How.OUTSIDE)
 
 
 def test_columns_that_the_table_lacks_are_named_and_the_others_are_checked() -> None:

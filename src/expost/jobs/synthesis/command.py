@@ -19,6 +19,7 @@ from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.jobs.synthesis.declared import CHECKED
 from expost.jobs.synthesis.foreword import guessing_plan
+from expost.jobs.synthesis.found import finding_words
 from expost.jobs.synthesis.goals import LEAST, listed
 from expost.jobs.synthesis.marks import was_checked
 from expost.jobs.synthesis.owner import OWNERS
@@ -77,7 +78,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
-        f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n", markup=False
+        f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n"
+        f"{finding_words(recipe)}", markup=False
     )  # fmt: skip
     if alone:
         paragraph(console, alone)

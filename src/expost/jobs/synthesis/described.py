@@ -8,6 +8,7 @@ from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
 from expost.receipts.costs import budget_out
+from expost.receipts.notation import table
 from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.markup import html_table, row, section
@@ -46,6 +47,7 @@ class TableJob:
     measured: tuple[Clique, ...]
     grown: tuple[tuple[Clique, ...], ...]
     alone: Mapping[str, float]
+    edges: Mapping[str, Json] | None
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -88,7 +90,8 @@ class TableJob:
     def sections(self, facts: Facts) -> str:
         """Released counts beside the synthetic table, the procedure, what the bound covers, and the schema."""
         public = (
-            "Taken to be public: the schema, with the columns it names and every value and edge in it, "
+            "Taken to be public: the schema, with the columns it names and every value"
+            f"{' and edge in it' if self.edges is None else ', range and edge that was declared in it'}, "
             f"{self._asked(facts)}, and every other setting. Choosing any of them by looking at these records reveals "
             "something that is not on the bill."
         )
@@ -105,6 +108,7 @@ class TableJob:
         """Select, count, fit, draw, learn, check."""
         return (
             *arrangement.parts(facts),
+            *self._found(),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
             "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
@@ -114,6 +118,17 @@ class TableJob:
             *([OVERLAP] if any(goal.record["measure"] == Overlap.name for goal in facts.goals) else []),
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
+        )
+
+    def _found(self) -> tuple[str, ...]:
+        """How edges were found that nobody declared."""
+        if self.edges is None:
+            return ()
+        *first, last = sorted(table(self.edges["cells"]))
+        listed = f"{', '.join(first)} and {last}" if first else last
+        return (
+            f"The bins of {listed} were found: edges were chosen between which about as many records lie, by noisy "
+            "counts on a fine grid that follows from the declared range. They are on the bill.",
         )
 
     def _learnt(self) -> str:
@@ -157,4 +172,5 @@ class TableJob:
             "measured": [list(clique) for clique in self.measured],
             "grown": [[list(clique) for clique in added] for added in self.grown],
             "counted": dict(self.alone),
+            "edges": None if self.edges is None else dict(self.edges),
         }

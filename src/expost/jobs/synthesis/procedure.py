@@ -8,6 +8,7 @@ from typing import TypeAlias, final
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released
+from expost.jobs.synthesis.found import edges_claimed, find_edges
 from expost.jobs.synthesis.goals import aims_told, question_told
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
@@ -124,10 +125,12 @@ def synthesise(
 ) -> Synthesis:
     """Select marginals, then refine them, and add others, until a table drawn from them is accurate enough.
 
+    Edges that are not declared are found first; the recipe of the result has them.
     ``on_step`` is told each rung and what the released counts say by then.
     """
     tell: Progress = on_progress or (lambda text: None)
     tell("selecting columns to measure together")
+    parts, recipe = find_edges(parts, recipe, odometer, noise)
     ones, cliques = _select(parts.train, recipe, odometer, noise)
     builder = Builder(recipe, cliques, ones, noise, tell)
     planting, schema = builder.planting, recipe.schema
@@ -164,7 +167,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown", "counted")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "edges")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -185,10 +188,12 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     tree = SpanningTree({}, edges, neighbours)
     first = _pairs(told, domain, targets, edges)
     growing = Growing(domain, first, candidates(domain, first), neighbours)
-    before = tuple(Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
+    found = edges_claimed(told, domain, targets, half)
+    chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, growing)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
-    return Procedure(before, growing, question_told(aims, tuple(names), neighbours), OWN, plateau=plateau)
+    asked = question_told(aims, tuple(names), neighbours)
+    return Procedure((*found, *chosen), growing, asked, OWN, plateau=plateau)
 
 
 def _pairs(

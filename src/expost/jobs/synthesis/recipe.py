@@ -25,6 +25,7 @@ from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.aims import Aim, targets_of, together
+from expost.tabular.edges import grid_counts, grids, require_declared
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.measures import Asking
@@ -37,6 +38,8 @@ LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
 PATIENCE = Patience()
+FINDING = Fraction(1, 4)
+"""The share of the selection's budget that finding edges takes, where there are edges to be found."""
 MOST_AIMS = 20
 """Of one table; more are a workload, which an overlap asks about at once."""
 
@@ -44,7 +47,10 @@ MOST_AIMS = 20
 @final
 @dataclass(frozen=True, slots=True)
 class PairSelection:
-    """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget."""
+    """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget.
+
+    Where edges of bins are to be found, that comes before and takes a quarter of it.
+    """
 
     schema: Schema
     targets: tuple[str, ...]
@@ -56,7 +62,17 @@ class PairSelection:
     @property
     def half(self) -> Budget:
         """What each of the two steps may spend."""
-        return Budget(self.query.epsilon / 2, self.query.alpha)
+        left = self.query.epsilon if self.edges is None else self.query.epsilon - self.edges.epsilon
+        return Budget(left / 2, self.query.alpha)
+
+    @property
+    def edges(self) -> Budget | None:
+        """What finding edges may spend; None where all are declared."""
+        return Budget(FINDING * self.query.epsilon, self.query.alpha) if grids(self.schema) else None
+
+    def grids(self) -> Marginals:
+        """The columns whose edges are to be found, on their grids."""
+        return grid_counts(grids(self.schema), self.schema.neighbours)
 
     def marginals(self, cliques: tuple[Clique, ...]) -> Marginals:
         """The statistic of these cliques."""
@@ -73,9 +89,12 @@ class PairSelection:
 
     @property
     def cost(self) -> Promise:
-        """What both steps cost, whatever is selected."""
+        """What all steps cost, whatever is selected."""
         blank = {name: np.zeros(size) for name, size in self.schema.domain.items()}
-        return Gaussian(self.alone().statistic).promise(self.half) + self.tree(blank).promise(self.half)
+        alone, tree = Gaussian(self.alone().statistic).promise(self.half), self.tree(blank).promise(self.half)
+        if self.edges is None:
+            return alone + tree
+        return Gaussian(self.grids().statistic).promise(self.edges) + alone + tree
 
     def refined(self) -> Growing:
         """A mechanism that costs on every rung what the run's will: whatever is selected has as many pairs.
@@ -118,6 +137,7 @@ class TableRecipe:
         if len(self.aims) > MOST_AIMS:
             raise InvalidValue(f"there are {len(self.aims)} aims; give a table at most {MOST_AIMS}.")
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
+        require_declared(self.schema, self.targets, public=self.check.public)
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:
             raise InvalidValue("the selection's budget and the ladder are at different orders; use one.")

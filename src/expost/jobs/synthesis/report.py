@@ -9,6 +9,7 @@ from expost.jobs.synthesis.comparison import alone, joint
 from expost.jobs.synthesis.declared import field_of, schema_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
+from expost.jobs.synthesis.found import edges_out
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.procedure import Synthesis
@@ -149,4 +150,5 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         measured=synthesis.measured,
         grown=synthesis.grown,
         alone=synthesis.alone,
+        edges=edges_out(synthesis.recipe),
     )

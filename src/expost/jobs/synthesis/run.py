@@ -154,7 +154,7 @@ def synthesize(
     done = synthesise(parts, recipe, plan, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress)
     decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
     native = decoded.map(partial(frame, coded.native))
-    text = partial(_spelled, schema, decoded.value) if schema.spelled else lambda: native.value
+    text = partial(_spelled, done.recipe.schema, decoded.value) if schema.spelled else lambda: native.value
     return Result(
         native,
         done.outcome.ended,
@@ -194,7 +194,7 @@ def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
 
 
 def _require_coded(recipe: TableRecipe, coded: Table) -> None:
-    if coded.schema != recipe.schema or not recipe.schema.reviewed:
+    if coded.schema != recipe.schema.fine or not recipe.schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_records(coded)

@@ -18,7 +18,7 @@ from expost.tabular.schema.cells import Cell, How, Taken
 Cells: TypeAlias = Sequence[Cell | None]
 Codes: TypeAlias = NDArray[np.unsignedinteger]
 Values: TypeAlias = NDArray[np.generic]
-Setting: TypeAlias = str | bool | Sequence[object]
+Setting: TypeAlias = str | int | bool | Sequence[object]
 
 LARGEST_DOMAIN = 2**16
 """More codes than this in one column is a mistake in the schema, not a domain."""
@@ -43,7 +43,7 @@ class Column(Protocol):
 
     What must hold: ``taken`` never fails and looks at one cell alone; ``encode(decode(codes))`` is ``codes``, and so is
     that of the values as they are ``spelled``.
-    Implemented by Categorical, Boolean, Integer, IntegerBins, Numeric and Dates.
+    Implemented by Categorical, Boolean, Integer, IntegerBins, Numeric, Dates and PrivateBins.
     """
 
     @property

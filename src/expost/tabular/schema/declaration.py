@@ -11,6 +11,7 @@ from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed, DateEdge
 from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 
 T = TypeVar("T")
@@ -42,6 +43,10 @@ class Fields:
 
     def has(self, key: str) -> bool:
         return key in self._left
+
+    def says(self, key: str, word: str) -> bool:
+        """Whether the setting is this word; it is taken then."""
+        return self._left.get(key) == word and self._left.pop(key) == word
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:
         """What the word means, refused unless it is one of these."""
@@ -157,12 +162,25 @@ def _boolean(name: str, fields: Fields) -> Column:
     return Boolean(name, fields.missing(), fields.words())
 
 
+def _private(name: str, fields: Fields, *, whole: bool) -> Column:
+    ends, bins = fields.numbers("range"), fields.take("bins", int)
+    if len(ends) != 2:
+        raise SchemaMismatch(f"range of column {name} is not [low, high]; name the least and the largest number.")
+    low, high = ends if whole else map(float, ends)
+    closed, missing = fields.choice("closed", CLOSED), fields.missing()
+    return PrivateBins(name, low, high, bins, whole, closed, missing, fields.numerals())
+
+
 def _numeric(name: str, fields: Fields) -> Column:
+    if fields.says("edges", "private"):
+        return _private(name, fields, whole=False)
     edges = tuple(map(float, fields.numbers("edges")))
     return Numeric(name, edges, fields.choice("closed", CLOSED), fields.missing(), fields.numerals())
 
 
 def _integer(name: str, fields: Fields) -> Column:
+    if fields.says("edges", "private"):
+        return _private(name, fields, whole=True)
     numerals = fields.numerals()
     if fields.has("edges"):
         return IntegerBins(name, fields.numbers("edges"), fields.choice("closed", CLOSED), fields.missing(), numerals)

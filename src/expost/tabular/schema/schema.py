@@ -11,6 +11,7 @@ from expost.errors import SchemaMismatch, Unreadable
 from expost.private import Neighbours
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import Fields, column, toml
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import SPELLINGS
 from expost.text import bounded_text, toml_in
 
@@ -94,6 +95,12 @@ class Schema:
     def domain(self) -> dict[str, int]:
         """How many codes each column has."""
         return {each.name: each.size for each in self.columns}
+
+    @property
+    def fine(self) -> "Schema":
+        """The schema that a table is read under: where edges are to be found, on the grid they are found on."""
+        columns = tuple(each.fine if isinstance(each, PrivateBins) else each for each in self.columns)
+        return Schema(columns, self.reviewed, self.neighbours, self.target, self.missing_marks)
 
     @property
     def spelled(self) -> bool:

@@ -59,7 +59,8 @@ def read_table(source: object, schema: Schema) -> Table:
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
     polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
-    malformed is refused as a whole: where a line ends would depend on other lines.
+    malformed is refused as a whole: where a line ends would depend on other lines. Columns with private edges are
+    coded on their grid.
 
     What one record says does not change how another is read. That no longer holds once another reader has guessed the
     types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers
@@ -70,7 +71,7 @@ def read_table(source: object, schema: Schema) -> Table:
     if not schema.reviewed:
         del source  # a traceback that shows variables would show its rows
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    result = quietly(partial(_read, source, schema), source)
+    result = quietly(partial(_read, source, schema.fine), source)
     del source  # a traceback that shows variables would show its rows
     return revealed(result)
 

@@ -16,6 +16,7 @@ from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import Cell, How
 from expost.tabular.schema.column import Codes, Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 from expost.tabular.source.reading import canonical_text, cells_of
 from tests.unit.examples import one_sentence
@@ -51,6 +52,10 @@ def kinds(missing: Missing) -> list[Column]:
         Numeric("x", (-INF, 1.5, 1234.5), RIGHT, missing, Numerals(",", " ")),
         Dates("d", DAYS, LEFT, missing, DayFormat("%d.%m.%Y")),
         Dates("d", (-INF, *DAYS, INF), RIGHT, missing, DayFormat("%m/%d/%Y %H:%M")),
+        PrivateBins("p", 0.0, 1e6, 10, False, LEFT, missing),
+        PrivateBins("p", -5, 120, 8, True, RIGHT, missing, Numerals(thousands="'")),
+        PrivateBins("p", 0, 5, 3, True, LEFT, missing).between((0, 1, 4, 5), (9.0, 0.0, 0.0, 0.0, 0.5)),
+        PrivateBins("p", -1e300, 1e300, 4, False, RIGHT, missing).between((-1e300, -1e299, 0.0, 1e295, 1e300), ()),
     ]
 
 
@@ -117,7 +122,7 @@ def test_codes_are_those_of_how_each_cell_is_taken(column: Column, given: list[o
 def test_the_most_extreme_draws_stay_in_their_bin(column: Column, draw: float) -> None:
     before = all_codes(column, 1)
 
-    after = column.encode(cells(column.decode(before, ScriptedNoise([draw] * len(before))).tolist()))
+    after = column.encode(cells(column.decode(before, ScriptedNoise([draw] * 2 * len(before))).tolist()))
 
     assert after.tolist() == before.tolist()
 

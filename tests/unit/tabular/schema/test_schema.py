@@ -16,6 +16,7 @@ from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 from tests.unit.examples import ADD, REPLACE, one_sentence
@@ -46,6 +47,8 @@ def every_kind(missing: Missing) -> tuple[Column, ...]:
         IntegerBins("bins", (-INF, 0, 10, INF), Closed.LEFT, missing),
         Numeric("x", (0.1, 1e-300 + 0.2, 1e300, INF), Closed.RIGHT, missing),
         Dates("d", (-INF, date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, missing),
+        PrivateBins("money", 0.0, 1e6, 10, False, Closed.LEFT, missing, Numerals(",", ".")),
+        PrivateBins("age", -1, 120, 8, True, Closed.RIGHT, missing),
     )
 
 

@@ -1,0 +1,73 @@
+"""Edges of bins, found by a step of the run before anything else, and what an audit makes of that step."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from expost.accounting.claim import Budget
+from expost.errors import Unreadable
+from expost.jobs.synthesis.recipe import FINDING, TableRecipe
+from expost.mechanisms.gaussian import Gaussian
+from expost.noise import Noise
+from expost.odometer import Odometer
+from expost.private import Split
+from expost.receipts.costs import BUDGET, budget_in, budget_out
+from expost.receipts.notation import record, table, whole
+from expost.receipts.procedures import Step
+from expost.receipts.testimony import Testimony
+from expost.release import Past
+from expost.report.digits import plain
+from expost.tabular.edges import coarsened, grid_counts, grids, settled_schema
+from expost.tabular.table import Table
+from expost.text import Json
+
+MOST_CELLS = 1024
+"""Codes that a column may have on its grid."""
+
+
+def find_edges(
+    parts: Split[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
+) -> tuple[Split[Table], TableRecipe]:
+    """The parts in bins and the recipe with their edges; as they are where all edges are declared.
+
+    Which edges they are follows from released counts, and a record's bin from these and from the record alone.
+    """
+    budget = recipe.selection.edges
+    if budget is None:
+        return parts, recipe
+    counts = recipe.selection.grids()
+    found = odometer.spend(Gaussian(counts.statistic), parts.train, budget, Past(), noise).value
+    told = {clique[0]: values for clique, values in counts.apart(found.values).items()}
+    known = replace(recipe, schema=settled_schema(recipe.schema, told, found.std))
+    return parts.map(partial(coarsened, schema=known.schema)), known
+
+
+def finding_words(recipe: TableRecipe) -> str:
+    """A line of the plan: what finding edges takes, where there are edges to be found."""
+    hidden = grids(recipe.schema)
+    return f"A share of {plain(float(FINDING))} of it finds the edges of {', '.join(hidden)}.\n" if hidden else ""
+
+
+def edges_out(recipe: TableRecipe) -> Mapping[str, Json] | None:
+    """What a receipt says of the step: its budget, and how many codes each column has on its grid."""
+    budget = recipe.selection.edges
+    return None if budget is None else {**budget_out(budget), "cells": dict(grids(recipe.schema))}
+
+
+def edges_claimed(
+    told: Testimony, domain: Mapping[str, int], targets: tuple[str, ...], half: Budget
+) -> tuple[Step, ...]:
+    """The step that a receipt leads to, if there is one; refused unless a run may take it."""
+    if told.found["edges"] is None:
+        return ()
+    fields = record(told.found["edges"], (*BUDGET, "cells"))
+    budget, cells = budget_in(fields), {name: whole(size) for name, size in table(fields["cells"]).items()}
+    known = (
+        cells
+        and {*cells} <= {*domain} - {*targets}
+        and all(domain[name] <= cells[name] <= MOST_CELLS for name in cells)
+    )
+    if not known or (budget.epsilon * (1 - FINDING), budget.alpha) != (2 * half.epsilon * FINDING, half.alpha):
+        raise Unreadable("the edges that the receipt says were found are not those that a run finds.")
+    counts = Gaussian(grid_counts(cells, told.neighbours).statistic)
+    return (Step(counts.name, counts.facts(budget), counts.floating, counts.promise(budget)),)
