@@ -94,12 +94,16 @@ def _words(cells: Mapping[str, int]) -> str:
 def _outside(column: Column, cells: Mapping[str, int]) -> str:
     if isinstance(column, Categorical):
         known = {value.lower(): value for value in column.values}
-        alike = next((cell for cell in cells if cell.lower() in known), None)
+        heads = list(map(column.head, cells))
+        alike = next((head for head in heads if head.lower() in known), None)
         if alike is not None:
             same = f"{toml(alike)} differs from {toml(known[alike.lower()])} in case only"
             return f"{same}, and texts are compared letter by letter; list both or correct the table."
         counted = column.labels[column.taken("")[1]]
-        return f"These are counted as {toml(counted)}; add to values what the code book has."
+        added = "what the code book has"
+        if column.prefix is not None:
+            added = f"the first {column.prefix} characters, such as {toml(heads[0])}, of what the code book has"
+        return f"These are counted as {toml(counted)}; add to values {added}."
     if isinstance(column, Integer):
         return "These are counted as the nearest number that is listed; list them, or bin the column."
     return "These are counted in the first or the last bin; add edges beyond them, or open the ends with -inf and inf."

@@ -127,6 +127,17 @@ def test_advice_on_values_outside_says_where_they_go() -> None:
     assert "-inf and inf" in advised(COLUMNS[0], "99", how=How.OUTSIDE)
 
 
+def test_codes_are_checked_by_their_prefix() -> None:
+    column = Categorical("a", ("I1", "I2"), "other", missing=KEPT, prefix=2)
+
+    found = checked(column, *["I10.9", "I25"] * 3, "J45.0", "J45.0", "i10")
+
+    assert found.share(How.OUTSIDE) == pytest.approx(3 / 9)
+    assert found.examples(How.OUTSIDE) == ("J45.0", "i10")
+    assert 'add to values the first 2 characters, such as "J4"' in advised(column, "J45.0", how=How.OUTSIDE)
+    assert '"i1" differs from "I1" in case only' in advised(column, "i10", how=How.OUTSIDE)
+
+
 def test_columns_that_the_table_lacks_are_named_and_the_others_are_checked() -> None:
     schema = Schema((*form(COLUMNS[0]).columns, Boolean("b", KEPT)), False, ADD)
 

@@ -15,6 +15,7 @@ from expost.tabular.draft import draft
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
+from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
@@ -24,6 +25,7 @@ pl = import_module("polars")
 HEAD = 'neighbours = "add-remove"\n'
 COLUMN = '[[column]]\nname = "x"\nmissing = true\n'
 UNSAID = '[[column]]\nname = "x"\nkind = "boolean"\n'
+BINS = 'kind = "numeric"\nedges = [1, 2]\nclosed = "left"\n'
 DATES = 'kind = "date"\nedges = [2020-01-01, 2021-01-01]\nclosed = "left"\n'
 INF = math.inf
 
@@ -46,6 +48,10 @@ def every_kind(missing: Missing) -> tuple[Column, ...]:
         IntegerBins("bins", (-INF, 0, 10, INF), Closed.LEFT, missing),
         Numeric("x", (0.1, 1e-300 + 0.2, 1e300, INF), Closed.RIGHT, missing),
         Dates("d", (-INF, date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, missing),
+        Categorical("icd", ("I1", "I2"), "other", missing=missing, prefix=2),
+        Numeric("shapes", (0.0, 0.01, 1.0, 2.0), Closed.LEFT, missing, inside=(Inside.EDGE, Inside.EVEN, Inside.LOG)),
+        IntegerBins("log", (0, 1, 10), Closed.LEFT, missing, inside=Inside.LOG),
+        Dates("edge", (date(2020, 1, 1), date(2021, 1, 1)), Closed.LEFT, missing, inside=Inside.EDGE),
     )
 
 
@@ -66,6 +72,12 @@ def test_the_text_of_a_schema_goes_round_too() -> None:
     text = Schema(every_kind(Missing.DROP), False, REPLACE).dumps()
 
     assert Schema.load(text).dumps() == text
+
+
+def test_bins_that_are_even_inside_are_not_said_to_be() -> None:
+    column = Numeric("x", (0.0, 1.0), Closed.LEFT, Missing.DROP, inside=Inside.EVEN)
+
+    assert "inside" not in column.settings
 
 
 def test_a_schema_is_loaded_from_a_file(tmp_path: Path) -> None:
@@ -132,6 +144,11 @@ BAD = {
     "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', SchemaMismatch),
     "a range without end": (HEAD + COLUMN + 'kind = "integer"\nrange = [0, 1000000000000]', SchemaMismatch),
     "a range of fractions": (HEAD + COLUMN + 'kind = "integer"\nrange = [0.5, 1]', SchemaMismatch),
+    "an unknown shape": (HEAD + COLUMN + BINS + 'inside = "flat"', SchemaMismatch),
+    "a shape that is no word": (HEAD + COLUMN + BINS + "inside = [1]", SchemaMismatch),
+    "no shape": (HEAD + COLUMN + BINS + "inside = []", SchemaMismatch),
+    "a shape of a list": (HEAD + COLUMN + 'kind = "integer"\nrange = [1, 2]\ninside = "log"', SchemaMismatch),
+    "a prefix of half a letter": (HEAD + COLUMN + 'kind = "categorical"\nvalues = ["a"]\nprefix = 0.5', SchemaMismatch),
     "dates that are none": (HEAD + COLUMN + 'kind = "date"\nedges = ["May", "June"]\nclosed = "left"', SchemaMismatch),
 }
 
