@@ -106,7 +106,9 @@ ADVICE = {
     "points where commas are declared": (COLUMNS[3], ("70.5",), "leave out decimal and thousands."),
     "a mark": (COLUMNS[0], ("n/a",), 'If "n/a" stands for a missing value, add it to missing_marks'),
     "anything": (COLUMNS[0], ("red", "blue", "green", "grey"), "declare another kind."),
-    "words": (COLUMNS[2], ("ja", "nein"), 'true or to false, or to missing_marks: "ja", "nein".'),
+    "words": (COLUMNS[2], ("hit", "miss"), 'true or to false, or to missing_marks: "hit", "miss".'),
+    "known words": (COLUMNS[2], ("Nein", "ja"), 'declare true = ["ja"] and false = ["Nein"].'),
+    "a known word": (COLUMNS[2], ("non",), 'declare true = ["oui"] and false = ["non"].'),
     "too many words": (COLUMNS[2], tuple("abcdeghijklmopq"), "declare the column as categorical."),
 }
 
