@@ -33,7 +33,7 @@ WARNING = """\
 #   values  the whole list, not what happened to occur
 #   range   limits that you would name without looking
 #   edges   round limits that you would name without looking
-#   inside  "log" for money, counts and delays, "edge" for a bin of one value, or nothing for evenly
+#   inside  "log" for money, counts and delays, "edge" for a bin of one value; leave it out for even bins
 # What format, decimal, thousands, true and false say of how the file is written may stay if its readers may know it.
 # Remove columns nobody needs, add those you need, then set reviewed = true. Comments are the same for all records and
 # may stay.
