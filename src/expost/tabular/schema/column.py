@@ -18,7 +18,7 @@ from expost.tabular.schema.cells import Cell, How, Taken
 Cells: TypeAlias = Sequence[Cell | None]
 Codes: TypeAlias = NDArray[np.unsignedinteger]
 Values: TypeAlias = NDArray[np.generic]
-Setting: TypeAlias = str | bool | Sequence[object]
+Setting: TypeAlias = str | int | bool | Sequence[object]
 
 LARGEST_DOMAIN = 2**16
 """More codes than this in one column is a mistake in the schema, not a domain."""
@@ -78,7 +78,7 @@ class Column(Protocol):
         ...
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """A value for each code: a label, or a uniform draw from a bin; None for a missing one."""
+        """A value for each code: a label, or a draw from a bin; None for a missing one."""
         ...
 
     def spelled(self, values: Values) -> Values:
