@@ -64,12 +64,15 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     star = queries(domain, recipe.target, ())
     pairs = len(star) + max(0, len(domain) - 2)
     reach = recipe.selection.marginals(star).statistic.l2_squared * pairs / len(star)
-    needed, alone = Footprint.of(domain, recipe.target), why_unpaired(domain, recipe.target)
+    needed, alone = Footprint.of(domain, recipe.target, recipe.schema.tied), why_unpaired(domain, recipe.target)
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n", markup=False
     )  # fmt: skip
+    if rules := len(recipe.schema.rules):
+        paragraph(console, f"Every synthetic row keeps the {'rule' if rules == 1 else f'{rules} rules'} of the schema.")
+        console.print()
     if alone:
         paragraph(console, alone)
         console.print()
@@ -156,7 +159,7 @@ def synth(source: str, schema_path: str, target: str | None, accuracy: float, ou
 def plan_table(schema_path: str, target: str | None, accuracy: float, **settings: Any) -> None:
     """Show what every rung of a synthesis would cost and how noisy it would be, before any data is touched."""
     recipe = table_recipe(target=target, accuracy=accuracy, **table_settings(Schema.load(Path(schema_path)), settings))
-    require_room(recipe.schema.domain, recipe.target)
+    require_room(recipe.schema.domain, recipe.target, recipe.schema.tied)
     synthesis_plan(recipe, plan_synthesis(recipe))
 
 

@@ -26,6 +26,7 @@ from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Sklearn, correct
 from expost.tabular.selection import SpanningTree, affordable, queries, star
@@ -112,6 +113,7 @@ class TableRecipe:
 
     def __post_init__(self) -> None:
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
+        require_possible(self.schema)
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:
             raise InvalidValue("the selection's budget and the ladder are at different orders; use one.")
