@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, final
+from collections.abc import Mapping, Sequence
+from typing import final
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Clique as Places
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
-
-Fits: TypeAlias = Callable[[Junction, Sequence[Places]], bool]
-"""Whether a junction tree is small enough to be fitted to some marginals."""
 
 MOST_NOISE = 0.04
 """The mean total variation that noise may make in the first pairs for more of them to be worth measuring."""
@@ -87,34 +84,36 @@ class Planting:
         return self._fitted[1]
 
     def _held(self, cliques: Sequence[Places]) -> tuple[set[Places], Junction]:
-        later = cliques[len(self.first) : len(self.first) + TRIED]
-        kept, junction = self._with(self._founded, self._junction, later, grown_fits)
+        kept, junction = list(self._founded), self._junction
+        alone = [each.clique for each in self._ones]
+        for clique in cliques[len(self.first) : len(self.first) + TRIED]:
+            larger = self._tied([*kept, clique])
+            if grown_fits(larger, [*alone, *kept, clique]):
+                kept, junction = [*kept, clique], larger
         return set(kept), junction
+
+    def _tied(self, cliques: Sequence[Places]) -> Junction:
+        """The junction tree of these cliques, and of the columns that rules tie together."""
+        return Junction.of(tuple(self._domain.values()), [*(each.clique for each in self._allowed), *cliques])
 
     def _founding(self, first: list[Places], room: float) -> tuple[list[Places], Junction]:
         """The first pairs, all of them unless rules make the model too large for that; those of a hub come first."""
+        alone, degree = [each.clique for each in self._ones], Counter(place for pair in first for place in pair)
 
-        def fits(junction: Junction, cliques: Sequence[Places]) -> bool:
-            return fit_bytes(junction, cliques) <= room or grown_fits(junction, cliques)
+        def holding(kept: list[Places], more: list[Places]) -> list[Places]:
+            """The pairs with as many more as fit, by halves: most do, and a tree takes long to make."""
+            wanted = [*kept, *more]
+            junction = self._tied(wanted)
+            if fit_bytes(junction, [*alone, *wanted]) <= room or grown_fits(junction, [*alone, *wanted]):
+                return wanted
+            middle = len(more) // 2
+            return holding(holding(kept, more[:middle]), more[middle:]) if middle else kept
 
-        domain, tied = tuple(self._domain.values()), [each.clique for each in self._allowed]
-        junction = Junction.of(domain, [*tied, *first])
-        if not tied or fits(junction, [*(each.clique for each in self._ones), *first]):
-            return first, junction
-        degree = Counter(place for pair in first for place in pair)
-        order = sorted(first, key=lambda pair: -max(degree[place] for place in pair))
-        return self._with([], Junction.of(domain, tied), order, fits)
-
-    def _with(
-        self, kept: list[Places], junction: Junction, more: Sequence[Places], fits: Fits
-    ) -> tuple[list[Places], Junction]:
-        """A junction tree that holds, besides what is kept and tied by rules, each pair with which it still fits."""
-        alone, tied = [each.clique for each in self._ones], [each.clique for each in self._allowed]
-        for clique in more:
-            larger = Junction.of(junction.domain, [*tied, *kept, clique])
-            if fits(larger, [*alone, *kept, clique]):
-                kept, junction = [*kept, clique], larger
-        return kept, junction
+        if self._allowed:
+            order = sorted(first, key=lambda pair: -max(degree[place] for place in pair))
+            held = set(holding([], order))
+            first = [pair for pair in first if pair in held]
+        return first, self._tied(first)
 
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         """Whether noise has become small beside what pairs that are not measured may be off by."""

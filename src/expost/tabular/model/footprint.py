@@ -76,8 +76,8 @@ class Footprint:
         tried = (len(domain) - 1) * (sum(domain.values()) - domain[target])
         fit = CELL * cells + COUNT * counts + LINK * links
         if tied:
-            junction, pairs_held = _ruled(domain, target, tied)
-            cells, fit = max(cells, junction.cells), max(fit, fit_bytes(junction, pairs_held))
+            fit = max(fit, fit_bytes(*_ruled(domain, target, tied)))
+            cells = fit // CELL
         needed, added = LEAST + fit + TRIED * tried, _added(domain, target)
         return cls(cells, counts + added, fit, needed, _growth(domain, cells, counts, added, needed) if added else 0)
 
