@@ -26,8 +26,10 @@ from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
 from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model.footprint import Footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import raked
+from expost.tabular.model.ruled import allowed_by
 from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate, learn
 from expost.tabular.selection import SpanningTree, affordable, queries
@@ -72,7 +74,10 @@ class Builder:
         schema, singles = recipe.schema, recipe.selection.alone().apart(ones.values)
         place = {name: index for index, name in enumerate(schema.names)}
         alone = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
-        self.planting = Planting(schema.domain, cliques, schema.neighbours, alone)
+        room = Footprint.of(schema.domain, recipe.targets, schema.tied).fit
+        self.planting = Planting(
+            schema.domain, cliques, schema.neighbours, alone, allowed=allowed_by(schema), room=room
+        )
         std = math.sqrt(up(ones.variance))
         self._singles = [Released(clique, values, std) for clique, values in singles.items()]
         self.alone = Counted.of(self._singles, recipe.targets, recipe.held)

@@ -28,6 +28,7 @@ from expost.tabular.aims import Aim, targets_of, together
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.measures import Asking
+from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
 from expost.tabular.selection import SpanningTree, affordable, queries, star
@@ -118,6 +119,7 @@ class TableRecipe:
         if len(self.aims) > MOST_AIMS:
             raise InvalidValue(f"there are {len(self.aims)} aims; give a table at most {MOST_AIMS}.")
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
+        require_possible(self.schema)
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:
             raise InvalidValue("the selection's budget and the ladder are at different orders; use one.")

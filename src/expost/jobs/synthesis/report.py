@@ -142,6 +142,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         rows=len(synthetic),
         kept=kept,
         schema=tuple(map(field_of, schema.columns)),
+        rules=schema.rules,
         reviewed=schema.reviewed,
         checked=checked,
         schema_digest=schema_digest(schema),

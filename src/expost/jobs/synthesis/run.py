@@ -186,7 +186,7 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, folder:
 
 def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
     """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
-    require_room(recipe.schema.domain, recipe.targets)
+    require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied)
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_files(hidden.files)
     if recipe.held:
