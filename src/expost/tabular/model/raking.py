@@ -30,7 +30,12 @@ LARGEST = 10.0
 
 
 def raked(model: Model, pairs: Sequence[Measured], rows: int, noise: Noise) -> tuple[Model, list[Codes]]:
-    """Rows from the model whose pairs fit those measured, and the model with the factors that weighted them."""
+    """Rows from the model whose pairs fit those measured, and the model with the factors that weighted them.
+
+    Pairs that the model was fitted to are to stay as they are in it: it has less noise than the counts of each alone.
+    """
+    known = {clique for clique, _ in model.potentials}
+    pairs = [replace(each, values=model.marginal(each.clique)) if each.clique in known else each for each in pairs]
     codes = model.round(rows, noise)
     weights, factors = _weights(model, codes, pairs)
     times = min(MOST_TIMES, MOST_DRAWN // rows)

@@ -112,3 +112,16 @@ def test_more_rows_are_drawn_where_few_of_them_bear_the_weight(monkeypatch: pyte
 
     assert drawn == [1000, 4000, 1000]
     assert len(codes[0]) == 1000
+
+
+def test_a_pair_that_the_model_was_fitted_to_stays_as_it_is_there() -> None:
+    """Its counts are as if noise had moved a tenth of the records; those of a third column pull at it besides."""
+    noisy = 1000 * JOINT + np.array([[50, -50, 0], [-50, 50, 0]])
+    measured = [Measured((0, 1), 1000 * JOINT, 1e-3), Measured((2,), np.full(2, 500.0), 1e-3)]
+    model = fit(Junction.of([2, 3, 2], [(0, 1), (2,)]), measured)
+    other = Measured((0, 2), np.array([[400.0, 100.0], [100.0, 400.0]]), 1.0)
+
+    _, codes = raked(model, [Measured((0, 1), noisy, 1.0), other], ROWS, SeededNoise(7))
+
+    np.testing.assert_allclose(shares(codes), JOINT, atol=0.003)
+    np.testing.assert_allclose(shares(codes, 0, 2, 2), other.values / 1000, atol=0.003)
