@@ -32,11 +32,11 @@ def confidence_typed(text: str) -> Fraction | None:
         ) from None
 
 
-def checking(*, validation: float) -> list[Option]:
-    """How candidates are judged, with the share that is held out by default."""
+def checking(*, validation: float | None, usual: str = "") -> list[Option]:
+    """How candidates are judged, with the share that is held out by default and what is to be said of it."""
     return [
-        click.option("--validation", default=validation, metavar="SHARE",
-                     help="The share of records held out for the check."),
+        click.option("--validation", type=float, default=validation, metavar="SHARE",
+                     help=f"The share of records held out for the check{usual}."),
         click.option("--check", "check_name", default="balanced", metavar="balanced|gaussian|svt|public:FILE",
                      help="How a candidate is judged: on held-out records, or for free on the public ones of a file."),
         click.option("--check-epsilon", type=float, default=None,
