@@ -102,7 +102,7 @@ def test_no_more_records_are_held_out_than_a_check_needs_where_their_number_is_p
 
 
 def test_a_share_that_is_named_is_held_out_however_many_records_there_are() -> None:
-    named = table_recipe(schema=RECIPE.schema, target=RECIPE.target, accuracy=0.8, records=10**6, validation=0.3)
-    usual = table_recipe(schema=RECIPE.schema, target=RECIPE.target, accuracy=0.8, records=10**6)
+    named = table_recipe(schema=HARD.schema, target="renewed", accuracy=0.8, records=10**6, validation=0.3)
+    usual = table_recipe(schema=HARD.schema, target="renewed", accuracy=0.8, records=10**6)
 
     assert (named.held, usual.held) == (Fraction(3, 10), Fraction(1, 20))
