@@ -24,7 +24,7 @@ from expost.release import Past
 from expost.search import Line, Outcome, Search, finish
 from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
-from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.growth import Growing, Grown, Scored, candidates
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import Footprint
 from expost.tabular.model.graphical import Measured
@@ -45,8 +45,8 @@ class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
-    the pairs that each rung added to those measured from the first on, and ``alone`` is about how many records the
-    columns alone said there are.
+    the pairs that each rung added to those measured from the first on, ``scored`` the noisy scores that the last such
+    rung went by, and ``alone`` is about how many records the columns alone said there are.
     """
 
     recipe: TableRecipe
@@ -55,6 +55,7 @@ class Synthesis:
     released: tuple[Released, ...]
     counted: Counted
     grown: tuple[tuple[Clique, ...], ...]
+    scored: Scored | None
     alone: Mapping[str, float]
 
     @property
@@ -111,6 +112,11 @@ class Builder:
         return candidate
 
     @property
+    def scored(self) -> Scored | None:
+        """The scores that the last growing rung went by."""
+        return self._steps[-1].scored if self._steps else None
+
+    @property
     def grown(self) -> tuple[tuple[Clique, ...], ...]:
         """The pairs that each rung added to the first ones."""
         counts = [len(self.planting.first), *(len(each.cliques) for each in self._steps)]
@@ -155,7 +161,7 @@ def synthesise(
     outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
     alone = counted_alone(recipe, builder.alone)
-    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, alone)
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, builder.scored, alone)
 
 
 def _select(
