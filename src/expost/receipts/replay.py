@@ -192,7 +192,8 @@ class Replay:
         plateau, history = self.procedure.plateau, self.told.history
         if (plateau is None) is not (self.told.asked.patience is None):
             yield "the receipt says that the run had a patience which a run of its kind does not have."
-        verdicts = tuple(each.verdict for each in history[: len(self.rungs) - 1] if not self._passed(each))
+        before_the_top = history[: max(0, len(self.rungs) - 1)]
+        verdicts = tuple(each.verdict for each in before_the_top if not self._passed(each))
         flat = [place for place in range(1, len(verdicts) + 1) if plateau is not None and plateau(verdicts[:place])]
         if flat[:1] != ([len(history)] if self.told.ended is Ended.FLAT else []):
             yield "the run did not end where its answers no longer rose, or is said to have ended so and did not."

@@ -51,4 +51,4 @@ def near(facts: Facts, place: int) -> str:
 def further(facts: Facts) -> str:
     """What climbing on would have cost."""
     ahead = [stop.epsilon for stop in facts.ahead if facts.allowed(stop.epsilon)]
-    return f" Climbing further would have cost up to ε = {price(ahead[-1] - facts.epsilon)} more." if ahead else ""
+    return f"Climbing further would have cost up to ε = {price(ahead[-1] - facts.epsilon)} more. " if ahead else ""

@@ -144,7 +144,7 @@ def last_checked(facts: Facts) -> str:
     said = f"{rung.capitalize()} {place}, the last one checked, did not pass."
     if (compared := compared_rungs(facts)) is not None:
         was = " and ".join(f"{answer_on(facts, each)} on {rung} {each}" for each in compared)
-        said = f"The noisy {facts.scale} was {was}, which is handed over{near(facts, place)}.{further(facts)}"
+        said = f"{further(facts)}The noisy {facts.scale} was {was}, which is handed over{near(facts, place)}."
     elif facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {rung} {place}, the last one checked, the noisy {facts.scale} was {last_answer(facts)}."
     if facts.sampling is not None:
