@@ -18,7 +18,7 @@ import pytest
 
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
-from expost.tabular.draft import draft
+from expost.tabular.drafts.draft import draft
 from expost.tabular.schema.binned import Dates, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Missing

@@ -1,7 +1,7 @@
 """Growth: pairs of columns refined rung by rung, and more of them measured where the model fits the records worst."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
 from typing import ClassVar, Protocol, final
@@ -14,7 +14,7 @@ from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
-from expost.noise import Integers, Noise
+from expost.noise import Floats, Integers, Noise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.rules import Due, Recorded
@@ -40,10 +40,24 @@ class Block:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """How far the counts of each candidate were from those that a model expected: noisy l1 distances, as released."""
+
+    cliques: tuple[Clique, ...]
+    distances: Floats
+    std: float
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class Grown:
-    """Everything that has been measured so far, oldest first; within a block, in the order it was chosen."""
+    """Everything that has been measured so far, oldest first; within a block, in the order it was chosen.
+
+    ``scored`` is of the last step that grew, before it added anything.
+    """
 
     blocks: tuple[Block, ...]
+    scored: Scored | None = None
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -126,7 +140,8 @@ class Growing:
         chosen = gardener.chosen(grown, scores, left)
         if not set(chosen) <= set(self.candidates):
             raise InvalidValue("a marginal was chosen that is not a candidate.")
-        return self._refined(data, grown, chosen, left, noise)
+        refined = self._refined(data, grown, chosen, left, noise)
+        return replace(refined, scored=Scored(self.candidates, scores.values, scores.std))
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """The undivided step's, and how many candidates there are."""
@@ -152,7 +167,7 @@ class Growing:
             old = before[place].estimate if place < len(before) else None
             new = Estimate(values.values, 1 / values.variance) if old is None else old.refine(values)
             blocks.append(Block(cliques, new))
-        return Grown(tuple(blocks))
+        return Grown(tuple(blocks), None if grown is None else grown.scored)
 
     def _measured(
         self, data: Table, blocks: list[tuple[Clique, ...]], budget: Budget, noise: Noise

@@ -8,8 +8,11 @@ from typing import final
 
 from expost.errors import Unreadable
 from expost.tabular.advice import advice
+from expost.tabular.breaches import Breaches, RuleCheck
+from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.cells import Cell, How, text_of
 from expost.tabular.schema.column import Column, Missing
+from expost.tabular.schema.rules import short_rule
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import absent, cells_of, opened, quietly, revealed
 from expost.text import printable
@@ -66,11 +69,16 @@ class TableCheck:
     records: int
     columns: tuple[ColumnCheck, ...]
     lacking: tuple[str, ...]
+    rules: tuple[RuleCheck, ...] = ()
 
     @property
     def notable(self) -> bool:
         """Whether the owner should look at something before a run."""
-        return bool(self.lacking) or any(each.advice() for each in self.columns)
+        return (
+            bool(self.lacking)
+            or any(each.advice() for each in self.columns)
+            or any(each.notable for each in self.rules)
+        )
 
     def __str__(self) -> str:
         """The shares of every column, then what is notable with examples and advice."""
@@ -79,6 +87,8 @@ class TableCheck:
             told += [f"{name}: the table does not have exactly one column of this name; correct the schema.", ""]
         for each in self.columns:
             told += _told(each)
+        for rule in self.rules:
+            told += _told_of_rule(rule)
         if self.notable:
             told.append("Something is notable: correct the schema or the table, and check again.")
         else:
@@ -123,6 +133,7 @@ def check_table(source: object, schema: Schema) -> TableCheck:
     For the owner of the table, before a run: the result holds shares and cells of the records and is as private as they
     are. A run takes every cell in the same way, and never tells.
     """
+    require_possible(schema)
     result = quietly(partial(_checked, source, schema), source)
     del source  # a traceback that shows variables would show its rows
     return revealed(result)
@@ -139,14 +150,17 @@ def _checked(source: object, schema: Schema) -> TableCheck:
     table = opened(source)
     lacking = tuple(name for name in schema.names if table.names.count(name) != 1)
     tallies = [Tally(column) for column in schema.columns if column.name not in lacking]
+    breaches = Breaches(schema, tuple(rule for rule in schema.constraints if not {*lacking} & {*rule.columns}))
     marks, records = absent(schema), 0
     for chunk in table.chunks([each.column.name for each in tallies]) if tallies else ():
         records += len(chunk[0])
-        for tally, values in zip(tallies, chunk, strict=True):
-            tally.add(cells_of(values, marks))
+        cells = {each.column.name: cells_of(values, marks) for each, values in zip(tallies, chunk, strict=True)}
+        for tally in tallies:
+            tally.add(cells[tally.column.name])
+        breaches.add(cells)
     if not records and tallies:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    return TableCheck(records, tuple(each.done() for each in tallies), lacking)
+    return TableCheck(records, tuple(each.done() for each in tallies), lacking, breaches.done())
 
 
 def _told(check: ColumnCheck) -> list[str]:
@@ -160,4 +174,13 @@ def _told(check: ColumnCheck) -> list[str]:
         cells = ", ".join(f'"{cell}"' for cell in check.examples(how))
         told.append(f"  {percent(check.share(how))} {how.name.lower()}{f', such as {cells}' if cells else ''}")
         told += [f"    {advised[how]}"] if how in advised else []
+    return [*told, ""]
+
+
+def _told_of_rule(check: RuleCheck) -> list[str]:
+    """How many records break a rule, with examples."""
+    such = f", such as {'; '.join(check.examples)}" if check.examples else ""
+    told = [f'rule "{short_rule(check.rule.sentence)}":', f"  {percent(check.share)} of the records break it{such}"]
+    if check.notable:
+        told.append("    No synthetic row will; correct the rule if these can be, and the table if they cannot.")
     return [*told, ""]

@@ -1,6 +1,7 @@
 """Planting: when and by which pairs a model grows, decided from what was released; no record is read here."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import final
@@ -14,8 +15,9 @@ from expost.numerics import up
 from expost.private import Neighbours
 from expost.tabular.growth import Grown, candidates, shares
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.model.footprint import LARGEST_WALK, grown_fits
+from expost.tabular.model.footprint import LARGEST_WALK, fit_bytes, grown_fits
 from expost.tabular.model.graphical import Measured, Model, fit, record_count
+from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Clique as Places
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
@@ -35,18 +37,27 @@ class Planting:
     """The gardener of one run: knows what was counted of each column alone, and fits a model to all that is measured.
 
     A pair is added where the misfit that it would end, less one standard error, exceeds what its noise, and the noise
-    that it adds to all others, would bring back.
+    that it adds to all others, would bring back. What is not ``allowed`` has no place in the model. Where columns that
+    it ties together make the model larger, ``room`` is how many bytes its fit may hold.
     """
 
     def __init__(
-        self, domain: Mapping[str, int], first: tuple[Clique, ...], neighbours: Neighbours, ones: Sequence[Measured]
+        self,
+        domain: Mapping[str, int],
+        first: tuple[Clique, ...],
+        neighbours: Neighbours,
+        ones: Sequence[Measured],
+        *,
+        allowed: Sequence[Allowed] = (),
+        room: float = math.inf,
     ) -> None:
         self._domain, self._ones, self._neighbours = domain, tuple(ones), neighbours
         self.first, self.candidates = first, candidates(domain, first)
         self.whole = Marginals(domain, first, neighbours)
         self._place = {name: index for index, name in enumerate(domain)}
         self.records = record_count(ones)
-        self._junction = Junction.of(tuple(domain.values()), [self.places(clique) for clique in first])
+        self._allowed = tuple(allowed)
+        self._founded, self._junction = self._founding([self.places(clique) for clique in first], room)
         self._fitted: tuple[Grown, Model] | None = None
 
     def places(self, clique: Clique) -> Places:
@@ -63,21 +74,48 @@ class Planting:
         return found
 
     def model(self, grown: Grown) -> Model:
-        """The model of the pairs that a junction tree of modest size holds, the first ones always among them."""
+        """The model of the pairs that a junction tree of modest size holds, the first ones among them.
+
+        Only rules can keep some of the first ones out.
+        """
         if self._fitted is None or self._fitted[0] is not grown:
             measured = self.measured(grown)
             kept, junction = self._held([each.clique for each in measured])
-            self._fitted = grown, fit(junction, [*self._ones, *(each for each in measured if each.clique in kept)])
+            fitted = [*self._ones, *(each for each in measured if each.clique in kept)]
+            self._fitted = grown, fit(junction, fitted, allowed=self._allowed)
         return self._fitted[1]
 
     def _held(self, cliques: Sequence[Places]) -> tuple[set[Places], Junction]:
-        kept, junction = list(cliques[: len(self.first)]), self._junction
+        kept, junction = list(self._founded), self._junction
         alone = [each.clique for each in self._ones]
         for clique in cliques[len(self.first) : len(self.first) + TRIED]:
-            larger = Junction.of(junction.domain, [*kept, clique])
+            larger = self._tied([*kept, clique])
             if grown_fits(larger, [*alone, *kept, clique]):
                 kept, junction = [*kept, clique], larger
         return set(kept), junction
+
+    def _tied(self, cliques: Sequence[Places]) -> Junction:
+        """The junction tree of these cliques, and of the columns that rules tie together."""
+        return Junction.of(tuple(self._domain.values()), [*(each.clique for each in self._allowed), *cliques])
+
+    def _founding(self, first: list[Places], room: float) -> tuple[list[Places], Junction]:
+        """The first pairs, all of them unless rules make the model too large for that; those of a hub come first."""
+        alone, degree = [each.clique for each in self._ones], Counter(place for pair in first for place in pair)
+
+        def holding(kept: list[Places], more: list[Places]) -> list[Places]:
+            """The pairs with as many more as fit, by halves: most do, and a tree takes long to make."""
+            wanted = [*kept, *more]
+            junction = self._tied(wanted)
+            if fit_bytes(junction, [*alone, *wanted]) <= room or grown_fits(junction, [*alone, *wanted]):
+                return wanted
+            middle = len(more) // 2
+            return holding(holding(kept, more[:middle]), more[middle:]) if middle else kept
+
+        if self._allowed:
+            order = sorted(first, key=lambda pair: -max(degree[place] for place in pair))
+            held = set(holding([], order))
+            first = [pair for pair in first if pair in held]
+        return first, self._tied(first)
 
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         """Whether noise has become small beside what pairs that are not measured may be off by."""

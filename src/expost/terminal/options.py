@@ -32,11 +32,11 @@ def confidence_typed(text: str) -> Fraction | None:
         ) from None
 
 
-def checking(*, validation: float) -> list[Option]:
-    """How candidates are judged, with the share that is held out by default."""
+def checking(*, validation: float | None, usual: str = "") -> list[Option]:
+    """How candidates are judged, with the share that is held out by default and what is to be said of it."""
     return [
-        click.option("--validation", default=validation, metavar="SHARE",
-                     help="The share of records held out for the check."),
+        click.option("--validation", type=float, default=validation, metavar="SHARE",
+                     help=f"The share of records held out for the check{usual}."),
         click.option("--check", "check_name", default="balanced", metavar="balanced|gaussian|svt|public:FILE",
                      help="How a candidate is judged: on held-out records, or for free on the public ones of a file."),
         click.option("--check-epsilon", type=float, default=None,
@@ -110,8 +110,12 @@ def config(family: Sequence[str]) -> Option:
                 raise _wrong(
                     f"{value} sets {name} to a text with a null character, which no option takes; leave it out."
                 )
-        known = _words(context.command)
-        context.default_map = {known[name]: setting for name, setting in settings.items() if name in known}
+        known, repeated = _words(context.command), _repeated(context.command)
+        context.default_map = {
+            known[name]: _each(setting) if known[name] in repeated else setting
+            for name, setting in settings.items()
+            if name in known
+        }
 
     return click.option(
         "--config",
@@ -151,6 +155,16 @@ def _named(context: click.Context, name: str) -> click.Command:
 def _words(command: click.Command) -> dict[str, str]:
     """The options of a command as they are typed, and what they are called inside."""
     return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
+
+
+def _repeated(command: click.Command) -> set[str]:
+    """What options are called inside that may be given more than once."""
+    return {str(each.name) for each in command.params if each.multiple}
+
+
+def _each(setting: object) -> list[str]:
+    """A setting of such an option: a list of what would be typed, or one of them."""
+    return [str(each) for each in setting] if isinstance(setting, list) else [str(setting)]
 
 
 def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> Claim:

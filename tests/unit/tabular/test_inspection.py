@@ -107,7 +107,9 @@ ADVICE = {
     "points where commas are declared": (COLUMNS[3], ("70.5",), "leave out decimal and thousands."),
     "a mark": (COLUMNS[0], ("n/a",), 'If "n/a" stands for a missing value, add it to missing_marks'),
     "anything": (COLUMNS[0], ("red", "blue", "green", "grey"), "declare another kind."),
-    "words": (COLUMNS[2], ("ja", "nein"), 'true or to false, or to missing_marks: "ja", "nein".'),
+    "words": (COLUMNS[2], ("hit", "miss"), 'true or to false, or to missing_marks: "hit", "miss".'),
+    "known words": (COLUMNS[2], ("Nein", "ja"), 'declare true = ["ja"] and false = ["Nein"].'),
+    "a known word": (COLUMNS[2], ("non",), 'declare true = ["oui"] and false = ["non"].'),
     "too many words": (COLUMNS[2], tuple("abcdeghijklmopq"), "declare the column as categorical."),
 }
 
@@ -127,6 +129,17 @@ def test_advice_on_values_outside_says_where_they_go() -> None:
     assert "nearest number" in advised(COLUMNS[3], "9", how=How.OUTSIDE)
     assert "-inf and inf" in advised(COLUMNS[0], "99", how=How.OUTSIDE)
     assert "widen the range" in advised(PrivateBins("a", 0, 9, 3, True, Closed.LEFT, KEPT), "99", how=How.OUTSIDE)
+
+
+def test_codes_are_checked_by_their_prefix() -> None:
+    column = Categorical("a", ("I1", "I2"), "other", missing=KEPT, prefix=2)
+
+    found = checked(column, *["I10.9", "I25"] * 3, "J45.0", "J45.0", "i10")
+
+    assert found.share(How.OUTSIDE) == pytest.approx(3 / 9)
+    assert found.examples(How.OUTSIDE) == ("J45.0", "i10")
+    assert 'add to values the first 2 characters, such as "J4"' in advised(column, "J45.0", how=How.OUTSIDE)
+    assert '"i1" differs from "I1" in case only' in advised(column, "i10", how=How.OUTSIDE)
 
 
 def test_columns_that_the_table_lacks_are_named_and_the_others_are_checked() -> None:

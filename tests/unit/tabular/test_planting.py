@@ -1,6 +1,7 @@
 """Models grow where noise is small, by the pairs that fit worst, and stay small enough to be fitted."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 
@@ -16,6 +17,8 @@ from expost.tabular.growth import Growing, Grown, candidates
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
+from expost.tabular.model.inference import Allowed
+from expost.tabular.model.junction import Junction
 from expost.tabular.planting import MOST_NOISE, Planting, settled
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
@@ -40,11 +43,12 @@ def records(count: int = 4000) -> Table:
     return Table(Schema(columns, True, ADD), codes)
 
 
-def planting(table: Table | None = None) -> Planting:
+def planting(table: Table | None = None, allowed: Sequence[Allowed] = (), room: float = math.inf) -> Planting:
     """A gardener that has seen the columns alone."""
     data = records() if table is None else table
     alone = [Marginals(DOMAIN, ((name,),), ADD).statistic.evaluate(data) for name in NAMES]
-    return Planting(DOMAIN, FIRST, ADD, [Measured((i,), each.astype(float), 4.0) for i, each in enumerate(alone)])
+    ones = [Measured((place,), each.astype(float), 4.0) for place, each in enumerate(alone)]
+    return Planting(DOMAIN, FIRST, ADD, ones, allowed=allowed, room=room)
 
 
 def climbed(gardener: Planting, *budgets: Budget, seed: int = 1) -> Grown:
@@ -133,6 +137,49 @@ def test_what_is_expected_of_a_candidate_adds_up_to_the_records() -> None:
     for clique, counts in expected.items():
         assert counts.shape == (DOMAIN[clique[0]] * DOMAIN[clique[1]],)
         assert counts.sum() == pytest.approx(total, abs=len(counts))
+
+
+NEVER = Allowed((0, 3), np.arange(4)[:, None] % 3 != np.arange(3))
+"""A rule about two columns that no first pair holds together, and that a quarter of the records break."""
+
+
+def test_a_rule_holds_in_the_model_and_in_what_it_expects_of_candidates() -> None:
+    gardener = planting(allowed=[NEVER])
+    grown = climbed(gardener, budget(0.15))
+
+    model, expected = gardener.model(grown), gardener.expected(grown)
+
+    assert (model.marginal((0, 3))[~NEVER.table] == 0).all()
+    assert (expected[MISSED].reshape(4, 3)[~NEVER.table] == 0).all()
+    assert expected[MISSED].sum() == pytest.approx(model.total, abs=12)
+
+
+def test_rules_change_nothing_of_what_a_step_promises_or_may_add() -> None:
+    with_rule, without = planting(allowed=[NEVER]), planting()
+
+    assert with_rule.candidates == without.candidates
+    steps = [Growing(DOMAIN, FIRST, each.candidates, ADD, each) for each in (with_rule, without)]
+    assert steps[0].promise(budget(1)) == steps[1].promise(budget(1))
+    assert steps[0].facts(budget(1)) == steps[1].facts(budget(1))
+
+
+@pytest.mark.parametrize("grown_cells", [1, 10**6])
+def test_where_a_rule_leaves_no_room_the_pairs_of_the_hub_stay(
+    monkeypatch: pytest.MonkeyPatch, grown_cells: int
+) -> None:
+    monkeypatch.setattr(footprint, "GROWN_CELLS", grown_cells)
+    target = [clique for clique in FIRST if "t" in clique]
+    domain, ones = tuple(DOMAIN.values()), [(place,) for place in range(5)]
+    bare = Junction.of(domain, [(0, 3), *((place, 4) for place in range(4))])
+    room = footprint.fit_bytes(bare, [*ones, *((place, 4) for place in range(4))])
+
+    gardener = planting(allowed=[NEVER], room=room)
+    grown = climbed(gardener, budget(0.001))
+
+    fitted = {clique for clique, _ in gardener.model(grown).potentials}
+    assert {gardener.places(clique) for clique in target} <= fitted
+    assert (gardener.places(("c", "d")) in fitted) is (grown_cells > 1)
+    assert {each.clique for each in gardener.measured(grown)} == {gardener.places(clique) for clique in FIRST}
 
 
 def test_a_model_too_wide_to_be_compared_with_all_pairs_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from expost.jobs.synthesis.command import rung_cells
+from expost.jobs.synthesis.screen import rung_cells
 from expost.protocols import Verdict
 from expost.report.answers import Reading
 from expost.terminal.screen import accuracy_cell

@@ -1,16 +1,13 @@
 """Commands for synthetic tables: demo, synth and its plan, with what they show, beside those for the owner."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from expost.accounting.claim import Budget
-from expost.accounting.plan import Plan
 from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
 from expost.errors import InvalidValue
@@ -18,26 +15,19 @@ from expost.folders.claim import Claim
 from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.jobs.synthesis.declared import CHECKED
-from expost.jobs.synthesis.foreword import guessing_plan
-from expost.jobs.synthesis.found import finding_words
-from expost.jobs.synthesis.goals import LEAST, listed
 from expost.jobs.synthesis.marks import was_checked
 from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
-from expost.jobs.synthesis.recipe import TableRecipe, plan_synthesis
-from expost.jobs.synthesis.report import asked, measure
+from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.run import synthesize
+from expost.jobs.synthesis.screen import run_heads, rung_cells, synthesis_plan
 from expost.jobs.synthesis.typed import AIMING, aims_typed, asking
 from expost.ladder import Ladder
 from expost.noise import Noise
-from expost.report.answers import Reading
-from expost.report.digits import price, small
-from expost.report.flat import NOT_PATIENT, patience_words
 from expost.tabular.aims import Aim
-from expost.tabular.model.footprint import Footprint, in_words, require_room
+from expost.tabular.model.footprint import require_room
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Sklearn
-from expost.tabular.selection import queries, star, why_unpaired
 from expost.tabular.source.frames import Format
 from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
@@ -52,60 +42,8 @@ from expost.terminal.options import (
     options,
     public_file,
 )
-from expost.terminal.screen import VERDICTS, Screen, answer_cell, look_cells, look_heads, look_words, paragraph
-from expost.terminal.steady import spelled
+from expost.terminal.screen import Screen
 from expost.text import number_typed
-
-
-def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
-    """The heads of what is shown of a run."""
-    told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
-    return "rung", "ε so far", "by guessing", told, "verdict"
-
-
-def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
-    """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
-    guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
-    return price(rung.epsilon), guess, answer_cell(rung, width, asked), VERDICTS[rung.passed]
-
-
-def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
-    """What every rung would cost, and how noisy counts and check would be: all known without the data."""
-    console, domain = Console(highlight=False), recipe.schema.domain
-    measured = queries(domain, recipe.targets, star(domain, recipe.targets))
-    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
-    needed, alone = Footprint.of(domain, recipe.targets), why_unpaired(domain, recipe.targets)
-    console.print(
-        f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
-        f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
-        f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n"
-        f"{finding_words(recipe)}", markup=False
-    )  # fmt: skip
-    if alone:
-        paragraph(console, alone)
-        console.print()
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
-    told = recipe.only is not None and recipe.only.of_all and recipe.records is not None
-    held = float(recipe.records * recipe.validation) if told and recipe.records is not None else None
-    for name in [*heads, "noise of\na count", *look_heads(held, measure(recipe))]:
-        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
-    for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
-        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
-        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
-        table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
-    console.print(table)
-    console.print()
-    explained = look_words(
-        listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
-    )
-    paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
-    console.print()
-    paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
-    if guessed := guessing_plan(recipe.aims):
-        console.print()
-        paragraph(console, guessed)
-
 
 MOST_RUNGS = 100
 """Of a ladder that is typed: as many as an audit of its receipt goes through."""
@@ -118,7 +56,7 @@ PRICING: list[Option] = [
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01,
                  help="Rényi ε for choosing what to measure; less where the first rung of a stated ladder is small."),
-    *checking(validation=0.2),
+    *checking(validation=None, usual="; by default 0.2, or 50,000 of the --records where that is less"),
     click.option("--patience", default=2, metavar="LOOKS",
                  help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung."),
     click.option("--min-gain", default=0.005, help="The least gain in accuracy that is worth further looks."),
@@ -174,7 +112,7 @@ def plan_table(schema_path: str, **settings: Any) -> None:
     declared = Schema.load(Path(schema_path))
     aims = aims_typed(declared, asking(settings))
     recipe = table_recipe(aims=aims, **table_settings(declared, settings))
-    require_room(recipe.schema.domain, recipe.targets)
+    require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied)
     synthesis_plan(recipe, plan_synthesis(recipe))
 
 

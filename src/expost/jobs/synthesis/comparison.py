@@ -10,7 +10,8 @@ import numpy as np
 
 from expost.jobs.synthesis.counted import NORMAL_95, Released, column_counts
 from expost.noise import Floats
-from expost.tabular.marginals import Marginals
+from expost.tabular.growth import Scored
+from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.table import Table
 
 MOST_CELLS = 12
@@ -73,6 +74,29 @@ class Comparison:
 def alone(released: Sequence[Released], records: float, table: Table, name: str) -> Comparison:
     """One column, from every released marginal that holds it."""
     return joint(column_counts(released, name), records, table)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unmeasured:
+    """A pair that was scored and not measured: its distance from the model by then, and half the range of its noise."""
+
+    columns: tuple[str, ...]
+    distance: float
+    half: float
+
+
+def unmeasured(scored: Scored | None, measured: Sequence[Clique], records: float) -> tuple[Unmeasured, ...]:
+    """The pairs that are not measured by now, in total variation from the records that were trained on, worst first."""
+    if scored is None:
+        return ()
+    taken = {frozenset(clique) for clique in measured}
+    half = NORMAL_95 * scored.std / (2 * records)
+    pairs = zip(scored.cliques, (scored.distances / (2 * records)).tolist(), strict=True)
+    found = [
+        Unmeasured(clique, min(max(far, 0.0), 1.0), half) for clique, far in pairs if frozenset(clique) not in taken
+    ]
+    return tuple(sorted(found, key=lambda each: -each.distance))
 
 
 def joint(marginal: Released, records: float, table: Table) -> Comparison:

@@ -10,14 +10,19 @@ from expost.jobs.synthesis.kept import KeptTable, kept_section
 from expost.receipts.costs import budget_out
 from expost.receipts.notation import table
 from expost.report import arrangement, words
+from expost.report.charts import safe
 from expost.report.facts import Facts
-from expost.report.markup import html_table, row, section
+from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import Overlap
 from expost.text import Json
 
 OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
+KEPT = (
+    "Every synthetic row keeps these rules, which are as public as the rest of the schema. Records that break one were "
+    "counted like all others; how many there are is told by nothing but the noisy counts."
+)
 OVERLAP = (
     "The overlap is that of the worst table asked about: 1 less the total variation distance between its shares in the "
     "synthetic rows and in the held-out records. What drawing as many records by chance takes from it on average was "
@@ -40,6 +45,7 @@ class TableJob:
     rows: int
     kept: KeptTable
     schema: tuple[Field, ...]
+    rules: tuple[str, ...]
     reviewed: bool
     checked: bool
     schema_digest: str
@@ -150,11 +156,13 @@ class TableJob:
 
     def _schema(self, facts: Facts) -> str:
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
+        rules = "".join(f"<li>{safe(each)}</li>" for each in self.rules)
         reviewed = "Declared and reviewed by the owner of the data." if self.reviewed else "NOT reviewed by the owner."
         return section(
             "The schema",
             f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows, stacked=True),
+            *([f"<h3>Rules</h3><p>{prose(KEPT)}</p><ul>{rules}</ul>"] if rules else []),
         )
 
     def receipt(self) -> Mapping[str, Json]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Grade
+from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Grade, Unmeasured
 from expost.report import digits
 from expost.report.charts import safe, svg_figure, svg_line, svg_text
 from expost.report.markup import note, prose, section
@@ -23,6 +23,8 @@ COMPARED = (
 BAR_WIDTH, BAR_LEFT, BAR_ROW = 320, 132, 19
 LETTER, DIGIT = 6.6, 7.4
 """The width of a letter in a label, and of a digit of a count, in pixels."""
+MOST_CHECKED = 8
+"""Pairs that were not measured and are named, the worst of them."""
 SHORTEST = 0.0001
 """A distance below this share is not told from 0."""
 
@@ -32,13 +34,15 @@ SHORTEST = 0.0001
 class KeptTable:
     """Every column, and all that was measured together, as released and as in the synthetic table.
 
-    ``counted`` is about how many records the counts are of, ``records`` about how many there are.
+    ``counted`` is about how many records the counts are of, ``records`` about how many there are. ``unmeasured`` are
+    the other pairs, worst first, where noisy scores tell how far each was from the model.
     """
 
     columns: tuple[Comparison, ...]
     together: tuple[Comparison, ...]
     counted: float
     records: float
+    unmeasured: tuple[Unmeasured, ...] = ()
 
     @property
     def worst(self) -> Comparison | None:
@@ -52,6 +56,7 @@ def kept_section(kept: KeptTable) -> str:
     told = [
         f"<p>{prose(measured_words(kept))}</p><p>{prose(GRADED)}</p>",
         *(_graded(kept.columns, "Columns"), _graded(kept.together, "Pairs")),
+        *([f"<h3>Pairs that were not measured</h3><p>{prose(checked_words(kept))}</p>"] if kept.unmeasured else []),
         "<h3>Each column, released and synthetic</h3>",
         note(f"{counted_words(kept)} {COMPARED}"),
         f'<p class="key note">{marks}</p>',
@@ -74,6 +79,19 @@ def measured_words(kept: KeptTable) -> str:
     if others:
         return f"{told} the other {others} pairs, and three or more columns together, were not measured."
     return f"{told} three or more columns together were not measured."
+
+
+def checked_words(kept: KeptTable) -> str:
+    """How far the pairs that were not measured were from the model, by the scores that are on the bill."""
+    shown, (first, *_) = kept.unmeasured[:MOST_CHECKED], kept.unmeasured
+    others = len(kept.unmeasured) - len(shown)
+    listed = ", ".join(f"{' × '.join(each.columns)} ({short_share(each.distance)})" for each in shown)
+    rest = "" if not others else " The other one was closer." if others == 1 else f" The other {others} were closer."
+    return (
+        "The other pairs were compared with the training records all the same, by noisy scores that are on the bill "
+        f"(± {short_share(first.half)}), before the last pairs were added to the model. It was farthest from the "
+        f"records in {listed}.{rest} What was added then may have moved these."
+    )
 
 
 def counted_words(kept: KeptTable) -> str:

@@ -6,10 +6,12 @@ from pathlib import Path
 import click
 
 from expost.jobs.synthesis.marks import marks_of, note_checked
-from expost.tabular.draft import draft
+from expost.tabular.drafts.draft import draft
 from expost.tabular.inspection import check_table
 from expost.tabular.schema.schema import Schema
 from expost.terminal.ending import NOT_REACHED, plainly, say
+
+ASIDE = "PRIVATE, as the draft is; not part of its file:"
 
 
 @click.command()
@@ -18,7 +20,12 @@ from expost.terminal.ending import NOT_REACHED, plainly, say
 @plainly
 def schema(source: str, missing: tuple[str, ...]) -> None:
     """Draft a schema for SOURCE, for the data's owner to review."""
-    click.echo(draft(source, missing_marks=missing), nl=False)
+    made = draft(source, missing_marks=missing)
+    click.echo(made.text, nl=False)
+    told = [f"{name} is left out: {reason}" for name, reason in made.left_out.items()]
+    told += [f"{name}: {note}" for name, note in made.notes.items()]
+    for sentence in [ASIDE, *told] if told else []:
+        say(sentence)
 
 
 @click.command(name="check")

@@ -25,10 +25,12 @@ from expost.release import Past
 from expost.search import Line, Outcome, Search, finish
 from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
-from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.growth import Growing, Grown, Scored, candidates
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.model.footprint import Footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import raked
+from expost.tabular.model.ruled import allowed_by
 from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate, learn
 from expost.tabular.selection import SpanningTree, affordable, queries
@@ -44,8 +46,8 @@ class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
-    the pairs that each rung added to those measured from the first on, and ``alone`` is about how many records the
-    columns alone said there are.
+    the pairs that each rung added to those measured from the first on, ``scored`` the noisy scores that the last such
+    rung went by, and ``alone`` is about how many records the columns alone said there are.
     """
 
     recipe: TableRecipe
@@ -54,6 +56,7 @@ class Synthesis:
     released: tuple[Released, ...]
     counted: Counted
     grown: tuple[tuple[Clique, ...], ...]
+    scored: Scored | None
     alone: Mapping[str, float]
 
     @property
@@ -73,7 +76,10 @@ class Builder:
         schema, singles = recipe.schema, recipe.selection.alone().apart(ones.values)
         place = {name: index for index, name in enumerate(schema.names)}
         alone = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
-        self.planting = Planting(schema.domain, cliques, schema.neighbours, alone)
+        room = Footprint.of(schema.domain, recipe.targets, schema.tied).fit
+        self.planting = Planting(
+            schema.domain, cliques, schema.neighbours, alone, allowed=allowed_by(schema), room=room
+        )
         std = math.sqrt(up(ones.variance))
         self._singles = [Released(clique, values, std) for clique, values in singles.items()]
         self.alone = Counted.of(self._singles, recipe.targets, recipe.held)
@@ -105,6 +111,11 @@ class Builder:
         for score in recipe.scores if recipe.held else ():
             require_apart(score, candidate)
         return candidate
+
+    @property
+    def scored(self) -> Scored | None:
+        """The scores that the last growing rung went by."""
+        return self._steps[-1].scored if self._steps else None
 
     @property
     def grown(self) -> tuple[tuple[Clique, ...], ...]:
@@ -153,7 +164,7 @@ def synthesise(
     outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
     alone = counted_alone(recipe, builder.alone)
-    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, alone)
+    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, builder.scored, alone)
 
 
 def _select(

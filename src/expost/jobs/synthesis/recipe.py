@@ -29,6 +29,7 @@ from expost.tabular.edges import grid_counts, grids, require_declared
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.measures import Asking
+from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
 from expost.tabular.selection import SpanningTree, affordable, queries, star
@@ -137,6 +138,7 @@ class TableRecipe:
         if len(self.aims) > MOST_AIMS:
             raise InvalidValue(f"there are {len(self.aims)} aims; give a table at most {MOST_AIMS}.")
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
+        require_possible(self.schema)
         require_declared(self.schema, self.targets, public=self.check.public)
         probability(self.delta, "delta")
         if self.query.alpha != self.ladder.alpha:

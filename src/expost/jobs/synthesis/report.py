@@ -5,7 +5,7 @@ from fractions import Fraction
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
-from expost.jobs.synthesis.comparison import alone, joint
+from expost.jobs.synthesis.comparison import alone, joint, unmeasured
 from expost.jobs.synthesis.declared import field_of, schema_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
@@ -135,6 +135,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         tuple(joint(each, counted.records, synthetic) for each in together),
         counted.records,
         counted.records + counted.held,
+        unmeasured(synthesis.scored, [each.clique for each in together], counted.records),
     )
     return TableJob(
         target=asked_words(synthesis.recipe.aims)[0],
@@ -143,6 +144,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         rows=len(synthetic),
         kept=kept,
         schema=tuple(map(field_of, schema.columns)),
+        rules=schema.rules,
         reviewed=schema.reviewed,
         checked=checked,
         schema_digest=schema_digest(schema),

@@ -73,7 +73,7 @@ def synthesize(
     ladder: Ladder | StatedLadder = LADDER,
     query: Budget = QUERY,
     delta: float = 1e-5,
-    validation: Real = 0.2,
+    validation: Real | None = None,
     check: Judge = BALANCED,
     learner: Learner | None = None,
     score: Score | None = None,
@@ -98,9 +98,10 @@ def synthesize(
 
     ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
-    records there are, if that is public: looks that would be too noisy are then left out. A run ends early when
-    ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from noise;
-    a patience of 0 climbs every rung.
+    records there are, if that is public: looks that would be too noisy are then left out. ``validation`` is the share
+    of records held out for the check, by default a fifth, or 50,000 of ``records`` where that is less. A run ends early
+    when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
+    noise; a patience of 0 climbs every rung.
 
     ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
@@ -186,7 +187,7 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, folder:
 
 def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
     """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
-    require_room(recipe.schema.domain, recipe.targets)
+    require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied)
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_files(hidden.files)
     if recipe.held:

@@ -12,7 +12,7 @@ from expost.tabular.growth import MOST_COUNTS
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.model.pairwise import pairwise_cells
-from expost.tabular.selection import Edge, affordable, hub_cells
+from expost.tabular.selection import LARGEST_CLIQUE, Edge, affordable, hub_cells, queries
 
 CELL, COUNT, LINK = 104, 104, 32
 """Bytes that a fit holds at its peak for each cell of the model, each count measured, and each cell that one of the
@@ -40,16 +40,20 @@ LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.
 class Footprint:
     """The most that a run under a schema can ask for: cells of the model of any selection, counts, and bytes.
 
-    ``bytes`` are for that model, ``growth`` is what pairs that are added later may need on top of it.
+    ``bytes`` are for that model, of which ``fit`` are for its fit. ``growth`` is what pairs that are added later may
+    need on top of it.
     """
 
     cells: int
     counts: int
+    fit: int
     bytes: int
     growth: int
 
     @classmethod
-    def of(cls, domain: Mapping[str, int], targets: tuple[str, ...]) -> "Footprint":
+    def of(
+        cls, domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]] = ()
+    ) -> "Footprint":
         """The bound for a domain; known from the schema alone.
 
         The smallest column makes a pair with any column that has one, so the selection is a single tree and columns
@@ -59,7 +63,9 @@ class Footprint:
         another one, no larger than the largest. So the maps go through at most three times all cells and, for each
         column and three more, the cells of the largest clique.
 
-        Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``.
+        Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``. Columns
+        that rules have ``tied`` together are in it in any case, and so is the target with each column. The selected
+        pairs are kept out where both would need more than the tree of largest pairs without rules.
         """
         forest, hub = _largest_forest(domain, targets), hub_cells(domain, targets)
         paired = {name for edge in forest for name in edge}
@@ -70,14 +76,19 @@ class Footprint:
         counts = sum(pairs) + sum(domain.values()) * (1 + sum(domain[name] for name in targets))
         links = 3 * cells + (len(domain) + 3) * largest
         tried = len(domain) * sum(domain.values())
-        fitted = LEAST + CELL * cells + COUNT * counts + LINK * links + TRIED * tried
-        added = _added(domain, targets)
-        return cls(cells, counts + added, fitted, _growth(domain, cells, counts, added, fitted) if added else 0)
+        fit = CELL * cells + COUNT * counts + LINK * links
+        if tied:
+            fit = max(fit, fit_bytes(*_ruled(domain, targets, tied)))
+            cells = fit // CELL
+        needed, added = LEAST + fit + TRIED * tried, _added(domain, targets)
+        return cls(cells, counts + added, fit, needed, _growth(domain, cells, counts, added, needed) if added else 0)
 
 
-def require_room(domain: Mapping[str, int], targets: tuple[str, ...]) -> None:
+def require_room(domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]] = ()) -> None:
     """Refuse a schema under which a model could be selected that does not fit into memory."""
-    needed, room = Footprint.of(domain, targets), memory()
+    if tied:
+        _require_tied(domain, targets, tied)
+    needed, room = Footprint.of(domain, targets, tied), memory()
     total = needed.bytes + needed.growth
     others = sorted((name for name in domain if name not in targets), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."
@@ -87,6 +98,26 @@ def require_room(domain: Mapping[str, int], targets: tuple[str, ...]) -> None:
         raise SchemaMismatch(
             f"the schema may lead to a model that needs {in_words(total)} of memory, and there is room for "
             f"{in_words(room)}: {advice}"
+        )
+
+
+def _ruled(
+    domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]]
+) -> tuple[Junction, list[Clique]]:
+    """The smallest structure that keeps the rules, and what is measured in it: columns alone and with the targets."""
+    place = {name: index for index, name in enumerate(domain)}
+    pairs = [tuple(place[name] for name in pair) for pair in queries(domain, targets, ())]
+    rules = [tuple(sorted(place[name] for name in names)) for names in tied]
+    return Junction.of(tuple(domain.values()), [*pairs, *rules]), [*((each,) for each in place.values()), *pairs]
+
+
+def _require_tied(domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]]) -> None:
+    names = [list(domain)[place] for place in _ruled(domain, targets, tied)[0].widest]
+    cells = math.prod(domain[name] for name in names)
+    if cells > LARGEST_CLIQUE:
+        raise SchemaMismatch(
+            f"the rules need one table of {', '.join(names)}, which has {cells:,} cells; the limit is "
+            f"{LARGEST_CLIQUE:,}: use coarser bins, or fewer rules."
         )
 
 
@@ -145,11 +176,16 @@ def _growth(domain: Mapping[str, int], cells: int, counts: int, added: int, fitt
 
 def grown_fits(junction: Junction, cliques: Sequence[Clique]) -> bool:
     """Whether a model that pairs were added to is small enough to be fitted to these marginals."""
-    sizes = [math.prod(junction.domain[column] for column in node.columns) for node in junction.nodes]
     if junction.cells > GROWN_CELLS or pairwise_cells(junction) > LARGEST_WALK:
         return False
+    return fit_bytes(junction, cliques) <= GROWN_BYTES
+
+
+def fit_bytes(junction: Junction, cliques: Sequence[Clique]) -> int:
+    """What a fit to these marginals holds at its peak."""
+    sizes = [math.prod(junction.domain[column] for column in node.columns) for node in junction.nodes]
     homes = [junction.home(clique) for clique in cliques]
     links = sum(sizes[place] for place in homes if place is not None)
     links += sum(sizes[node.parent] for node in junction.nodes if node.parent >= 0)
     counts = sum(math.prod(junction.domain[column] for column in clique) for clique in cliques)
-    return CELL * junction.cells + COUNT * counts + LINK * links <= GROWN_BYTES
+    return CELL * junction.cells + COUNT * counts + LINK * links

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
 from expost.numerics import positive
 from expost.tabular.model import sampling
 from expost.tabular.model.estimation import Problem, minimise
-from expost.tabular.model.inference import Passes, shape
+from expost.tabular.model.inference import Allowed, Passes, held, shape
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.model.sampling import Codes
 
@@ -47,6 +48,7 @@ class Model:
     """A distribution over the rows of a table, times an expected number of rows; ``fit`` makes it.
 
     ``loss`` is ½·Σ‖marginal − values‖²/variance at the fit; the smallest possible one is less than ``gap`` below it.
+    What is not ``allowed`` has probability 0.
     """
 
     junction: Junction
@@ -54,6 +56,7 @@ class Model:
     loss: float
     gap: float
     potentials: tuple[Factor, ...]
+    allowed: tuple[Allowed, ...]
     _conditionals: tuple[Floats, ...] = field(repr=False)
     joints: tuple[Floats, ...] = field(repr=False)
 
@@ -100,22 +103,37 @@ class Model:
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
     def log_odds(self, column: int, rows: Sequence[Codes | Integers]) -> Floats:
-        """Its logarithm up to a constant for each row, added up in the order of the potentials, whatever the rows."""
+        """Its logarithm up to a constant for each row, added up in the order of the potentials, whatever the rows.
+
+        A value that is not allowed beside the others has −∞. Where none is allowed, the row is not one of the model's
+        and is taken as if all were.
+        """
         logs = np.zeros((len(rows[column - 1]), self.domain[column]))
         for clique, table in self.potentials:
             if column in clique:
-                others = [other for other in clique if other != column]
-                for other in others:
-                    if rows[other].max(initial=0) >= self.domain[other] or rows[other].min(initial=0) < 0:
-                        raise InvalidValue(f"column {other} holds codes outside 0 … {self.domain[other] - 1}.")
-                logs += np.moveaxis(table, clique.index(column), -1)[tuple(rows[other] for other in others)]
-        return logs
+                logs += np.moveaxis(table, clique.index(column), -1)[self._others(clique, column, rows)]
+        possible = np.ones(logs.shape, dtype=np.bool_)
+        for each in self.allowed:
+            if column in each.clique:
+                lines = np.moveaxis(each.table, each.clique.index(column), -1)
+                possible &= lines[self._others(each.clique, column, rows)]
+        possible |= ~possible.any(axis=1, keepdims=True)
+        return np.where(possible, logs, -np.inf)
+
+    def _others(self, clique: Clique, column: int, rows: Sequence[Codes | Integers]) -> tuple[Codes | Integers, ...]:
+        """The codes of a clique's other columns."""
+        others = [other for other in clique if other != column]
+        for other in others:
+            if rows[other].max(initial=0) >= self.domain[other] or rows[other].min(initial=0) < 0:
+                raise InvalidValue(f"column {other} holds codes outside 0 … {self.domain[other] - 1}.")
+        return tuple(rows[other] for other in others)
 
 
 def fit(
     junction: Junction,
     measured: Sequence[Measured],
     *,
+    allowed: Sequence[Allowed] = (),
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
     on_iteration: Callable[[int, float], None] | None = None,
@@ -125,30 +143,33 @@ def fit(
     It rests when two steps in a row lower the loss by less than ``tolerance`` of it, or when its gap is that small.
     Every fit starts from the uniform distribution: along a ladder of seven noise levels, starting from the model
     before took ten times as long, for cells driven to zero come back slowly; shrunk or clipped potentials gained
-    nothing. Unmeasured interactions stay at largest entropy. ``on_iteration`` is told the step and the loss.
+    nothing. Unmeasured interactions stay at largest entropy. What is not ``allowed`` has probability 0; counts of it
+    are left to the loss. ``on_iteration`` is told the step and the loss.
     """
-    _check(junction, measured)
+    _check(junction, [(each.clique, each.values) for each in measured])
+    _check(junction, [(each.clique, each.table) for each in allowed])
     cliques, records = [each.clique for each in measured], record_count(measured)
-    passes, empty = Passes(junction, cliques), np.zeros(0)
-    weights = [np.full(np.size(each.values), records**2 / each.variance) for each in measured]
-    targets = [np.ravel(each.values) / records for each in measured]
-    problem = Problem(passes, np.concatenate([empty, *targets]), np.concatenate([empty, *weights]))
+    passes, empty = Passes(junction, cliques, allowed), np.zeros(0)
+    weights = np.concatenate([empty, *(np.full(np.size(each.values), records**2 / each.variance) for each in measured)])
+    targets = np.concatenate([empty, *(np.ravel(each.values) / records for each in measured)])
+    # Nothing moves what is expected where nothing can be: potentials there would follow the noise for ever.
+    problem = Problem(passes, np.where(passes.reachable, targets, 0.0), weights)
+    lost = 0.5 * float(weights @ np.where(passes.reachable, 0.0, targets) ** 2)
     best = minimise(problem, tolerance=tolerance, iterations=iterations, told=on_iteration or (lambda step, loss: None))
     pieces = [best.potentials[i:j] for i, j in itertools.pairwise(passes.bounds)]
     tables = [piece.reshape(np.shape(each.values)) for piece, each in zip(pieces, measured, strict=True)]
     joints, conditionals = passes.split(best.beliefs.joint), passes.split(best.beliefs.conditional)
     gap, potentials = problem.gap(best.beliefs), tuple(zip(cliques, tables, strict=True))
-    return Model(junction, records, best.value, gap, potentials, conditionals, joints)
+    return Model(junction, records, best.value + lost, gap, potentials, tuple(allowed), conditionals, joints)
 
 
-def _check(junction: Junction, measured: Sequence[Measured]) -> None:
-    for each in measured:
-        expected = shape(junction.domain, each.clique) if junction.home(each.clique) is not None else None
-        if expected is None:
-            raise InvalidValue(f"no clique of the junction tree holds columns {each.clique}; build it with them.")
-        if np.shape(each.values) != expected:
+def _check(junction: Junction, tables: Sequence[tuple[Clique, NDArray[np.generic]]]) -> None:
+    for clique, table in tables:
+        held(junction, clique)
+        expected = shape(junction.domain, clique)
+        if np.shape(table) != expected:
             raise InvalidValue(
-                f"the marginal over columns {each.clique} has shape {np.shape(each.values)}, "
+                f"the marginal over columns {clique} has shape {np.shape(table)}, "
                 f"but the domain has {expected}; give one value per cell."
             )
 

@@ -16,6 +16,16 @@ from expost.noise import Floats
 from expost.tabular.model.junction import Clique, Junction
 
 Places: TypeAlias = NDArray[np.intp]
+Flags: TypeAlias = NDArray[np.bool_]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Allowed:
+    """Which combinations of some columns' codes there are; all others have probability 0, whatever was measured."""
+
+    clique: Clique
+    table: Flags
 
 
 @final
@@ -56,11 +66,14 @@ class Beliefs:
 
 @final
 class Passes:
-    """The passes over one junction tree for one list of cliques, whose tables are joined into a flat vector."""
+    """The passes over one junction tree for one list of cliques, whose tables are joined into a flat vector.
 
-    __slots__ = ("_asked", "_cells", "_levels", "bounds", "junction", "offsets")
+    ``reachable`` are the entries of that vector which some allowed combination of all columns adds to.
+    """
 
-    def __init__(self, junction: Junction, cliques: Sequence[Clique]) -> None:
+    __slots__ = ("_asked", "_cells", "_levels", "_zeros", "bounds", "junction", "offsets", "reachable")
+
+    def __init__(self, junction: Junction, cliques: Sequence[Clique], allowed: Sequence[Allowed] = ()) -> None:
         self.junction = junction
         sizes = [int(np.prod(shape(junction.domain, node.columns))) for node in junction.nodes]
         self.offsets = [0, *np.cumsum(sizes).tolist()]
@@ -69,12 +82,40 @@ class Passes:
         self.bounds = [0, *np.cumsum(tables, dtype=np.int64).tolist()]
         rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
         for clique, bound in zip(cliques, self.bounds, strict=False):
-            place = junction.home(clique)
-            if place is None:
-                raise InvalidValue(f"no clique of the junction tree holds columns {clique}; build it with them.")
+            place = held(junction, clique)
             rows.append(bound + project(junction.domain, junction.nodes[place].columns, clique))
             columns.append(np.arange(self.offsets[place], self.offsets[place + 1]))
         self._asked, self._cells = np.concatenate(rows), np.concatenate(columns)
+        possible = self._possible(allowed)
+        self.reachable: Flags = self._gather(possible.astype(np.float64)) > 0
+        self._zeros = self._closed(possible)
+
+    def _possible(self, allowed: Sequence[Allowed]) -> Flags:
+        """The cells that some allowed combination of all columns falls into: those that go on below, and above."""
+        possible = np.ones(self.offsets[-1], dtype=np.bool_)
+        for each in allowed:
+            place = held(self.junction, each.clique)
+            cells = project(self.junction.domain, self.junction.nodes[place].columns, each.clique)
+            possible[self.offsets[place] : self.offsets[place + 1]] &= each.table.ravel()[cells]
+        for level in reversed(self._levels):
+            ends = ~np.logical_or.reduceat(possible[level.cells], level.runs)
+            if level.upper.stop:
+                possible[level.upper] &= level.up(ends.astype(np.float64)) == 0
+            elif ends.any():
+                raise InvalidValue("no combination of all columns is allowed; allow at least one.")
+        for level in self._levels[1:]:
+            possible[level.cells] &= (level.down(possible[level.upper].astype(np.float64)) > 0)[level.owner]
+        return possible
+
+    def _closed(self, possible: Flags) -> Flags:
+        """The impossible cells beside which, given their separator, others are possible.
+
+        A separator that has none has probability 0 itself. Its cells are left alone, so that no sum is of nothing.
+        """
+        closed = ~possible
+        for level in self._levels:
+            closed[level.cells] &= np.logical_or.reduceat(possible[level.cells], level.runs)[level.owner]
+        return closed
 
     def _gather(self, cells: Floats) -> Floats:
         """The cliques' tables, summed from cells."""
@@ -87,9 +128,11 @@ class Passes:
     def infer(self, potentials: Floats) -> Beliefs:
         """The distribution proportional to exp(potentials): in log space upwards, in probabilities downwards.
 
-        Each separator is normalised by its largest term, so nothing overflows and no sum is zero.
+        Each separator is normalised by its largest term, so nothing overflows and no sum is zero. What is not allowed
+        has probability 0 exactly.
         """
         logs, conditional = self._spread(potentials), np.empty(self.offsets[-1])
+        logs[self._zeros] = -np.inf
         message = np.zeros(1)
         for level in reversed(self._levels):
             terms = logs[level.cells]
@@ -118,8 +161,9 @@ class Passes:
         return self._gather(moves)
 
     def least(self, costs: Floats) -> float:
-        """The smallest Σ costs·expected that any distribution reaches: the cheapest single record."""
+        """The smallest Σ costs·expected that any distribution reaches: the cheapest single record that is allowed."""
         logs, message = -self._spread(costs), np.zeros(1)
+        logs[self._zeros] = -np.inf
         for level in reversed(self._levels):
             message = np.maximum.reduceat(logs[level.cells], level.runs)
             logs[level.upper] += level.up(message)
@@ -135,6 +179,14 @@ class Passes:
 def shape(domain: Sequence[int], clique: Clique) -> tuple[int, ...]:
     """The sizes of the clique's columns."""
     return tuple(domain[column] for column in clique)
+
+
+def held(junction: Junction, clique: Clique) -> int:
+    """The place of the smallest node that holds the columns, refused if there is none."""
+    place = junction.home(clique)
+    if place is None:
+        raise InvalidValue(f"no clique of the junction tree holds columns {clique}; build it with them.")
+    return place
 
 
 def project(domain: Sequence[int], columns: Clique, onto: Clique) -> Places:

@@ -9,7 +9,7 @@ from expost.errors import InvalidValue
 
 Clique: TypeAlias = tuple[int, ...]
 Graph: TypeAlias = dict[int, set[int]]
-Rule: TypeAlias = Callable[[Graph, Sequence[int], int], tuple[int, int, int]]
+Preference: TypeAlias = Callable[[Graph, Sequence[int], int], tuple[int, int, int]]
 
 
 @final
@@ -54,7 +54,7 @@ class Junction:
             _check(clique, len(sizes))
             for column in clique:
                 graph[column] |= set(clique) - {column}
-        found = [_maximal(_eliminate(graph, sizes, rule)) for rule in (_by_fill, _by_cells)]
+        found = [_maximal(_eliminate(graph, sizes, prefer)) for prefer in (_by_fill, _by_cells)]
         best = min(found, key=lambda each: sum(_cells(sizes, clique) for clique in each))
         return cls(sizes, _rooted(best))
 
@@ -98,12 +98,12 @@ def _fill(graph: Graph, column: int) -> int:
     return sum(len(near) - 1 - len(graph[other] & near) for other in near)
 
 
-def _eliminate(graph: Graph, domain: Sequence[int], rule: Rule) -> list[frozenset[int]]:
-    """The cliques made by eliminating the columns one by one, the least by the rule first."""
+def _eliminate(graph: Graph, domain: Sequence[int], prefer: Preference) -> list[frozenset[int]]:
+    """The cliques made by eliminating the columns one by one, the least by the preference first."""
     left = {column: set(near) for column, near in graph.items()}
     made = []
     while left:
-        column = min(left, key=lambda each: rule(left, domain, each))
+        column = min(left, key=lambda each: prefer(left, domain, each))
         near = left.pop(column)
         made.append(frozenset(near | {column}))
         for other in near:

@@ -20,11 +20,18 @@ from expost.tabular.schema.bins import (
     binned,
     check_edges,
     intervals,
-    spans,
-    whole_draws,
 )
 from expost.tabular.schema.cells import Cell, Taken, ordinal, text_of
 from expost.tabular.schema.column import Cells, Codes, Missing, Setting, Values, as_texts, coded, with_missing
+from expost.tabular.schema.inside import (
+    Inside,
+    Shape,
+    check_shapes,
+    inside_settings,
+    real_draws,
+    whole_draws,
+    whole_ends,
+)
 from expost.tabular.schema.spelling import USUAL, DayFormat, Numerals
 
 
@@ -33,7 +40,8 @@ from expost.tabular.schema.spelling import USUAL, DayFormat, Numerals
 class Numeric:
     """Bins of real numbers; a number outside all of them goes to the nearest, no number counts as missing.
 
-    An infinite first or last edge makes that end open. It is decoded as if it were as wide as its neighbour.
+    An infinite first or last edge makes that end open. It is decoded as if it were as wide as its neighbour. ``inside``
+    says how values lie in the bins that are decoded.
     """
 
     name: str
@@ -41,9 +49,11 @@ class Numeric:
     closed: Closed
     missing: Missing
     numerals: Numerals = USUAL
+    inside: Shape = Inside.EVEN
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, REAL_LIMIT)
+        check_shapes(self.name, self.inside, self.edges, self.edges, self.closed)
 
     @property
     def size(self) -> int:
@@ -57,8 +67,9 @@ class Numeric:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges, the closed end and the spelling."""
-        return {"kind": "numeric", "edges": self.edges, "closed": self.closed.value} | self.numerals.settings
+        """The edges, the closed end, the shapes inside and the spelling."""
+        bins = {"kind": "numeric", "edges": self.edges, "closed": self.closed.value}
+        return bins | inside_settings(self.inside) | self.numerals.settings
 
     def taken(self, cell: Cell | None) -> Taken:
         """The bin of a number."""
@@ -69,14 +80,9 @@ class Numeric:
         return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """A uniform real from each bin."""
-        (low, high), share = spans(codes, self.edges), noise.uniform(len(codes))
-        drawn = low * (1 - share) + high * share
-        if self.closed is Closed.LEFT:
-            inside = np.clip(drawn, low, np.nextafter(high, -np.inf))
-        else:
-            inside = np.clip(drawn, np.nextafter(low, np.inf), high)
-        return with_missing(inside, codes, len(self.edges) - 1, self.missing)
+        """A real number from each bin."""
+        drawn = real_draws(codes, self.edges, self.closed, self.inside, noise)
+        return with_missing(drawn, codes, len(self.edges) - 1, self.missing)
 
     def spelled(self, values: Values) -> Values:
         """With the declared sign before decimals."""
@@ -93,11 +99,13 @@ class IntegerBins:
     closed: Closed
     missing: Missing
     numerals: Numerals = USUAL
+    inside: Shape = Inside.EVEN
 
     def __post_init__(self) -> None:
         check_edges(self.name, self.edges, WHOLE_LIMIT)
         if any(math.isfinite(edge) and edge != int(edge) for edge in self.edges):
             raise SchemaMismatch(f"an edge of integer column {self.name} is not whole; round it or use kind numeric.")
+        check_shapes(self.name, self.inside, self.edges, whole_ends(self.edges, self.closed), self.closed)
 
     @property
     def size(self) -> int:
@@ -111,9 +119,10 @@ class IntegerBins:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges, the closed end and the spelling."""
+        """The edges, the closed end, the shapes inside and the spelling."""
         edges = tuple(int(edge) if math.isfinite(edge) else edge for edge in self.edges)
-        return {"kind": "integer", "edges": edges, "closed": self.closed.value} | self.numerals.settings
+        bins = {"kind": "integer", "edges": edges, "closed": self.closed.value}
+        return bins | inside_settings(self.inside) | self.numerals.settings
 
     def taken(self, cell: Cell | None) -> Taken:
         """The bin of a number."""
@@ -124,8 +133,8 @@ class IntegerBins:
         return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """A uniform whole number from each bin."""
-        whole = whole_draws(codes, self.edges, self.closed, noise)
+        """A whole number from each bin."""
+        whole = whole_draws(codes, self.edges, self.closed, self.inside, noise)
         return with_missing(whole, codes, len(self.edges) - 1, self.missing)
 
     def spelled(self, values: Values) -> Values:
@@ -138,7 +147,7 @@ class IntegerBins:
 class Dates:
     """Bins of days between dates; a day outside all of them goes to the nearest, no date counts as missing.
 
-    A time of day is ignored. An infinite first or last edge makes that end open.
+    A time of day is ignored. An infinite first or last edge makes that end open. Days have no logarithm.
     """
 
     name: str
@@ -146,9 +155,13 @@ class Dates:
     closed: Closed
     missing: Missing
     format: DayFormat | None = None
+    inside: Shape = Inside.EVEN
 
     def __post_init__(self) -> None:
         check_edges(self.name, self._days, WHOLE_LIMIT)
+        if Inside.LOG in (self.inside if isinstance(self.inside, tuple) else (self.inside,)):
+            raise SchemaMismatch(f'dates, as in column {self.name}, have no logarithm; say "even" or "edge" inside.')
+        check_shapes(self.name, self.inside, self.edges, self._days, self.closed)
 
     @property
     def _days(self) -> Edges:
@@ -166,9 +179,10 @@ class Dates:
 
     @property
     def settings(self) -> Mapping[str, Setting]:
-        """The edges, the closed end and the spelling."""
+        """The edges, the closed end, the shapes inside and the spelling."""
         written = {} if self.format is None else {"format": self.format.text}
-        return {"kind": "date", "edges": self.edges, "closed": self.closed.value} | written
+        bins = {"kind": "date", "edges": self.edges, "closed": self.closed.value}
+        return bins | inside_settings(self.inside) | written
 
     def taken(self, cell: Cell | None) -> Taken:
         """The bin of a day."""
@@ -182,8 +196,8 @@ class Dates:
         return coded(cells, self)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """A uniform day from each bin."""
-        days = whole_draws(codes, self._days, self.closed, noise)
+        """A day from each bin."""
+        days = whole_draws(codes, self._days, self.closed, self.inside, noise)
         known = np.clip(days, date.min.toordinal(), date.max.toordinal())
         dates = np.array([date.fromordinal(day) for day in known.tolist()], dtype=np.object_)
         return with_missing(dates, codes, len(self.edges) - 1, self.missing)

@@ -1,4 +1,4 @@
-"""Bins between public edges: which one a value falls into, what they are called, and draws from them."""
+"""Bins between public edges: which one a value falls into, and what they are called."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -8,12 +8,9 @@ from enum import Enum
 from itertools import pairwise
 from typing import TypeAlias
 
-import numpy as np
-
 from expost.errors import SchemaMismatch
-from expost.noise import Floats, Integers, Noise
 from expost.tabular.schema.cells import Cell, How, Taken
-from expost.tabular.schema.column import Codes, Missing, check_domain, value_codes, with_missing_label, without_value
+from expost.tabular.schema.column import Missing, check_domain, with_missing_label, without_value
 
 Edges: TypeAlias = tuple[float, ...]
 DateEdge: TypeAlias = date | float
@@ -54,26 +51,6 @@ def binned(
     found = bisect_right(edges, value) if closed is Closed.LEFT else bisect_left(edges, value)
     inside = edges[0] <= value <= edges[-1]
     return How.VALUE if inside else How.OUTSIDE, min(max(found - 1, 0), len(edges) - 2)
-
-
-def spans(codes: Codes, edges: Edges) -> tuple[Floats, Floats]:
-    """Finite ends to draw between for each code: an open bin is as wide as its neighbour, or 1 without one."""
-    inner = [edge for edge in edges if math.isfinite(edge)]
-    alone = max(1.0, 4 * math.ulp(inner[0]))
-    first, last = (inner[1] - inner[0], inner[-1] - inner[-2]) if len(inner) > 1 else (alone, alone)
-    below = [] if math.isfinite(edges[0]) else [inner[0] - first]
-    above = [] if math.isfinite(edges[-1]) else [inner[-1] + last]
-    ends = np.array([*below, *inner, *above], dtype=np.float64)
-    bins = value_codes(codes, len(edges) - 1)
-    return ends[bins], ends[bins + 1]
-
-
-def whole_draws(codes: Codes, edges: Edges, closed: Closed, noise: Noise) -> Integers:
-    """A uniform whole number from the bin of each code."""
-    low, high = spans(codes, edges)
-    count = high - low
-    steps = np.minimum(np.floor(noise.uniform(len(codes)) * count), count - 1)
-    return (low + (closed is Closed.RIGHT)).astype(np.int64) + steps.astype(np.int64)
 
 
 def bin_count(edges: Sequence[DateEdge], missing: Missing) -> int:

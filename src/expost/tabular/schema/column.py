@@ -78,7 +78,7 @@ class Column(Protocol):
         ...
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
-        """A value for each code: a label, or a uniform draw from a bin; None for a missing one."""
+        """A value for each code: a label, or a draw from a bin; None for a missing one."""
         ...
 
     def spelled(self, values: Values) -> Values:

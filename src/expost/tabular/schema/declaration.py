@@ -10,6 +10,7 @@ from expost.errors import SchemaMismatch
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed, DateEdge
 from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
+from expost.tabular.schema.inside import Inside, Shape
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
@@ -101,6 +102,17 @@ class Fields:
         decimal, thousands = self.optional("decimal", str), self.optional("thousands", str)
         return self._named(lambda: Numerals("." if decimal is None else decimal, thousands))
 
+    def inside(self) -> Shape:
+        """How values lie inside the bins: a word for all, or a list with one for each."""
+        asked = self._left.pop("inside", Inside.EVEN.value)
+        listed = asked if isinstance(asked, list) else [asked]
+        words = tuple(INSIDE[word] for word in listed if isinstance(word, str) and word in INSIDE)
+        if len(words) < len(listed):
+            raise SchemaMismatch(
+                f"inside of {self.where} must be one of {', '.join(INSIDE)}, or a list with one of these for each bin."
+            )
+        return words if isinstance(asked, list) else words[0]
+
     def words(self) -> TruthWords:
         """Which words are true and which are false."""
         true, false = (self.texts(side) if self.has(side) else () for side in ("true", "false"))
@@ -155,7 +167,8 @@ def _day(value: object) -> DateEdge:
 
 def _categorical(name: str, fields: Fields) -> Column:
     other, fallback = fields.optional("other", str), fields.optional("fallback", str)
-    return Categorical(name, fields.texts("values"), other, fallback, missing=fields.missing())
+    values, prefix = fields.texts("values"), fields.optional("prefix", int)
+    return Categorical(name, values, other, fallback, missing=fields.missing(), prefix=prefix)
 
 
 def _boolean(name: str, fields: Fields) -> Column:
@@ -175,7 +188,8 @@ def _numeric(name: str, fields: Fields) -> Column:
     if fields.says("edges", "private"):
         return _private(name, fields, whole=False)
     edges = tuple(map(float, fields.numbers("edges")))
-    return Numeric(name, edges, fields.choice("closed", CLOSED), fields.missing(), fields.numerals())
+    closed, missing = fields.choice("closed", CLOSED), fields.missing()
+    return Numeric(name, edges, closed, missing, fields.numerals(), fields.inside())
 
 
 def _integer(name: str, fields: Fields) -> Column:
@@ -183,7 +197,8 @@ def _integer(name: str, fields: Fields) -> Column:
         return _private(name, fields, whole=True)
     numerals = fields.numerals()
     if fields.has("edges"):
-        return IntegerBins(name, fields.numbers("edges"), fields.choice("closed", CLOSED), fields.missing(), numerals)
+        closed, missing = fields.choice("closed", CLOSED), fields.missing()
+        return IntegerBins(name, fields.numbers("edges"), closed, missing, numerals, fields.inside())
     if fields.has("values"):
         return Integer(name, fields.whole("values"), fields.missing(), numerals)
     ends = fields.whole("range")
@@ -195,10 +210,12 @@ def _integer(name: str, fields: Fields) -> Column:
 
 
 def _date(name: str, fields: Fields) -> Column:
-    return Dates(name, fields.dates("edges"), fields.choice("closed", CLOSED), fields.missing(), fields.format())
+    closed, missing = fields.choice("closed", CLOSED), fields.missing()
+    return Dates(name, fields.dates("edges"), closed, missing, fields.format(), fields.inside())
 
 
 CLOSED = {closed.value: closed for closed in Closed}
+INSIDE = {inside.value: inside for inside in Inside}
 KINDS: dict[str, Callable[[str, Fields], Column]] = {
     "categorical": _categorical,
     "numeric": _numeric,

@@ -31,13 +31,18 @@ from expost.tabular.schema.spelling import USUAL, USUAL_WORDS, Numerals, TruthWo
 @final
 @dataclass(frozen=True, slots=True)
 class Categorical:
-    """A list of texts; any other text is coded as ``other``, or where there is none as ``fallback``."""
+    """A list of texts; any other text is coded as ``other``, or where there is none as ``fallback``.
+
+    With a ``prefix`` a text is known by that many of its first characters. The list has only those, and so has what is
+    decoded.
+    """
 
     name: str
     values: tuple[str, ...]
     other: str | None = None
     fallback: str | None = None
     missing: Missing = field(kw_only=True)
+    prefix: int | None = field(default=None, kw_only=True)
     _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +53,10 @@ class Categorical:
             raise SchemaMismatch(f"column {self.name} lists a value twice; each value has one code.")
         if any(value != value.strip() or not value for value in known):
             raise SchemaMismatch(f"column {self.name} lists a value that is blank or has space around it; trim it.")
+        if self.prefix is not None and (self.prefix < 1 or any(len(value) > self.prefix for value in self.values)):
+            raise SchemaMismatch(
+                f"column {self.name} has prefix = {self.prefix}; it must be at least 1, and no value may be longer."
+            )
         if self.fallback is not None and (self.other is not None or self.fallback not in self.values):
             raise SchemaMismatch(
                 f"the fallback of column {self.name} is not one of its values, or it also has `other`."
@@ -70,7 +79,7 @@ class Categorical:
     @property
     def settings(self) -> Mapping[str, Setting]:
         """The values and where other texts go."""
-        extra = {"other": self.other, "fallback": self.fallback}
+        extra = {"prefix": self.prefix, "other": self.other, "fallback": self.fallback}
         return {"kind": "categorical", "values": self.values} | {k: v for k, v in extra.items() if v is not None}
 
     def taken(self, cell: Cell | None) -> Taken:
@@ -78,8 +87,12 @@ class Categorical:
         unknown = self._places[self.other or self.fallback or self.values[0]]
         if cell is None:
             return without_value(cell, len(self._places), self.missing, unknown)
-        found = self._places.get(text_of(cell))
+        found = self._places.get(self.head(text_of(cell)))
         return (How.OUTSIDE, unknown) if found is None else (How.VALUE, found)
+
+    def head(self, text: str) -> str:
+        """The part of a text that it is known by; ``other``, which is not a code, is known as a whole."""
+        return text if text == self.other else text[: self.prefix].rstrip()
 
     def encode(self, cells: Cells) -> Codes:
         """The place of each text in the list."""

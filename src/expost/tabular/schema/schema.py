@@ -3,7 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
@@ -12,6 +12,7 @@ from expost.private import Neighbours
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import Fields, column, toml
 from expost.tabular.schema.private_bins import PrivateBins
+from expost.tabular.schema.rules import Rule, rule_in
 from expost.tabular.schema.spelling import SPELLINGS
 from expost.text import bounded_text, toml_in
 
@@ -26,7 +27,8 @@ class Schema:
     """The columns a table is read by; columns of the table that are not here are ignored.
 
     Everything in it is public. ``reviewed`` says that the owner has made sure of that; data is read under no other.
-    ``missing_marks`` are texts that stand for a missing value, besides the empty one.
+    ``missing_marks`` are texts that stand for a missing value, besides the empty one. ``rules`` are sentences that
+    every synthetic row keeps; ``constraints`` is what they say of the columns' codes.
 
     >>> schema = Schema.load('''
     ... reviewed = true
@@ -49,6 +51,8 @@ class Schema:
     neighbours: Neighbours
     target: str | None = None
     missing_marks: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    constraints: tuple[Rule, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = self.names
@@ -61,6 +65,9 @@ class Schema:
             raise SchemaMismatch("the schema has a column without a name; name each as in the table.")
         if self.target is not None and self.target not in names:
             raise SchemaMismatch(f"the target {self.target} is not a column of the schema; declare it or correct it.")
+        constraints = tuple(rule_in(sentence, self.columns) for sentence in self.rules)
+        object.__setattr__(self, "constraints", constraints)
+        object.__setattr__(self, "rules", tuple(each.sentence for each in constraints))
 
     @classmethod
     def load(cls, source: Path | str) -> "Schema":
@@ -77,14 +84,16 @@ class Schema:
         reviewed = fields.optional("reviewed", bool) or False
         target = fields.optional("target", str)
         marks = fields.texts("missing_marks") if "missing_marks" in table else ()
+        rules = fields.texts("rules") if "rules" in table else ()
         columns = tuple(column(table) for table in fields.take("column", list))
         fields.finish()
-        return cls(columns, reviewed, neighbours, target, marks)
+        return cls(columns, reviewed, neighbours, target, marks, rules)
 
     def dumps(self) -> str:
         """The schema as TOML, which loads as an equal schema."""
         head = heading(self.neighbours, reviewed=self.reviewed, target=self.target, missing_marks=self.missing_marks)
-        return "\n".join([head, *map(declared, self.columns)])
+        ruled = "".join(f"    {toml(each)},\n" for each in self.rules)
+        return "\n".join([head + (f"rules = [\n{ruled}]\n" if ruled else ""), *map(declared, self.columns)])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,8 +108,14 @@ class Schema:
     @property
     def fine(self) -> "Schema":
         """The schema that a table is read under: where edges are to be found, on the grid they are found on."""
-        columns = tuple(each.fine if isinstance(each, PrivateBins) else each for each in self.columns)
-        return Schema(columns, self.reviewed, self.neighbours, self.target, self.missing_marks)
+        return replace(
+            self, columns=tuple(each.fine if isinstance(each, PrivateBins) else each for each in self.columns)
+        )
+
+    @property
+    def tied(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that each rule names."""
+        return tuple(each.columns for each in self.constraints)
 
     @property
     def spelled(self) -> bool:

@@ -269,6 +269,20 @@ def test_what_is_not_clear_is_refused_in_one_sentence(words: tuple[str, ...]) ->
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "setting", ['target = "renewed"\nauc = 0.6', 'target = ["renewed", "plan"]\nauc = [0.6, "0.5"]']
+)
+def test_a_file_of_options_may_name_one_target_or_several(setting: str) -> None:
+    Path("job.toml").write_text(setting, encoding="utf-8")
+
+    result = run("plan", "synth", "--schema", "schema.toml", "--config", "job.toml")
+
+    assert result.exit_code == 0, result.stderr
+    assert "Asked for: an AUC of 0.6 for renewed" in result.stdout
+    assert ("an AUC of 0.5 for plan" in result.stdout) is ("plan" in setting)
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("words", [("--within", "2%"), ("--auc", "0.7", "--target", "renewed"), ()], ids=" ".join)
 def test_a_plan_takes_the_same_options(words: tuple[str, ...]) -> None:
     named = words or ("--target", "renewed")

@@ -46,7 +46,7 @@ def test_a_naive_schema_is_flagged_column_by_column_with_what_to_declare(here: P
     assert 'declare format = "%d.%m.%Y".' in said(result)
     assert 'These look like numbers with decimal commas; declare decimal = ",".' in said(result)
     assert 'declare decimal = "," and thousands = ".".' in said(result)
-    assert 'Add these words to true or to false, or to missing_marks: "nein", "ja".' in said(result)
+    assert 'These look like truth values; declare true = ["ja"] and false = ["nein"].' in said(result)
 
 
 def test_a_declared_schema_has_nothing_notable(here: Path) -> None:

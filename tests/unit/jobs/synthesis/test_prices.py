@@ -11,7 +11,7 @@ from expost.accounting.curve import largest_rho
 from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue
-from expost.jobs.synthesis.prices import StatedLadder, table_recipe
+from expost.jobs.synthesis.prices import StatedLadder, table_recipe, usual_share
 from expost.jobs.synthesis.recipe import QUERY, plan_synthesis
 from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
@@ -90,3 +90,19 @@ def test_an_epsilon_that_no_noise_can_have_is_refused_in_one_sentence() -> None:
         table_recipe(schema=schema(), target="renewed", accuracy=0.8, ladder=StatedLadder(1e-300, 1, 5))
 
     assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("records", "share"), [(None, "1/5"), (0, "1/5"), (250_000, "1/5"), (250_001, "50000/250001"), (10**6, "1/20")]
+)
+def test_no_more_records_are_held_out_than_a_check_needs_where_their_number_is_public(
+    records: int | None, share: str
+) -> None:
+    assert usual_share(records) == Fraction(share)
+
+
+def test_a_share_that_is_named_is_held_out_however_many_records_there_are() -> None:
+    named = table_recipe(schema=HARD.schema, target="renewed", accuracy=0.8, records=10**6, validation=0.3)
+    usual = table_recipe(schema=HARD.schema, target="renewed", accuracy=0.8, records=10**6)
+
+    assert (named.held, usual.held) == (Fraction(3, 10), Fraction(1, 20))

@@ -16,6 +16,7 @@ from expost.tabular.marginals import Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.footprint import Footprint, grown_fits, in_words, memory, require_room
 from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.raking import raked
 from expost.tabular.planting import Planting
@@ -150,6 +151,56 @@ def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> Non
     tracemalloc.stop()
 
     assert footprint.TRIED * 40 * 40 * 900 / 3 < held <= footprint.TRIED * 40 * 40 * 900
+
+
+TIED = (("c0", "c2", "c4"), ("c1", "c3"), ("c5", "c0"))
+
+
+@pytest.mark.parametrize("size", [6, 14])
+def test_a_fit_under_rules_takes_no_more_than_was_said(size: int) -> None:
+    """The pairs of a path are held where there is room, and left to raking where there is none."""
+    domain = {f"c{place}": size for place in range(6)} | {"target": 3}
+    place = {name: index for index, name in enumerate(domain)}
+    said, first = Footprint.of(domain, ("target",), TIED), queries(domain, ("target",), path(domain))
+    rules = [tuple(sorted(place[name] for name in names)) for names in TIED]
+    allowed = [Allowed(each, SeededNoise(2).uniform((size,) * len(each)) < 0.7) for each in rules]
+    noise = SeededNoise(1)
+    ones = [Measured((column,), np.full(each, 500.0), 1.0) for column, each in enumerate(domain.values())]
+    cells = Marginals(domain, first, ADD).cells
+    grown = Grown((Block(first, Estimate(40 + noise.gaussian(1.0, (cells,)), Fraction(1))),))
+
+    tracemalloc.start()
+    try:
+        planting = Planting(domain, first, ADD, ones, allowed=allowed, room=said.fit)
+        model = planting.model(grown)
+        raked(model, planting.measured(grown), 1000, noise)
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    fitted = {clique for clique, _ in model.potentials}
+    pairs = {planting.places(clique) for clique in first}
+    assert {pair for pair in pairs if place["target"] in pair} <= fitted
+    assert (pairs <= fitted) is (size == 6)
+    assert held <= said.bytes + said.growth
+    assert model.junction.cells <= max(said.cells, footprint.GROWN_CELLS)
+    assert footprint.fit_bytes(model.junction, sorted(fitted)) <= max(said.fit, footprint.GROWN_BYTES)
+
+
+def test_rules_within_a_pair_with_the_target_need_nothing_more() -> None:
+    alone, said = Footprint.of(WIDE, ("target",)), Footprint.of(WIDE, ("target",), (("c0", "target"), ("c3",)))
+
+    assert (said.fit, said.bytes, said.counts) == (alone.fit, alone.bytes, alone.counts)
+
+
+def test_rules_that_need_too_large_a_table_with_the_target_are_refused() -> None:
+    domain = dict.fromkeys("abc", 80) | {"target": 4}
+    require_room(domain, ("target",), (("a", "b"), ("b", "c")))
+
+    with pytest.raises(SchemaMismatch, match=r"one table of a, b, c, target, .* 2,048,000 cells") as refused:
+        require_room(domain, ("target",), (("a", "b"), ("b", "c"), ("a", "c")))
+
+    assert one_sentence(refused.value)
 
 
 def test_a_bound_without_the_largest_clique_of_each_column_would_be_passed() -> None:

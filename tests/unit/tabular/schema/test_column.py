@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from expost.errors import ExpostError, SchemaMismatch
@@ -15,6 +15,7 @@ from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import Cell, How
 from expost.tabular.schema.column import Codes, Column, Missing
+from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
@@ -23,6 +24,7 @@ from tests.unit.examples import one_sentence
 
 INF = math.inf
 LEFT, RIGHT = Closed.LEFT, Closed.RIGHT
+EVEN, LOG, EDGE = Inside
 DAYS = (date(2020, 1, 1), date(2020, 2, 1), date(2021, 1, 1))
 
 
@@ -56,6 +58,12 @@ def kinds(missing: Missing) -> list[Column]:
         PrivateBins("p", -5, 120, 8, True, RIGHT, missing, Numerals(thousands="'")),
         PrivateBins("p", 0, 5, 3, True, LEFT, missing).between((0, 1, 4, 5), (9.0, 0.0, 0.0, 0.0, 0.5)),
         PrivateBins("p", -1e300, 1e300, 4, False, RIGHT, missing).between((-1e300, -1e299, 0.0, 1e295, 1e300), ()),
+        Categorical("c", ("I1", "I2", "ot", "A"), "other", missing=missing, prefix=2),
+        Categorical("c", ("I1", "I2"), fallback="I2", missing=missing, prefix=2),
+        Numeric("x", (0.0, 0.01, 1.0, 100.0, INF), LEFT, missing, inside=(EDGE, LOG, LOG, LOG)),
+        Numeric("x", (-INF, -1e300, -1e-300, 0.0, 1e-300, 1e300, INF), LEFT, missing, inside=LOG),
+        IntegerBins("n", (-INF, -(2**53), -5, 0, 1, 2**53, INF), RIGHT, missing, inside=LOG),
+        Dates("d", (*DAYS, INF), LEFT, missing, inside=EDGE),
     ]
 
 
@@ -245,6 +253,122 @@ def test_whether_there_is_any_is_decoded_as_0_or_1() -> None:
     assert drawn.tolist() == [0, 1, 1]
 
 
+FINITE = st.floats(-1e300, 1e300) | st.integers(-100, 100).map(float) | st.sampled_from([0.0, 5e-324, 1e-300, 0.01])
+WHOLE = st.integers(-(2**53), 2**53) | st.integers(-10, 10)
+DAY = st.dates(date(1, 1, 2), date(9999, 12, 30)).map(date.toordinal)
+
+
+@st.composite
+def edges_of(draw: st.DrawFn, inner: st.SearchStrategy[float]) -> tuple[float, ...]:
+    """Edges, some of them next to each other, with open ends or without."""
+    found = set(draw(st.lists(inner, min_size=1, max_size=5)))
+    below, above = draw(st.booleans()), draw(st.booleans())
+    ends = [*([-INF] if below else []), *sorted(found), *([INF] if above else [])]
+    return tuple(ends) if len(ends) > 1 else (*ends, INF)
+
+
+def with_neighbours(values: st.SearchStrategy[float]) -> st.SearchStrategy[float]:
+    return values | values.map(lambda value: math.nextafter(value, INF)) | values.map(lambda v: math.nextafter(v, -INF))
+
+
+def made(kind: str, edges: tuple[float, ...], closed: Closed, inside: Inside | tuple[Inside, ...]) -> Column | None:
+    """The column, or None where it is refused."""
+    try:
+        if kind == "numeric":
+            return Numeric("x", edges, closed, Missing.CATEGORY, inside=inside)
+        if kind == "integer":
+            return IntegerBins("x", edges, closed, Missing.CATEGORY, inside=inside)
+        days = tuple(date.fromordinal(int(edge)) if math.isfinite(edge) else edge for edge in edges)
+        return Dates("x", days, closed, Missing.CATEGORY, inside=inside)
+    except SchemaMismatch:
+        return None
+
+
+EDGES = {"numeric": edges_of(with_neighbours(FINITE)), "integer": edges_of(WHOLE), "date": edges_of(DAY)}
+
+
+@pytest.mark.parametrize("kind", EDGES)
+@given(data=st.data())
+@settings(max_examples=200)
+def test_every_shape_inside_a_bin_keeps_to_its_bin(kind: str, data: st.DataObject) -> None:
+    edges, closed = data.draw(EDGES[kind]), data.draw(st.sampled_from(Closed))
+    word = st.sampled_from(Inside)
+    inside = data.draw(word | st.tuples(*[word] * (len(edges) - 1)))
+    column = made(kind, edges, closed, inside)
+    assume(column is not None)
+    assert column is not None
+    shares = data.draw(st.lists(st.floats(2.0**-53, 1 - 2.0**-53), min_size=column.size, max_size=column.size))
+    before = all_codes(column, 1)
+
+    values = column.decode(before, ScriptedNoise(shares))
+
+    assert column.encode(cells(values.tolist())).tolist() == before.tolist()
+    written = column.spelled(values).tolist()
+    assert column.encode(cells([None if each is None else canonical_text(each) for each in written])).tolist() == (
+        before.tolist()
+    )
+
+
+def drawn(column: Column, code: int, count: int = 40000) -> list[float]:
+    return [float(value) for value in column.decode(np.full(count, code, dtype=np.uint8), SeededNoise(1)).tolist()]
+
+
+def test_at_the_edge_every_value_is_the_closed_edge() -> None:
+    edges = (0.0, 0.01, 1.0)
+
+    assert set(drawn(Numeric("x", edges, LEFT, Missing.FALLBACK, inside=EDGE), 0)) == {0.0}
+    assert set(drawn(Numeric("x", edges, RIGHT, Missing.FALLBACK, inside=EDGE), 0)) == {0.01}
+    assert set(drawn(IntegerBins("n", (0, 5, 9), RIGHT, Missing.FALLBACK, inside=(EDGE, EVEN)), 0)) == {5}
+    day = Dates("d", DAYS, LEFT, Missing.FALLBACK, inside=EDGE).decode(np.array([1], dtype=np.uint8), SeededNoise(1))
+    assert day.tolist() == [DAYS[1]]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_log_even_reals_have_even_logarithms(sign: int) -> None:
+    """Half of them lie below the geometric mean; of 40,000 draws the share is within .0125 but for 1e-6."""
+    edges = tuple(sorted((sign * 1.0, sign * 100.0)))
+
+    values = drawn(Numeric("x", edges, LEFT, Missing.FALLBACK, inside=LOG), 0)
+
+    assert abs(sum(abs(value) < 10 for value in values) / len(values) - 0.5) < 0.0125
+    assert abs(sum(abs(value) < 10**0.2 for value in values) / len(values) - 0.1) < 0.0125
+
+
+@pytest.mark.parametrize(
+    ("edges", "closed", "numbers"),
+    [((1, 10), LEFT, range(1, 10)), ((0, 9), RIGHT, range(1, 10)), ((-9, 0), LEFT, range(-9, 0))],
+)
+def test_log_even_whole_numbers_have_the_frequencies_of_first_digits(
+    edges: tuple[int, ...], closed: Closed, numbers: range
+) -> None:
+    """Of 1 to 9 each has the share log10(1 + 1/n), within .0125 but for 1e-6."""
+    values = drawn(IntegerBins("n", edges, closed, Missing.FALLBACK, inside=LOG), 0)
+
+    for number in numbers:
+        assert abs(values.count(number) / len(values) - math.log10(1 + 1 / abs(number))) < 0.0125
+
+
+def test_a_bin_that_begins_at_0_is_even_where_all_are_log_even() -> None:
+    values = drawn(Numeric("x", (0.0, 10.0, 100.0), LEFT, Missing.FALLBACK, inside=LOG), 0)
+
+    assert abs(sum(value < 1 for value in values) / len(values) - 0.1) < 0.0125
+
+
+def test_an_open_log_even_bin_is_as_wide_as_its_neighbour_in_logarithms() -> None:
+    values = drawn(Numeric("x", (10.0, 50.0, INF), LEFT, Missing.FALLBACK, inside=LOG), 1)
+
+    assert 249 < max(values) < 250
+    assert 50 <= min(values) < 51
+
+
+def test_a_text_is_known_by_its_prefix() -> None:
+    column = Categorical("icd", ("I1", "I2", "ot", "A"), "other", missing=Missing.CATEGORY, prefix=2)
+
+    assert codes(column, "I10.9", "I2", "other", "otitis", "A 1", "A", "i10", "I") == [0, 1, 4, 2, 3, 3, 4, 4]
+    assert hows(column, "I10.9", "J10", "other") == [IN, OUT, IN]
+    assert column.decode(np.array([0, 4, 5], dtype=np.uint8), SeededNoise(1)).tolist() == ["I1", "other", None]
+
+
 def test_bins_are_labelled_as_intervals() -> None:
     assert IntegerBins("n", (-INF, 0, 10, INF), LEFT, Missing.FALLBACK).labels == ("(-∞, 0)", "[0, 10)", "[10, ∞)")
     assert Numeric("n", (-INF, 0.5, 10.0), RIGHT, Missing.CATEGORY).labels == ("(-∞, 0.5]", "(0.5, 10]", "(missing)")
@@ -376,6 +500,21 @@ BAD = {
     "no finite edge": (lambda: Numeric("x", (-INF, INF), LEFT, Missing.FALLBACK), SchemaMismatch),
     "an edge too large to add": (lambda: Numeric("x", (0.0, 1e308), LEFT, Missing.FALLBACK), SchemaMismatch),
     "an edge between whole numbers": (lambda: IntegerBins("x", (0, 0.5), LEFT, Missing.FALLBACK), SchemaMismatch),
+    "a prefix of no letters": (lambda: Categorical("c", ("a",), missing=Missing.DROP, prefix=0), SchemaMismatch),
+    "a value beyond its prefix": (lambda: Categorical("c", ("abc",), missing=Missing.DROP, prefix=2), SchemaMismatch),
+    "too few shapes": (lambda: Numeric("x", (0.0, 1.0, 2.0), LEFT, Missing.DROP, inside=(EVEN,)), SchemaMismatch),
+    "log at 0": (lambda: Numeric("x", (0.0, 1.0, 2.0), LEFT, Missing.DROP, inside=(LOG, LOG)), SchemaMismatch),
+    "log of whole numbers from 0": (
+        lambda: IntegerBins("x", (0, 5), LEFT, Missing.DROP, inside=(LOG,)),
+        SchemaMismatch,
+    ),
+    "log with nothing beside 0": (
+        lambda: Numeric("x", (-1.0, 0.0, 1.0), LEFT, Missing.DROP, inside=LOG),
+        SchemaMismatch,
+    ),
+    "log of dates": (lambda: Dates("d", DAYS, LEFT, Missing.DROP, inside=LOG), SchemaMismatch),
+    "log of some dates": (lambda: Dates("d", DAYS, LEFT, Missing.DROP, inside=(EVEN, LOG)), SchemaMismatch),
+    "no edge that is closed": (lambda: Numeric("x", (0.0, 1.0, INF), RIGHT, Missing.DROP, inside=EDGE), SchemaMismatch),
     "dates that do not increase": (lambda: Dates("d", DAYS[::-1], LEFT, Missing.FALLBACK), SchemaMismatch),
 }
 

@@ -1,6 +1,7 @@
 """Columns whose edges are found: the grid is public and round, and a cell's bin follows from its place on the grid."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,12 +14,14 @@ from expost.errors import SchemaMismatch
 from expost.noise import SeededNoise
 from expost.tabular.schema.bins import Closed, Edges
 from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from tests.unit.examples import ADD, one_sentence
 
 LEFT = Closed.LEFT
 MONEY = PrivateBins("money", 0.0, 1e6, 10, False, LEFT, Missing.CATEGORY)
+LATE = Boolean("late", Missing.FALLBACK)
 AGE = PrivateBins("age", 0, 120, 8, True, LEFT, Missing.FALLBACK)
 RANGES = [(0.0, 1e6), (-5.0, 3e4), (0.1, 0.2), (1e-300, 2e-300), (-1e300, 1e300), (1e17, 1e17 + 2**20), (-9.0, -1.0)]
 
@@ -139,3 +142,17 @@ def test_a_range_of_fractions_is_not_one_of_whole_numbers() -> None:
     with pytest.raises(SchemaMismatch, match="is not whole"):
         PrivateBins("x", 0.5, 10, 3, True, LEFT, Missing.DROP)
     assert math.isfinite(MONEY.grid[-1])
+
+
+def test_a_rule_cannot_name_a_column_whose_edges_are_found() -> None:
+    with pytest.raises(SchemaMismatch, match="money has private edges") as refusal:
+        Schema((MONEY, AGE, LATE), True, ADD, rules=("never money >= 100 and late = true",))
+
+    assert one_sentence(refusal.value)
+
+
+def test_other_rules_stay_whatever_edges_are_found() -> None:
+    schema = Schema((MONEY, LATE, replace(LATE, name="paid")), True, ADD, rules=("never late = true and paid = true",))
+
+    assert schema.fine.rules == schema.rules
+    assert len(schema.fine.constraints) == 1

@@ -20,7 +20,7 @@ import pytest
 from expost.errors import ExpostError, InvalidValue, NotInstalled, SchemaMismatch, Unreadable
 from expost.noise import SeededNoise
 from expost.private import Private, split
-from expost.tabular.draft import draft
+from expost.tabular.drafts.draft import draft
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing

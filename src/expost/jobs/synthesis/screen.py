@@ -1,0 +1,76 @@
+"""What is shown of a synthesis: its plan, and a line per rung while it runs."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from rich.console import Console
+from rich.table import Table
+
+from expost.accounting.plan import Plan
+from expost.jobs.synthesis.foreword import guessing_plan
+from expost.jobs.synthesis.found import finding_words
+from expost.jobs.synthesis.goals import LEAST, listed
+from expost.jobs.synthesis.recipe import TableRecipe
+from expost.jobs.synthesis.report import asked, measure
+from expost.report.answers import Reading
+from expost.report.digits import price, small
+from expost.report.flat import NOT_PATIENT, patience_words
+from expost.tabular.aims import Aim
+from expost.tabular.model.footprint import Footprint, in_words
+from expost.tabular.selection import queries, star, why_unpaired
+from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
+from expost.terminal.steady import spelled
+
+
+def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
+    """The heads of what is shown of a run."""
+    told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
+    return "rung", "ε so far", "by guessing", told, "verdict"
+
+
+def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+    """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
+    guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
+    return price(rung.epsilon), guess, answer_cell(rung, width, asked), VERDICTS[rung.passed]
+
+
+def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
+    """What every rung would cost, and how noisy counts and check would be: all known without the data."""
+    console, domain = Console(highlight=False), recipe.schema.domain
+    measured = queries(domain, recipe.targets, star(domain, recipe.targets))
+    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
+    needed = Footprint.of(domain, recipe.targets, recipe.schema.tied)
+    alone = why_unpaired(domain, recipe.targets)
+    console.print(
+        f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
+        f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
+        f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n"
+        f"{finding_words(recipe)}", markup=False
+    )  # fmt: skip
+    if rules := len(recipe.schema.rules):
+        paragraph(console, f"Every synthetic row keeps the {'rule' if rules == 1 else f'{rules} rules'} of the schema.")
+        console.print()
+    if alone:
+        paragraph(console, alone)
+        console.print()
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    heads = ["rung", f"Rényi ε\nat α = {float(recipe.ladder.alpha):g}", f"ε at\nδ = {small(recipe.delta)}"]
+    told = recipe.only is not None and recipe.only.of_all and recipe.records is not None
+    held = float(recipe.records * recipe.validation) if told and recipe.records is not None else None
+    for name in [*heads, "noise of\na count", *look_heads(held, measure(recipe))]:
+        table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
+    for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
+        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
+        cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
+        table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
+    console.print(table)
+    console.print()
+    explained = look_words(
+        listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
+    )
+    paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+    console.print()
+    paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
+    if guessed := guessing_plan(recipe.aims):
+        console.print()
+        paragraph(console, guessed)

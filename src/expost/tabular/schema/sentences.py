@@ -1,0 +1,230 @@
+"""Sentences: how a rule is written. Words in, conditions out, and one clear sentence for each slip of the pen."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, TypeAlias, final
+
+from expost.errors import SchemaMismatch
+
+KEYWORDS = ("never", "implies", "determines", "and", "in", "is", "not", "missing")
+"""Words that mean something in a sentence; a column or a value of that name is put in quotes."""
+
+BARE = r"""(?:[^\s,()=<>!:'"-]|-(?!>))+"""
+TOKEN = re.compile(
+    rf"""\s*(?:'(?P<single>(?:[^']|'')*)'|"(?P<double>(?:[^"]|"")*)"|(?P<sign>!=|<=|>=|->|[=<>(),:])|(?P<bare>{BARE}))"""
+)
+
+
+CLOSING, OPENING = (",", ")", ":"), "("
+"""Signs with no space before them, and the one with none after it."""
+
+
+@final
+class Token(NamedTuple):
+    """A name of a column or a value, or else a word or a sign that means something."""
+
+    text: str
+    named: bool
+
+
+class Relation(Enum):
+    """What a condition says of a column."""
+
+    EQUAL = "="
+    UNEQUAL = "!="
+    BELOW = "<"
+    UP_TO = "<="
+    ABOVE = ">"
+    FROM = ">="
+    AMONG = "in"
+    ABSENT = "is missing"
+    PRESENT = "is not missing"
+
+
+COMPARED = tuple(Relation)[:6]
+"""Relations with one value."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A column, what is said of it, and the values it is compared with, as they are written."""
+
+    column: str
+    relation: Relation
+    values: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Conditions that do not all hold together."""
+
+    conditions: tuple[Condition, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Implies:
+    """Where all of the first conditions hold, so do all of the others."""
+
+    when: tuple[Condition, ...]
+    then: tuple[Condition, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Determines:
+    """A column whose values say what another one is."""
+
+    column: str
+    other: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+Statement: TypeAlias = Never | Implies | Determines
+
+
+def tokens_in(sentence: str) -> list[Token]:
+    """The words and signs of a sentence; text in quotes is a name, whatever it says, and a doubled quote is one."""
+    found, end, last = [], 0, len(sentence.rstrip())
+    while end < last:
+        match = TOKEN.match(sentence, end)
+        if match is None:
+            unread = sentence[end:].split(maxsplit=1)[0]
+            raise SchemaMismatch(f"{unread} cannot be read; put a name or a value that has signs in quotes.")
+        single, double, sign, bare = match.group("single", "double", "sign", "bare")
+        if single is not None:
+            found.append(Token(single.replace("''", "'"), True))
+        elif double is not None:
+            found.append(Token(double.replace('""', '"'), True))
+        else:
+            found.append(Token(sign or bare, sign is None and bare not in KEYWORDS))
+        end = match.end()
+    return found
+
+
+def sentence_of(tokens: Sequence[Token]) -> str:
+    """The sentence as it is usually written: names in quotes where they need them, one space between words."""
+    told = ""
+    for each in tokens:
+        closing = not each.named and each.text in CLOSING
+        told += ("" if closing or not told or told.endswith(OPENING) else " ") + _spelled(each)
+    return told
+
+
+def _spelled(token: Token) -> str:
+    plain = not token.named or (token.text not in KEYWORDS and re.fullmatch(BARE, token.text))
+    return token.text if plain else "'" + token.text.replace("'", "''") + "'"
+
+
+def statement_in(tokens: Sequence[Token]) -> Statement:
+    """What a sentence says."""
+    words = _Words(tokens)
+    if words.takes("never"):
+        found: Statement = Never(_conditions(words))
+    elif tuple(tokens[1:2]) == (Token("determines", False),):
+        found = _determines(words)
+    else:
+        when = _conditions(words)
+        words.require("implies")
+        found = Implies(when, _conditions(words))
+    words.finish()
+    return found
+
+
+@final
+class _Words:
+    """The words of a sentence, read from left to right."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens, self._place = tokens, 0
+
+    def takes(self, word: str) -> bool:
+        """Whether this word or sign comes next; it is then read."""
+        found = self._next == Token(word, False)
+        self._place += found
+        return found
+
+    def require(self, word: str) -> None:
+        if not self.takes(word):
+            raise self.lacks(word)
+
+    def lacks(self, wanted: str) -> SchemaMismatch:
+        """That something else should come next."""
+        return SchemaMismatch(
+            f"{wanted} should follow {self._before}, {self._instead}; write it as the page on schemas shows."
+        )
+
+    def name(self, what: str) -> str:
+        """The name that comes next."""
+        found = self._next
+        if found is None or not found.named:
+            hint = f"put {found.text} in quotes if it is one" if found and found.text in KEYWORDS else "name one"
+            raise SchemaMismatch(f"{what} should follow {self._before}, {self._instead}; {hint}.")
+        self._place += 1
+        return found.text
+
+    def finish(self) -> None:
+        if self._next is not None:
+            raise SchemaMismatch(
+                f"{self._next.text} after {self._before} has no meaning; join conditions by and, and put names of "
+                "several words in quotes."
+            )
+
+    @property
+    def _next(self) -> Token | None:
+        return self._tokens[self._place] if self._place < len(self._tokens) else None
+
+    @property
+    def _before(self) -> str:
+        return _spelled(self._tokens[self._place - 1]) if self._place else "its beginning"
+
+    @property
+    def _instead(self) -> str:
+        return "where it ends" if self._next is None else f"where it has {_spelled(self._next)}"
+
+
+def _conditions(words: _Words) -> tuple[Condition, ...]:
+    found = [_condition(words)]
+    while words.takes("and"):
+        found.append(_condition(words))
+    return tuple(found)
+
+
+def _condition(words: _Words) -> Condition:
+    column = words.name("a column")
+    if words.takes("is"):
+        relation = Relation.PRESENT if words.takes("not") else Relation.ABSENT
+        words.require("missing")
+        return Condition(column, relation)
+    if words.takes("in"):
+        words.require("(")
+        values = [words.name("a value")]
+        while words.takes(","):
+            values.append(words.name("a value"))
+        words.require(")")
+        return Condition(column, Relation.AMONG, tuple(values))
+    for relation in COMPARED:
+        if words.takes(relation.value):
+            return Condition(column, relation, (words.name("a value"),))
+    raise words.lacks("=, !=, <, <=, >, >=, in or is")
+
+
+def _determines(words: _Words) -> Determines:
+    column = words.name("a column")
+    words.require("determines")
+    other = words.name("a column")
+    words.require(":")
+    pairs = [_pair(words)]
+    while words.takes(","):
+        pairs.append(_pair(words))
+    return Determines(column, other, tuple(pairs))
+
+
+def _pair(words: _Words) -> tuple[str, str]:
+    value = words.name("a value")
+    words.require("->")
+    return value, words.name("a value")
