@@ -458,7 +458,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
     [
         ("schema", "customers.csv"),
         ("check", "customers.csv", "--schema", "schema.toml"),
-        ("plan", "synth", "--schema", "schema.toml"),
+        ("plan", "synth", "--schema", "schema.toml", "--target", "renewed"),
     ],
     ids=" ".join,
 )
@@ -862,6 +862,9 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
             "facts": {"confidence": "19/20", "looks": 7, "sensitivity": 4, "unit": 5},
         },
         "patience": {"looks": 2, "min gain": "1/200"},
+        "aims": [
+            {"measure": "accuracy", "threshold": "4/5", "target": "income", "positive": None, "crosstabs": []},
+        ],
     }
 
 
