@@ -68,7 +68,7 @@ class BalancedSum:
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
         codes, counts = held.codes(self.target).astype(np.int64), candidate.counts[self.target]
-        right = candidate.learnt[Lesson(self.target)](held) == codes
+        right = candidate.told(Lesson(self.target), held) == codes
         p, q = self.threshold.numerator, self.threshold.denominator
         weights = np.rint(WEIGHTS * balancing(*counts)).astype(np.int64)[codes]
         gained = int(weights[right].sum()) if known_values(*counts).sum() >= 2 else 0
@@ -121,7 +121,7 @@ class GuessingGain:
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
         codes = held.codes(self.target).astype(np.int64)
-        right = candidate.learnt[Lesson(self.target)](held) == codes
+        right = candidate.told(Lesson(self.target), held) == codes
         guessed = codes == int(np.argmax(candidate.counts[self.target][0]))
         gained = int(right.sum()) - int(guessed.sum())
         return gained * self.threshold.denominator - self.threshold.numerator * len(codes)
@@ -157,7 +157,7 @@ class RankMargin:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum over pairs, by ranks: the halves that a positive record wins are those below it, twice, and ties."""
-        ranks = candidate.learnt[self.lesson](held)
+        ranks = candidate.told(self.lesson, held)
         positive = held.codes(self.lesson.target).astype(np.int64) == self.lesson.positive
         upper, lower = ranks[positive], np.sort(ranks[~positive])
         halves = np.searchsorted(lower, upper, "left") + np.searchsorted(lower, upper, "right")
@@ -207,6 +207,12 @@ class WorstOverlap:
         apart = int(np.abs(ours * rows - drawn * records).sum())  # 2·rows times the records that are elsewhere
         p, q = self.threshold.numerator, self.threshold.denominator
         return chance + UNITS * (2 * rows * (q - p) * records - q * apart) // (2 * rows * q)
+
+
+def chance_share(candidate: Candidate, clique: Clique) -> float:
+    """The same for one table as a share of the records; follows from what was released."""
+    drawn = _counts(candidate.table, candidate.table, clique)[0]
+    return chance_taken(drawn / len(candidate.table), candidate.held) / max(1, round(candidate.held))
 
 
 def chance_taken(shares: Floats, records: float) -> float:
