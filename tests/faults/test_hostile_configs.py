@@ -59,6 +59,30 @@ def test_a_file_that_is_not_a_schema_or_options_is_refused(how: str, tmp_path: P
     refused("plan", "synth", "--schema", str(good), "--target", "renewed", "--config", str(path))
 
 
+UNFIT = {
+    "a list": "delta = [1e-5]",
+    "a list of one": "patience = [2]",
+    "a table": "delta = {a = 1}",
+    "a date": "delta = 2020-01-01",
+    "a truth value": "patience = true",
+    "half a look": "patience = 2.5",
+    "a list of lists": 'accuracy = [["0.8"]]',
+    "a list of truth values": "accuracy = [true]",
+    "a table to repeat": "accuracy = {a = 1}",
+    "a null character in a list": 'target = ["renewed\\u0000"]',
+}
+
+
+@pytest.mark.parametrize("how", UNFIT)
+def test_an_option_of_another_kind_is_refused(how: str, tmp_path: Path) -> None:
+    """A list where an option is given once ended in a traceback, and half a look was taken for none."""
+    options, good = tmp_path / "options.toml", tmp_path / "schema.toml"
+    options.write_text(UNFIT[how], encoding="utf-8")
+    good.write_text(schema().dumps(), encoding="utf-8")
+
+    refused("plan", "synth", "--schema", str(good), "--config", str(options))
+
+
 def test_a_schema_or_options_are_not_read_from_what_never_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
 

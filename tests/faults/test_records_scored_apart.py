@@ -3,12 +3,15 @@
 Each is refused on made-up records, before the table is opened; the same without the mixing is taken.
 """
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from expost import Aim
 from expost.checks.question import CentredSum
 from expost.errors import InvalidValue
 from expost.jobs.synthesis.run import synthesize
@@ -16,6 +19,7 @@ from expost.ladder import Ladder
 from expost.noise import Floats, Integers, Noise, SeededNoise
 from expost.tabular.apart import invented, require_apart
 from expost.tabular.model.graphical import Model
+from expost.tabular.questions import GuessingGain
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
@@ -248,3 +252,38 @@ def test_made_up_records_fit_the_schema(count: int) -> None:
 
     assert len(made) == count
     assert all(len(np.unique(made.codes(name))) == min(count, size) for name, size in SCHEMA.domain.items())
+
+
+class ColumnOfCodes:
+    """A learner whose predictions are a column, as those of some libraries are, and not a row."""
+
+    def __call__(self, table: Table, model: Model, target: str, noise: Noise) -> Predictor:
+        return lambda records: np.zeros((len(records), 1), dtype=np.int64)
+
+    def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
+        return self(table, model, target, noise)
+
+
+@pytest.mark.parametrize(
+    "aim",
+    [
+        Aim.above_guessing("renewed", 0.1),
+        Aim.balanced_accuracy("renewed", 0.6),
+        Aim.auc("renewed", 0.6),
+        Aim.accuracy("renewed", 0.8),
+    ],
+    ids=lambda aim: aim.measure.name,
+)
+def test_predictions_in_a_column_are_refused_before_the_table_is_opened(aim: Aim) -> None:
+    """Compared with a row they are a square, so that each record counted as often as there are records."""
+    with pytest.raises(InvalidValue, match="one number for each"):
+        synthesize("nowhere.csv", schema=SCHEMA, aims=[aim], learner=ColumnOfCodes(), noise=SeededNoise(1))
+
+
+def test_a_column_that_comes_too_late_for_that_counts_no_record_twice() -> None:
+    records, made = invented(SCHEMA, 30), candidate(Sorts)
+    learnt = {Lesson("renewed"): ColumnOfCodes()(records, made.model, "renewed", SeededNoise(1))}
+    counts = {"renewed": (np.array([20.0, 10.0]), 1.0)}
+
+    with pytest.raises(InvalidValue, match="one number for each"):
+        GuessingGain("renewed", Fraction(1, 10), ADD).ask(replace(made, learnt=learnt, counts=counts), records)

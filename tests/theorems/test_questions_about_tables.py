@@ -16,6 +16,7 @@ import pytest
 from expost import CentredSum, Neighbours
 from expost.checks.least import Least
 from expost.checks.question import Question
+from expost.errors import InvalidValue
 from expost.noise import Integers
 from expost.tabular import questions
 from expost.tabular.model.graphical import Measured, fit
@@ -58,7 +59,9 @@ def candidate(predicted: tuple[int, int, int] = (0, 1, 0), counts: tuple[float, 
     return Candidate(rows, model, learnt, {"y": (np.array(counts), 1.0)}, held=3.0)
 
 
-CANDIDATES = [candidate(), candidate((1, 0, 1)), candidate((1, 1, 1), (5.0, 70.0)), candidate(counts=(90.0, -1.0))]
+COUNTS = [(80.0, 20.0), (5.0, 70.0), (90.0, -1.0), (0.0, -3.0), (0.0, 0.0), (-2.0, -5.0), (1e12, 5.0)]
+"""What noise can make of the counts of a target, none of which may be told from it either."""
+CANDIDATES = [*(candidate(counts=each) for each in COUNTS), candidate((1, 0, 1)), candidate((1, 1, 1), (5.0, 70.0))]
 
 
 def data_sets(most: int) -> Iterator[Records]:
@@ -93,7 +96,8 @@ MAKERS: dict[str, Maker] = {
         ]
     ),
 }
-LEAST = [Fraction(7, 10), Fraction(1, 3), Fraction(19, 20)]
+LEAST = [Fraction(7, 10), Fraction(1, 3), Fraction(19, 20), Fraction(9_999_999, 10_000_000)]
+TOO_FINE = [0.1 + 0.2 + 0.4, Fraction("0.7000000000001"), Fraction(1, 2**24 + 1)]
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -103,6 +107,22 @@ def test_no_record_moves_the_value_by_more_than_is_claimed(kind: str, least: Fra
     question = MAKERS[kind](least, neighbours)
 
     assert 0 < largest_move(question, neighbours) <= question.sensitivity
+
+
+@pytest.mark.parametrize("least", TOO_FINE, ids=str)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_threshold_that_needs_more_digits_than_integers_have_is_refused(kind: str, least: Fraction) -> None:
+    """The products of its denominator with weights and records would wrap around, and move by any amount."""
+    with pytest.raises(InvalidValue, match="round it"):
+        MAKERS[kind](least, Neighbours.ADD_REMOVE)
+
+
+@pytest.mark.parametrize("count", [2**14, 2**18])
+def test_many_records_do_not_wrap_a_balanced_sum_around(count: int) -> None:
+    question, many = BalancedSum("y", Fraction(2**24 - 1, 2**24), Neighbours.ADD_REMOVE), table(((1, 0),) * count)
+    before = question.ask(candidate(counts=(20.0, 80.0)), many)
+
+    assert 0 <= -before - question.unit * count * (1 - 2.0**-24) <= 1
 
 
 @pytest.mark.parametrize(
@@ -185,6 +205,14 @@ def test_a_value_that_noise_could_have_made_has_no_weight() -> None:
     assert weights.tolist() == [30 / 900, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("counts", [(900.0, 3.9), (900.0, -1.0), (3.9, 3.8), (0.0, -3.0)])
+def test_a_common_value_does_not_pass_for_a_rare_one_that_is_lost_in_noise(counts: tuple[float, float]) -> None:
+    """Predicting the common value always is right on every record that has a weight; that is no balanced accuracy."""
+    question = BalancedSum("y", Fraction(1, 10), Neighbours.ADD_REMOVE)
+
+    assert question.ask(candidate((0, 0, 0), counts), table(((0, 0),) * 9)) < 0
+
+
 @pytest.mark.parametrize("least", [Fraction(1, 10), Fraction(1, 4)], ids=str)
 def test_the_gain_is_over_the_commonest_value_of_the_released_counts(least: Fraction) -> None:
     predicted, question = (0, 1, 0), GuessingGain("y", least, Neighbours.ADD_REMOVE)
@@ -197,7 +225,7 @@ def test_the_gain_is_over_the_commonest_value_of_the_released_counts(least: Frac
 def test_the_overlap_is_that_of_the_worst_table_with_what_chance_takes_added_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(questions, "_chance", lambda shares, records: 0.0)
+    monkeypatch.setattr(questions, "chance_taken", lambda shares, records: 0.0)
     cliques, least, rows = (("a",), ("y",), ("a", "y")), Fraction(3, 5), candidate().table
     question = WorstOverlap(cliques, least, Neighbours.ADD_REMOVE)
     for records in data_sets(MOST):
@@ -219,14 +247,25 @@ def _distance(records: Records, rows: Table, places: list[int]) -> Fraction:
     return sum(shares, Fraction(0)) / 2
 
 
-def test_what_chance_takes_from_an_overlap_is_what_it_takes_on_average() -> None:
-    """A table that is right is not held responsible for the records that happened to be held out."""
-    shares, count = np.array([0.5, 0.3, 0.15, 0.05]), 2000
-    generator = np.random.default_rng(5)
-    drawn = generator.multinomial(count, shares, size=4000)
-    mean = float(np.abs(drawn - count * shares).sum(axis=1).mean()) / 2
+@pytest.mark.parametrize(
+    ("shares", "count"),
+    [([0.5, 0.3, 0.15, 0.05], 2000), ([1 / 3600] * 3600, 500), ([0.9, *[0.1 / 400] * 400], 300), ([0.4, 0.6, 0.0], 1)],
+    ids=["common", "sparse", "mixed", "one"],
+)
+def test_what_chance_takes_from_an_overlap_is_what_it_takes_on_average(shares: list[float], count: int) -> None:
+    """A table that is right does not answer for which records happened to be held out, and no more is given back.
 
-    assert questions._chance(shares, count) == pytest.approx(mean, rel=0.03)
+    A normal approximation would give back twice the records of the sparse table, so that any table passed.
+    """
+    drawn = np.random.default_rng(5).multinomial(count, shares, size=2000)
+    mean = float(np.abs(drawn - count * np.array(shares)).sum(axis=1).mean()) / 2
+
+    assert questions.chance_taken(np.array(shares), count) == pytest.approx(mean, rel=0.02)
+
+
+@pytest.mark.parametrize("records", [-3.0, 0.0, 0.4])
+def test_chance_takes_nothing_where_no_record_is_drawn(records: float) -> None:
+    assert questions.chance_taken(np.array([0.5, 0.5]), records) == 0
 
 
 def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest.MonkeyPatch) -> None:

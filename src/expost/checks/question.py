@@ -23,6 +23,18 @@ FINEST = 2**24
 """Largest number of integer units a record may count for; keeps every sum far inside 64 bits."""
 
 
+class Thresholded(Protocol):
+    """A question that asks whether something reaches a threshold."""
+
+    @property
+    def threshold(self) -> Fraction:
+        """What must be reached, strictly between 0 and 1."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbour relation of its sensitivity."""
+
+
 class Question(Protocol[D_contra, U_contra]):
     """An integer statistic of the held-out part for each candidate.
 
@@ -175,7 +187,13 @@ def question_facts(question: Question[Never, Never]) -> Mapping[str, Fact]:
 
 def _fix(question: "CentredSum[D, U] | PublicCount[D, U]") -> None:
     """Hold the numbers as Python's own, and refuse those that do not fit."""
-    threshold, resolution = as_typed(question.threshold), int(question.resolution)  # numpy's would wrap around
+    object.__setattr__(question, "resolution", int(question.resolution))  # numpy's would wrap around
+    fix_threshold(question, question.resolution)
+
+
+def fix_threshold(question: Thresholded, resolution: int = 1) -> None:
+    """Hold the threshold as a fraction of Python's own integers, and refuse one that is too fine or cannot be met."""
+    threshold = as_typed(question.threshold)
     if not 0 < threshold < 1:
         raise InvalidValue(f"threshold is {float(threshold):g}; a mean score to reach lies strictly between 0 and 1.")
     if resolution < 1 or threshold.denominator * resolution > FINEST:
@@ -183,7 +201,6 @@ def _fix(question: "CentredSum[D, U] | PublicCount[D, U]") -> None:
             f"threshold {threshold} in steps of 1/{resolution} needs more than {FINEST} units per record; round it."
         )
     object.__setattr__(question, "threshold", threshold)
-    object.__setattr__(question, "resolution", resolution)
     require_relation(question.neighbours)
 
 

@@ -69,7 +69,10 @@ class Aim:
     @classmethod
     def within(cls, distance: Real, *, crosstabs: Sequence[Clique] = ()) -> "Aim":
         """Keep all pairs of columns, or these tables, this close in total variation to those of held-out records."""
-        return cls(Overlap(tuple(map(tuple, crosstabs))), None, 1 - as_typed(distance))
+        typed = as_typed(distance, "the distance")
+        if not 0 < typed < 1:
+            raise InvalidValue(f"the distance asked for is {float(typed):g}; it must lie strictly between 0 and 1.")
+        return cls(Overlap(tuple(map(tuple, crosstabs))), None, 1 - typed)
 
     @property
     def words(self) -> str:
@@ -102,7 +105,7 @@ class Aim:
         lesson = self.lesson(schema)
         if lesson is None:
             return None
-        return lambda candidate, records: candidate.learnt[lesson](records).astype(np.float64)
+        return lambda candidate, records: candidate.told(lesson, records).astype(np.float64)
 
 
 def together(questions: Sequence[Asking]) -> Asking:

@@ -57,7 +57,8 @@ def require_apart(score: Score, candidate: Candidate) -> None:
     same = [_same(score, candidate, some, batches) for some, batches in tried]
     if None in same:
         raise InvalidValue(
-            "the score fails on made-up records; give one that takes any records of the schema, few or many."
+            "the score fails on made-up records; give one that takes any records of the schema, few or many, and "
+            "returns one number for each."
         )
     if not all(same):
         raise InvalidValue(
@@ -70,6 +71,8 @@ def _same(score: Score, candidate: Candidate, records: Table, batches: Iterator[
     """Whether the records score the same in every batch; None if the score fails, whose reason is not kept."""
     try:
         together = np.asarray(score(candidate, records))
+        if together.shape != (len(records),):
+            return None
         return all(
             np.array_equal(np.asarray(score(candidate, _taken(records, places))), together[places], equal_nan=True)
             for places in batches

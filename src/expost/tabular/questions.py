@@ -11,10 +11,13 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
 
+from expost.checks.question import fix_threshold
 from expost.noise import Floats, Integers
 from expost.private import Neighbours
 from expost.tabular.marginals import Clique
+from expost.tabular.model.inference import Flags
 from expost.tabular.score import Candidate, Lesson
 from expost.tabular.table import Table
 
@@ -41,7 +44,8 @@ class BalancedSum:
 
     A value's weight is the count of the rarest over its own, by the released counts, so that the sum is at or above 0
     when the mean over the values of how often each is predicted right reaches the threshold. Values whose count noise
-    could have made have no weight.
+    could have made have no weight. Where that leaves fewer than two, no record counts as right: a table that has never
+    seen the rare value must not pass by the common one.
 
     Implements: balanced sum.
     """
@@ -52,6 +56,9 @@ class BalancedSum:
     unit: ClassVar[int] = UNITS
     monotone: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        fix_threshold(self)
+
     @property
     def sensitivity(self) -> int:
         """As for a centred sum, at the largest weight; replacing may take one record's share and bring another's."""
@@ -60,19 +67,27 @@ class BalancedSum:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
-        codes = held.codes(self.target).astype(np.int64)
-        right = candidate.learnt[Lesson(self.target)](held) == codes
+        codes, counts = held.codes(self.target).astype(np.int64), candidate.counts[self.target]
+        right = candidate.told(Lesson(self.target), held) == codes
         p, q = self.threshold.numerator, self.threshold.denominator
-        weights = np.rint(WEIGHTS * balancing(*candidate.counts[self.target])).astype(np.int64)
-        return int((weights[codes] * np.where(right, q - p, -p)).sum()) * UNITS // (q * WEIGHTS)
+        weights = np.rint(WEIGHTS * balancing(*counts)).astype(np.int64)[codes]
+        gained = int(weights[right].sum()) if known_values(*counts).sum() >= 2 else 0
+        return (gained * q - int(weights.sum()) * p) * UNITS // (q * WEIGHTS)
+
+
+def known_values(counts: Floats, std: float) -> Flags:
+    """The values of a target whose counts noise alone would not have made."""
+    return counts >= max(1.0, KNOWN * std)
 
 
 def balancing(counts: Floats, std: float) -> Floats:
-    """The weight of each value of a target, 1 for the rarest that is known; 0 for those that noise could have made."""
-    known = counts >= max(1.0, KNOWN * std)
-    if not known.any():
-        known = counts == counts.max()
-    weights: Floats = np.where(known, counts[known].min() / np.where(known, counts, 1.0), 0.0)
+    """The weight of each value of a target, 1 for the rarest that is known; 0 for those that noise could have made.
+
+    The two commonest are taken for known in any case, and no count for less than a record.
+    """
+    weighed = known_values(counts, std) | (counts >= np.sort(counts)[-2:].min())
+    least = np.maximum(counts, 1.0)
+    weights: Floats = np.where(weighed, least[weighed].min() / least, 0.0)
     return weights
 
 
@@ -89,6 +104,9 @@ class GuessingGain:
     neighbours: Neighbours
     monotone: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        fix_threshold(self)
+
     @property
     def unit(self) -> int:
         """Integer units to a record."""
@@ -103,7 +121,7 @@ class GuessingGain:
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
         codes = held.codes(self.target).astype(np.int64)
-        right = candidate.learnt[Lesson(self.target)](held) == codes
+        right = candidate.told(Lesson(self.target), held) == codes
         guessed = codes == int(np.argmax(candidate.counts[self.target][0]))
         gained = int(right.sum()) - int(guessed.sum())
         return gained * self.threshold.denominator - self.threshold.numerator * len(codes)
@@ -129,6 +147,9 @@ class RankMargin:
     unit: ClassVar[int] = UNITS
     monotone: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        fix_threshold(self)
+
     @property
     def sensitivity(self) -> int:
         """One record, or two where one is replaced."""
@@ -136,7 +157,7 @@ class RankMargin:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum over pairs, by ranks: the halves that a positive record wins are those below it, twice, and ties."""
-        ranks = candidate.learnt[self.lesson](held)
+        ranks = candidate.told(self.lesson, held)
         positive = held.codes(self.lesson.target).astype(np.int64) == self.lesson.positive
         upper, lower = ranks[positive], np.sort(ranks[~positive])
         halves = np.searchsorted(lower, upper, "left") + np.searchsorted(lower, upper, "right")
@@ -151,8 +172,8 @@ class WorstOverlap:
     """How far the table that overlaps least with the synthetic one is above the threshold, in records.
 
     The overlap of a table of counts n of N records with a distribution q is 1 − ½Σ|n/N − q|. Asked for are N·(overlap
-    − threshold) and what drawing N records from q itself would take from the overlap, on average: ½Σ√(2Nq(1−q)/π), for
-    the released N. One record moves ½Σ|n − Nq| by at most 1, and the least of several tables by no more.
+    − threshold) and what drawing N records from q itself would take from the overlap, on average, for the released N.
+    One record moves ½Σ|n − Nq| by at most 1, and the least of several tables by no more.
 
     Implements: worst overlap.
     Uses: least of several questions.
@@ -163,6 +184,9 @@ class WorstOverlap:
     neighbours: Neighbours
     unit: ClassVar[int] = UNITS
     monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        fix_threshold(self)
 
     @property
     def sensitivity(self) -> int:
@@ -179,15 +203,28 @@ class WorstOverlap:
     def _margin(self, candidate: Candidate, held: Table, clique: Clique) -> int:
         drawn, ours = _counts(candidate.table, held, clique)
         rows, records = len(candidate.table), len(held)
-        chance = math.floor(UNITS * _chance(drawn / rows, candidate.held))
+        chance = math.floor(UNITS * chance_taken(drawn / rows, candidate.held))
         apart = int(np.abs(ours * rows - drawn * records).sum())  # 2·rows times the records that are elsewhere
         p, q = self.threshold.numerator, self.threshold.denominator
         return chance + UNITS * (2 * rows * (q - p) * records - q * apart) // (2 * rows * q)
 
 
-def _chance(shares: Floats, records: float) -> float:
-    """The mean of ½Σ|n − Nq| where N records are drawn from q, by the normal approximation of each count."""
-    return math.fsum(np.sqrt(shares * (1 - shares))) * math.sqrt(max(0.0, records) / (2 * math.pi))
+def chance_share(candidate: Candidate, clique: Clique) -> float:
+    """The same for one table as a share of the records; follows from what was released."""
+    drawn = _counts(candidate.table, candidate.table, clique)[0]
+    return chance_taken(drawn / len(candidate.table), candidate.held) / max(1, round(candidate.held))
+
+
+def chance_taken(shares: Floats, records: float) -> float:
+    """The mean of ½Σ|n − Nq| where N records are drawn from q: of a binomial count, by de Moivre's formula.
+
+    A normal approximation would be far too large where a cell expects less than a record, and hide what is wrong there.
+    """
+    drawn = max(0, round(records))
+    shares = shares[(shares > 0) & (shares < 1)]
+    above = np.minimum(np.floor(drawn * shares) + 1, drawn)
+    ways = gammaln(drawn + 1) - gammaln(above + 1) - gammaln(drawn - above + 1)
+    return math.fsum(above * np.exp(ways + xlogy(above, shares) + xlog1py(drawn - above + 1, -shares)))
 
 
 def _counts(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:

@@ -38,8 +38,7 @@ class Lesson(NamedTuple):
 class Candidate:
     """A synthetic table, the model it was drawn from, what was learnt from it, and what else is known by then.
 
-    ``counts`` are the released counts of each target with the standard error of their noise, ``held`` about how many
-    records the candidate is judged on.
+    ``counts`` are those of each target, released, and their standard error; ``held`` is about how many records judge.
     """
 
     table: Table
@@ -47,6 +46,13 @@ class Candidate:
     learnt: Mapping[Lesson, Predictor]
     counts: Mapping[str, tuple[Floats, float]] = field(default_factory=dict)
     held: float = 0.0
+
+    def told(self, lesson: Lesson, records: Table) -> Integers:
+        """What was learnt of a lesson says of each record, refused unless it is one number for each of them."""
+        found = np.asarray(self.learnt[lesson](records))
+        if found.shape != (len(records),):  # a column would be compared with every record at once
+            raise InvalidValue("what a learner returns must give a table of records one number for each of them.")
+        return found
 
     def predict(self, records: Table) -> Integers:
         """The code that is predicted for each record, of the first target."""
@@ -193,7 +199,7 @@ def correct(target: str, tolerance: int = 0) -> Score:
         raise InvalidValue(f"tolerance is {tolerance}; it must be at least 0.")
 
     def score(candidate: Candidate, records: Table) -> Floats:
-        missed = np.abs(candidate.learnt[Lesson(target)](records) - records.codes(target).astype(np.int64))
+        missed = np.abs(candidate.told(Lesson(target), records) - records.codes(target).astype(np.int64))
         return (missed <= tolerance).astype(np.float64)
 
     return score

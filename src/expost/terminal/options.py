@@ -103,16 +103,12 @@ def config(family: Sequence[str]) -> Option:
             raise _wrong(f"{value} is not a readable TOML file of at most {MOST_BYTES:,} bytes.") from None
         context.meta[CONFIG] = value
         everyone = {word for name in family for word in _words(_named(context, name))}
-        for name, setting in settings.items():
+        for name in settings:
             if name not in everyone:
                 raise _wrong(f"{value} sets {name}, which is not an option of {' or '.join(family)}.")
-            if isinstance(setting, str) and "\0" in setting:
-                raise _wrong(
-                    f"{value} sets {name} to a text with a null character, which no option takes; leave it out."
-                )
-        known, repeated = _words(context.command), _repeated(context.command)
+        known = _words(context.command)
         context.default_map = {
-            known[name]: _each(setting) if known[name] in repeated else setting
+            str(known[name].name): _typed(known[name], setting, f"{value} sets {name}")
             for name, setting in settings.items()
             if name in known
         }
@@ -152,19 +148,24 @@ def _named(context: click.Context, name: str) -> click.Command:
     return command
 
 
-def _words(command: click.Command) -> dict[str, str]:
-    """The options of a command as they are typed, and what they are called inside."""
-    return {word.lstrip("-"): str(each.name) for each in command.params for word in each.opts}
+def _words(command: click.Command) -> dict[str, click.Parameter]:
+    """The options of a command as they are typed."""
+    return {word.lstrip("-"): each for each in command.params for word in each.opts}
 
 
-def _repeated(command: click.Command) -> set[str]:
-    """What options are called inside that may be given more than once."""
-    return {str(each.name) for each in command.params if each.multiple}
-
-
-def _each(setting: object) -> list[str]:
-    """A setting of such an option: a list of what would be typed, or one of them."""
-    return [str(each) for each in setting] if isinstance(setting, list) else [str(setting)]
+def _typed(option: click.Parameter, setting: object, where: str) -> bool | str | list[str]:
+    """What a file says of an option, as it would be typed; a list where an option may be repeated."""
+    if isinstance(option, click.Option) and option.is_flag:
+        if not isinstance(setting, bool):
+            raise _wrong(f"{where} to something else than true or false; write one of them.")
+        return setting
+    several = setting if option.multiple and isinstance(setting, list) else [setting]
+    if not all(isinstance(each, str | int | float) and not isinstance(each, bool) for each in several):
+        raise _wrong(f"{where} to something else than a text or a number; write what would be typed.")
+    texts = [str(each) for each in several]
+    if any("\0" in each for each in texts):
+        raise _wrong(f"{where} to a text with a null character, which no option takes; leave it out.")
+    return texts if option.multiple else texts[0]
 
 
 def claimed(out: Path, settings: Mapping[str, Any], *reads: Path) -> Claim:

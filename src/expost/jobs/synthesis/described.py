@@ -15,18 +15,12 @@ from expost.report.facts import Facts
 from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.tabular.marginals import Clique
-from expost.tabular.measures import Overlap
 from expost.text import Json
 
 OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
 KEPT = (
     "Every synthetic row keeps these rules, which are as public as the rest of the schema. Records that break one were "
     "counted like all others; how many there are is told by nothing but the noisy counts."
-)
-OVERLAP = (
-    "The overlap is that of the worst table asked about: 1 less the total variation distance between its shares in the "
-    "synthetic rows and in the held-out records. What drawing as many records by chance takes from it on average was "
-    "added back. Which table is the worst was not revealed."
 )
 TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
@@ -54,6 +48,7 @@ class TableJob:
     grown: tuple[tuple[Clique, ...], ...]
     alone: Mapping[str, float]
     edges: Mapping[str, Json] | None
+    judged: tuple[str, ...]
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -121,7 +116,7 @@ class TableJob:
             "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
             f"{self._added()} {self._learnt()}",
             arrangement.checked(facts),
-            *([OVERLAP] if any(goal.record["measure"] == Overlap.name for goal in facts.goals) else []),
+            *self.judged,
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
         )

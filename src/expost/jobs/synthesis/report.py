@@ -11,6 +11,7 @@ from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
 from expost.jobs.synthesis.found import edges_out
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
+from expost.jobs.synthesis.judged import judged_words
 from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
@@ -153,4 +154,5 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         grown=synthesis.grown,
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
+        judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),
     )

@@ -1,5 +1,6 @@
 """Aims as a person types them: targets with what must be reached of them, and how close pairs must be."""
 
+import csv
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -49,7 +50,7 @@ def aims_typed(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
     if within is None and named:
         raise InvalidValue("--crosstab names a table, and nothing says how close it must be; add --within.")
     if within is not None:
-        tables = [tuple(name.strip() for name in each.split(",")) for each in named]
+        tables = [_columns(each) for each in named]
         aims = (*aims, Aim.within(share_typed("--within", within), crosstabs=tables))
     if not aims:
         raise InvalidValue("nothing is asked of the table; give --accuracy with a --target, or --within.")
@@ -68,6 +69,17 @@ def share_typed(option: str, text: str) -> Fraction:
         return number_typed(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
     except (ValueError, ZeroDivisionError):
         raise InvalidValue(f"{option} is {text}; write a share such as 0.02 or 2%.") from None
+
+
+def _columns(text: str) -> tuple[str, ...]:
+    """The columns of a table; a name that has a comma is put in quotes, as in a CSV file."""
+    try:
+        (names,) = csv.reader([text], skipinitialspace=True, strict=True)
+    except (ValueError, csv.Error):
+        names = []
+    if not names or not all(map(str.strip, names)):
+        raise InvalidValue(f"--crosstab is {text or 'blank'}; name columns with a comma between them, such as a,b.")
+    return tuple(map(str.strip, names))
 
 
 def _predicted(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:

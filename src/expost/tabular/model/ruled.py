@@ -1,5 +1,7 @@
 """The rules of a schema in a model: as tables over the columns' places, refused where no model can keep them all."""
 
+from bisect import bisect_left
+
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.tabular.model.inference import Allowed, Passes
 from expost.tabular.model.junction import Junction
@@ -28,8 +30,9 @@ def require_possible(schema: Schema) -> None:
         )
     if _is_possible(junction, allowed):
         return
+    # what is contradicted stays so under more rules, so that halves find the first one
     counts = range(1, len(allowed) + 1)
-    first = next(count for count in counts if not _is_possible(junction, allowed[:count]))
+    first = counts[bisect_left(counts, True, key=lambda count: not _is_possible(junction, allowed[:count]))]
     before = "" if first == 1 else " together with the rules before it"
     sentence = short_rule(schema.rules[first - 1])
     raise SchemaMismatch(f'the rule "{sentence}" leaves no possible value{before}; correct it, or what contradicts it.')

@@ -18,7 +18,7 @@ from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import REAL_LIMIT, Closed
 from expost.tabular.schema.cells import How, Plain, number_in
 from expost.tabular.schema.column import Column, Missing
-from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.sentences import Condition, Relation
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -76,7 +76,8 @@ def code_of(column: Column, value: str) -> int:
     spans = _spans(column)
     if spans is None or isinstance(column, Integer):
         how, code = column.taken(Plain(value))
-        if how is not How.VALUE:
+        shortened = isinstance(column, Categorical) and column.labels[code] != value.strip()
+        if how is not How.VALUE or shortened:
             raise SchemaMismatch(f"{value} is not a value of {column.name}, which has {_listed(column)}; correct it.")
         return code
     point = _limit(column, value), 0

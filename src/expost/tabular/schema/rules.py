@@ -32,6 +32,8 @@ from expost.tabular.schema.sentences import (
 
 MOST_COMBINATIONS, MOST_COLUMNS = 2**20, 20
 """Of one rule: combinations of values, and columns, of which more would have as many combinations with two values."""
+MOST_RULED = 2**24
+"""Combinations of values of all rules together: a byte each, and checked several times before a run."""
 SHOWN = 100
 """Letters of a rule that a message shows."""
 
@@ -53,6 +55,20 @@ def rule_in(sentence: str, columns: Sequence[Column]) -> Rule:
         return _rule(sentence_of(tokens), statement_in(tokens), columns)
     except SchemaMismatch as refusal:
         raise SchemaMismatch(f'in the rule "{short_rule(sentence)}", {refusal}') from None
+
+
+def rules_in(sentences: Sequence[str], columns: Sequence[Column]) -> tuple[Rule, ...]:
+    """The rules that sentences state, refused where there are too many to check."""
+    found, cells = [], 0
+    for sentence in sentences:
+        found.append(rule_in(sentence, columns))
+        cells += found[-1].allowed.size
+        if cells > MOST_RULED:
+            raise SchemaMismatch(
+                f'the rules up to "{short_rule(sentence)}" have {cells:,} combinations of values together; the limit '
+                f"is {MOST_RULED:,}: use coarser bins, or fewer rules."
+            )
+    return tuple(found)
 
 
 def short_rule(sentence: str) -> str:

@@ -12,7 +12,7 @@ from expost.private import Neighbours
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import Fields, column, toml
 from expost.tabular.schema.private_bins import PrivateBins
-from expost.tabular.schema.rules import Rule, rule_in
+from expost.tabular.schema.rules import Rule, rules_in
 from expost.tabular.schema.spelling import SPELLINGS
 from expost.text import bounded_text, toml_in
 
@@ -65,7 +65,7 @@ class Schema:
             raise SchemaMismatch("the schema has a column without a name; name each as in the table.")
         if self.target is not None and self.target not in names:
             raise SchemaMismatch(f"the target {self.target} is not a column of the schema; declare it or correct it.")
-        constraints = tuple(rule_in(sentence, self.columns) for sentence in self.rules)
+        constraints = rules_in(self.rules, self.columns)
         object.__setattr__(self, "constraints", constraints)
         object.__setattr__(self, "rules", tuple(each.sentence for each in constraints))
 

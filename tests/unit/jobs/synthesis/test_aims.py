@@ -17,12 +17,15 @@ from expost import Aim, Ladder, OnPublic
 from expost.errors import ExpostError, InvalidValue
 from expost.jobs import audit
 from expost.jobs.job import Result
-from expost.jobs.synthesis.typed import share_typed
+from expost.jobs.synthesis.typed import MEASURES, aims_typed, share_typed
 from expost.noise import Integers, Noise
 from expost.receipts.receipt import digest, receipt, receipt_text
 from expost.report.page import render
 from expost.report.words import conclusion, headline
 from expost.tabular.model.graphical import Model
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional, Predictor, Sklearn
 from expost.tabular.table import Table
 from tests.unit.commands import run
@@ -213,6 +216,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_column_whose_name_has_a_comma_is_put_in_quotes() -> None:
+    form = Schema(tuple(Boolean(name, Missing.FALLBACK) for name in ("a, b", "c")), True, SCHEMA.neighbours)
+    settings = dict.fromkeys((*MEASURES, "targets", "positive")) | {"within": "2%", "crosstabs": ('"a, b", c',)}
+
+    assert aims_typed(form, settings) == (Aim.within(Fraction(2, 100), crosstabs=[("a, b", "c")]),)
+
+
 SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3", "--seed", "1", "--out", "out")
 
 
@@ -256,6 +266,12 @@ def test_what_is_typed_is_asked_for(words: tuple[str, ...], asked: list[str]) ->
         ("--within", "2%%"),
         ("--crosstab", "age,renewed"),
         ("--crosstab", "age", "--within", "2%"),
+        ("--crosstab", "", "--within", "2%"),
+        ("--crosstab", "age,,renewed", "--within", "2%"),
+        ("--crosstab", '"age,renewed', "--within", "2%"),
+        ("--crosstab", "age\nplan,renewed", "--within", "2%"),
+        ("--within", "0"),
+        ("--within", "120%"),
         (),
     ],
     ids=" ".join,

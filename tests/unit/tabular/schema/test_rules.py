@@ -294,3 +294,23 @@ def test_rules_that_are_not_sentences_are_refused(rules: str) -> None:
         Schema.load(f"rules = {rules}\n{text}")
 
     assert one_sentence(refusal.value)
+
+
+@pytest.mark.parametrize("value", ["A10", "A1x", "A"])
+def test_a_code_that_is_longer_than_its_column_knows_is_refused(value: str) -> None:
+    """The prefix would stand for all codes that begin alike, of which the rule says nothing."""
+    columns = (Categorical("code", ("A1", "B2"), missing=Missing.FALLBACK, prefix=2), COLUMNS[0])
+
+    with pytest.raises(SchemaMismatch, match=f"{value} is not a value of code"):
+        rule_in(f"never code = {value} and sex = F", columns)
+    assert rule_in("never code = A1 and sex = F", columns).allowed.sum() == 5
+
+
+def test_rules_with_too_many_combinations_together_are_refused() -> None:
+    wide = tuple(Integer(name, tuple(range(1024)), Missing.FALLBACK) for name in "ab")
+    rules = tuple(f"never a = {value} and b = 2" for value in range(17))
+
+    assert len(Schema(wide, True, ADD, rules=rules[:16]).constraints) == 16
+    with pytest.raises(SchemaMismatch, match="combinations of values together") as refused:
+        Schema(wide, True, ADD, rules=rules)
+    assert one_sentence(refused.value)
