@@ -12,7 +12,8 @@ from benchmarks.selection.tables import TARGET
 from benchmarks.selection.trees import Floats, Way
 from expost import Budget, Gaussian
 from expost.accounting.claim import Promise
-from expost.jobs.synthesis.recipe import QUERY, PairSelection
+from expost.jobs.synthesis.choice import PairSelection
+from expost.jobs.synthesis.recipe import QUERY
 from expost.mechanisms.gaussian import Measurement
 from expost.noise import Noise
 from expost.numerics import up

@@ -32,12 +32,13 @@ Judge: TypeAlias = Check[Any, Any] | PublicCheck[Any]
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step as it goes on record."""
+    """One step as it goes on record; on the training part, or on the ``whole`` before it was divided."""
 
     what: str
     facts: Mapping[str, Fact]
     floating: bool
     promise: Promise
+    whole: bool = False
 
 
 @final

@@ -5,7 +5,7 @@ settings and those answers. Of what earlier processes of a run were answered not
 that the last of them was ended before it knew.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import final
@@ -68,7 +68,7 @@ class Replay:
         """Where plan, bill, history and ending are not what the settings and the answers lead to."""
         yield from self._plan()
         for step in self.procedure.before:
-            self._put(step, "train")
+            self._put(step, "" if step.whole else "train")
         earlier = self.procedure.earlier
         for rung in self.rungs[:earlier]:
             self._earlier(rung)
@@ -95,8 +95,9 @@ class Replay:
 
     def _plan(self) -> Iterator[str]:
         before, mechanism, check = self.procedure.before, self.procedure.mechanism, self.check
-        prior, sure = reduce(Promise.__add__, (step.promise for step in before), NOTHING), self.told.asked.confidence
-        stops = planned_stops(mechanism, Rungs(self.rungs), check, prior=prior)
+        sure, whole = self.told.asked.confidence, _together(step for step in before if step.whole)
+        prior = _together(step for step in before if not step.whole)
+        stops = planned_stops(mechanism, Rungs(self.rungs), check, prior=prior, whole=whole)
         looks = planned_looks(mechanism, Rungs(self.rungs), check, prior=prior)
         for place, (told, stop, look) in enumerate(zip(self.told.stops, stops, looks, strict=True), start=1):
             if not alike(told.curve, stop.curve):
@@ -219,9 +220,13 @@ class Replay:
         return check.look(price)
 
     def _put(self, step: Step, side: str) -> None:
-        part = "data" if self.public else f"data/{side}"
+        part = "data" if self.public or not side else f"data/{side}"
         entry = Entry(step.what, part, self.told.neighbours.value, self.told.seeded, step.floating, step.facts)
         self.ledger.capture(self.ledger.hold(entry, step.promise), step.promise.as_spent())
+
+
+def _together(steps: Iterable[Step]) -> Promise:
+    return reduce(Promise.__add__, (step.promise for step in steps), NOTHING)
 
 
 def fits(verdict: Verdict, look: Look | None, *, reveals: bool) -> bool:

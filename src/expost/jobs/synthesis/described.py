@@ -22,6 +22,10 @@ KEPT = (
     "Every synthetic row keeps these rules, which are as public as the rest of the schema. Records that break one were "
     "counted like all others; how many there are is told by nothing but the noisy counts."
 )
+SIZED = (
+    "All records were counted with noise first, and no more of them held out than the check needs. The count is on the "
+    "bill."
+)
 TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
     "made-up records had to score the same alone, together, in another order and a second time."
@@ -48,11 +52,12 @@ class TableJob:
     grown: tuple[tuple[Clique, ...], ...]
     alone: Mapping[str, float]
     edges: Mapping[str, Json] | None
+    sizing: Budget | None
     judged: tuple[str, ...]
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
-        "Gaussian": "noisy counts of each column",
+        "Gaussian": "noisy counts of records, or of each column",
         "SpanningTree": "which pairs of columns to count",
         "Growing": "noisy counts of the pairs, refined, and of more pairs",
     }
@@ -108,6 +113,7 @@ class TableJob:
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Select, count, fit, draw, learn, check."""
         return (
+            *([SIZED] if self.sizing is not None else []),
             *arrangement.parts(facts),
             *self._found(),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
@@ -176,4 +182,5 @@ class TableJob:
             "grown": [[list(clique) for clique in added] for added in self.grown],
             "counted": dict(self.alone),
             "edges": None if self.edges is None else dict(self.edges),
+            "sizing": None if self.sizing is None else budget_out(self.sizing),
         }

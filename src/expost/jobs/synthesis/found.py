@@ -6,11 +6,13 @@ from functools import partial
 
 from expost.accounting.claim import Budget
 from expost.errors import Unreadable
-from expost.jobs.synthesis.recipe import FINDING, TableRecipe
+from expost.jobs.synthesis.choice import COUNTING, FINDING, record_number
+from expost.jobs.synthesis.prices import usual_share
+from expost.jobs.synthesis.recipe import TableRecipe
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise
 from expost.odometer import Odometer
-from expost.private import Split
+from expost.private import Private, Split
 from expost.receipts.costs import BUDGET, budget_in, budget_out
 from expost.receipts.notation import record, table, whole
 from expost.receipts.procedures import Step
@@ -42,6 +44,15 @@ def find_edges(
     return parts.map(partial(coarsened, schema=known.schema)), known
 
 
+def sized(records: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise) -> TableRecipe:
+    """The recipe with the share to hold out, by a noisy number of all records; as it is where that is settled."""
+    budget = recipe.selection.sizing
+    if budget is None:
+        return recipe
+    found = odometer.spend(Gaussian(record_number(recipe.schema.neighbours)), records, budget, Past(), noise).value
+    return replace(recipe, validation=usual_share(max(1, int(found.values[0]))))
+
+
 def finding_words(recipe: TableRecipe) -> str:
     """A line of the plan: what finding edges takes, where there are edges to be found."""
     hidden = grids(recipe.schema)
@@ -54,8 +65,26 @@ def edges_out(recipe: TableRecipe) -> Mapping[str, Json] | None:
     return None if budget is None else {**budget_out(budget), "cells": dict(grids(recipe.schema))}
 
 
+def query_claimed(told: Testimony, half: Budget) -> Budget:
+    """All that selection spent, by what each of its two steps did, and whether anything came before them."""
+    earlier = FINDING * (told.found["edges"] is not None) + COUNTING * (told.found["sizing"] is not None)
+    return Budget(2 * half.epsilon / (1 - earlier), half.alpha)
+
+
+def sizing_claimed(told: Testimony, query: Budget) -> tuple[Step, ...]:
+    """The count of all records that a receipt leads to, if there is one; refused unless a run may take it."""
+    if told.found["sizing"] is None:
+        return ()
+    budget = budget_in(record(told.found["sizing"], BUDGET))
+    if budget != Budget(COUNTING * query.epsilon, query.alpha):
+        raise Unreadable("the receipt says that records were counted at another price than a run does.")
+    counting = Gaussian(record_number(told.neighbours))
+    facts, promise = counting.facts(budget), counting.promise(budget)
+    return (Step(counting.name, facts, counting.floating, promise, whole=True),)
+
+
 def edges_claimed(
-    told: Testimony, domain: Mapping[str, int], targets: tuple[str, ...], half: Budget
+    told: Testimony, domain: Mapping[str, int], targets: tuple[str, ...], query: Budget
 ) -> tuple[Step, ...]:
     """The step that a receipt leads to, if there is one; refused unless a run may take it."""
     if told.found["edges"] is None:
@@ -67,7 +96,7 @@ def edges_claimed(
         and {*cells} <= {*domain} - {*targets}
         and all(domain[name] <= cells[name] <= MOST_CELLS for name in cells)
     )
-    if not known or (budget.epsilon * (1 - FINDING), budget.alpha) != (2 * half.epsilon * FINDING, half.alpha):
+    if not known or budget != Budget(FINDING * query.epsilon, query.alpha):
         raise Unreadable("the edges that the receipt says were found are not those that a run finds.")
     counts = Gaussian(grid_counts(cells, told.neighbours).statistic)
     return (Step(counts.name, counts.facts(budget), counts.floating, counts.promise(budget)),)

@@ -13,7 +13,8 @@ from expost.accounting.curve import Linear
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import PublicCheck, Question, accuracy_threshold
 from expost.errors import InvalidValue, NotDisjoint
-from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, PairSelection, TableRecipe, plan_synthesis
+from expost.jobs.synthesis.choice import PairSelection
+from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
 from expost.numerics import Real, positive, probability, up
@@ -165,6 +166,7 @@ def table_recipe(
         records=records,
         delta=delta,
         validation=usual_share(records) if validation is None else share_held(validation),
+        sized=validation is None and records is None,
         check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
         learner=Sklearn() if learner is None else learner,
         rows=rows,
@@ -173,7 +175,8 @@ def table_recipe(
     if isinstance(ladder, Ladder):
         return fixed(ladder=ladder, query=query)
     less = ladder.affords(query, probability(delta, "delta"))
-    selection = PairSelection(schema, targets_of(wanted), less)
+    sized = validation is None and records is None and not check.public
+    selection = PairSelection(schema, targets_of(wanted), less, sized)
     return ladder.solve(lambda each: fixed(ladder=each, query=less), selection, delta)
 
 
@@ -192,7 +195,8 @@ def _simple_aim(schema: Schema, target: str | None, accuracy: Real | None, score
 
 def _levels(ends: Iterable[float], selection: PairSelection, delta: float) -> list[Fraction]:
     """The highest levels that are stated as at most these ε at δ, the selection included, one after another."""
-    alpha, spent, mechanism, levels = selection.query.alpha, selection.cost, selection.refined(), [Fraction(0)]
+    alpha, mechanism, levels = selection.query.alpha, selection.refined(), [Fraction(0)]
+    spent = selection.whole + selection.cost
     for end in ends:
         low, high = Fraction(0), Fraction(end)
         for _ in range(40):

@@ -8,7 +8,7 @@ from typing import TypeAlias, final
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released
-from expost.jobs.synthesis.found import edges_claimed, find_edges
+from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
@@ -178,7 +178,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "edges")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "edges", "sizing")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -199,7 +199,8 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     tree = SpanningTree({}, edges, neighbours)
     first = _pairs(told, domain, targets, edges)
     growing = Growing(domain, first, candidates(domain, first), neighbours)
-    found = edges_claimed(told, domain, targets, half)
+    query = query_claimed(told, half)
+    found = (*sizing_claimed(told, query), *edges_claimed(told, domain, targets, query))
     chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, growing)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))

@@ -6,104 +6,35 @@ from functools import cached_property
 from itertools import accumulate
 from typing import final
 
-import numpy as np
-
-from expost.accounting.claim import Budget, Promise
+from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
 from expost.accounting.plan import Plan
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.errors import InvalidValue
+from expost.jobs.synthesis.choice import PairSelection
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
 from expost.ladder import Ladder
 from expost.looks import planned_looks
-from expost.mechanisms.gaussian import Gaussian
-from expost.noise import Floats
 from expost.numerics import probability
 from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.aims import Aim, targets_of, together
-from expost.tabular.edges import grid_counts, grids, require_declared
-from expost.tabular.growth import Growing
-from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.edges import require_declared
 from expost.tabular.measures import Asking
 from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
-from expost.tabular.selection import SpanningTree, affordable, queries, star
 from expost.tabular.table import Table
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
 PATIENCE = Patience()
-FINDING = Fraction(1, 4)
-"""The share of the selection's budget that finding edges takes, where there are edges to be found."""
 MOST_AIMS = 20
 """Of one table; more are a workload, which an overlap asks about at once."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PairSelection:
-    """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget.
-
-    Where edges of bins are to be found, that comes before and takes a quarter of it.
-    """
-
-    schema: Schema
-    targets: tuple[str, ...]
-    query: Budget
-
-    def __post_init__(self) -> None:
-        affordable(self.schema.domain, self.targets)
-
-    @property
-    def half(self) -> Budget:
-        """What each of the two steps may spend."""
-        left = self.query.epsilon if self.edges is None else self.query.epsilon - self.edges.epsilon
-        return Budget(left / 2, self.query.alpha)
-
-    @property
-    def edges(self) -> Budget | None:
-        """What finding edges may spend; None where all are declared."""
-        return Budget(FINDING * self.query.epsilon, self.query.alpha) if grids(self.schema) else None
-
-    def grids(self) -> Marginals:
-        """The columns whose edges are to be found, on their grids."""
-        return grid_counts(grids(self.schema), self.schema.neighbours)
-
-    def marginals(self, cliques: tuple[Clique, ...]) -> Marginals:
-        """The statistic of these cliques."""
-        return Marginals(self.schema.domain, cliques, self.schema.neighbours)
-
-    def alone(self) -> Marginals:
-        """Every column by itself."""
-        return self.marginals(tuple((name,) for name in self.schema.names))
-
-    def tree(self, measured: dict[str, Floats]) -> SpanningTree:
-        """The selection of pairs, given what each column alone looks like."""
-        edges = affordable(self.schema.domain, self.targets)
-        return SpanningTree(measured, edges, self.schema.neighbours)
-
-    @property
-    def cost(self) -> Promise:
-        """What all steps cost, whatever is selected."""
-        blank = {name: np.zeros(size) for name, size in self.schema.domain.items()}
-        alone, tree = Gaussian(self.alone().statistic).promise(self.half), self.tree(blank).promise(self.half)
-        if self.edges is None:
-            return alone + tree
-        return Gaussian(self.grids().statistic).promise(self.edges) + alone + tree
-
-    def refined(self) -> Growing:
-        """A mechanism that costs on every rung what the run's will: whatever is selected has as many pairs.
-
-        What a rung adds to them does not change its cost.
-        """
-        domain, targets = self.schema.domain, self.targets
-        return Growing(domain, queries(domain, targets, star(domain, targets)), (), self.schema.neighbours)
 
 
 @final
@@ -113,12 +44,14 @@ class TableRecipe:
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
-    All ``aims`` must be reached by the same table. ``patience`` ends a run whose answers no longer rise; without it
-    every rung is climbed.
+    All ``aims`` must be reached by the same table. ``sized`` says that ``validation`` is to follow from a noisy number
+    of all records, and stands for it until that was released. ``patience`` ends a run whose answers no longer rise;
+    without it every rung is climbed.
     """
 
     schema: Schema
     aims: tuple[Aim, ...]
+    sized: bool = False
     confidence: Fraction | None = CONFIDENCE
     records: int | None = None
     ladder: Ladder = LADDER
@@ -180,7 +113,7 @@ class TableRecipe:
     @property
     def selection(self) -> PairSelection:
         """How the pairs to measure are chosen."""
-        return PairSelection(self.schema, self.targets, self.query)
+        return PairSelection(self.schema, self.targets, self.query, self.sized and not self.check.public)
 
     def question(self) -> Asking:
         """What is asked of the held-out records."""
@@ -241,7 +174,9 @@ class TableRecipe:
 def plan_synthesis(recipe: TableRecipe) -> Plan:
     """The pledge for the whole procedure, selection included; touches no data."""
     selection = recipe.selection
-    stops = planned_stops(selection.refined(), recipe.rungs, recipe.judge(), prior=selection.cost)
+    stops = planned_stops(
+        selection.refined(), recipe.rungs, recipe.judge(), prior=selection.cost, whole=selection.whole
+    )
     return Plan(
         stops, PlannedStops(stops, recipe.delta), f"planned stops: δ is split evenly over the {len(stops)} of them"
     )

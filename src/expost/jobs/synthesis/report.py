@@ -154,5 +154,6 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         grown=synthesis.grown,
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
+        sizing=synthesis.recipe.selection.sizing,
         judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),
     )

@@ -13,6 +13,7 @@ from expost.folders.place import COUNTS, SCHEMA
 from expost.jobs.job import Result, capped
 from expost.jobs.synthesis.counted import Counted, counts_text
 from expost.jobs.synthesis.foreword import rate_by_guessing
+from expost.jobs.synthesis.found import sized
 from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
 from expost.jobs.synthesis.procedure import Progress, Synthesis, synthesise
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
@@ -99,7 +100,8 @@ def synthesize(
     ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
     records there are, if that is public: looks that would be too noisy are then left out. ``validation`` is the share
-    of records held out for the check, by default a fifth, or 50,000 of ``records`` where that is less. A run ends early
+    of records held out for the check, by default a fifth, or 50,000 of them where that is less; without ``records``
+    their number is counted first, with noise, for a fiftieth of ``query``. A run ends early
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.
 
@@ -144,6 +146,7 @@ def synthesize(
     coded = hidden.coded(schema)
     _require_coded(recipe, coded)
     sealed = Private(coded, schema.neighbours)
+    recipe = sized(sealed, recipe, odometer, noise)
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
 
     def climbed(line: Line, counted: Counted) -> None:

@@ -21,6 +21,11 @@ from expost.tabular.selection import queries, star, why_unpaired
 from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 
+COUNTED_FIRST = (
+    "All records are counted with noise first, for a fiftieth of what selection costs; where 50,000 records are less "
+    "than that share, no more are held out."
+)
+
 
 def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     """The heads of what is shown of a run."""
@@ -69,6 +74,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
+    if recipe.selection.sizing is not None:
+        paragraph(console, COUNTED_FIRST)
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):

@@ -1,0 +1,103 @@
+"""The choice of what to measure: what comes before the rungs of a synthesis, and what it costs."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import final
+
+import numpy as np
+
+from expost.accounting.claim import NOTHING, Budget, Promise
+from expost.mechanisms.gaussian import Gaussian
+from expost.noise import Floats
+from expost.private import Neighbours
+from expost.statistic import Statistic
+from expost.tabular.edges import grid_counts, grids
+from expost.tabular.growth import Growing
+from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.schema.schema import Schema
+from expost.tabular.selection import SpanningTree, affordable, queries, star
+from expost.tabular.table import Table
+
+FINDING = Fraction(1, 4)
+"""The share of the selection's budget that finding edges takes, where there are edges to be found."""
+COUNTING = Fraction(1, 50)
+"""The share of it that counting all records takes, where the number of those to hold out follows from that."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PairSelection:
+    """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget.
+
+    Where edges of bins are to be found, that comes before and takes a quarter of it. First of all, where records are
+    ``sized``, all of them are counted before they are divided.
+    """
+
+    schema: Schema
+    targets: tuple[str, ...]
+    query: Budget
+    sized: bool = False
+
+    def __post_init__(self) -> None:
+        affordable(self.schema.domain, self.targets)
+
+    @property
+    def half(self) -> Budget:
+        """What each of the two steps may spend."""
+        earlier = sum((each.epsilon for each in (self.edges, self.sizing) if each is not None), Fraction(0))
+        return Budget((self.query.epsilon - earlier) / 2, self.query.alpha)
+
+    @property
+    def sizing(self) -> Budget | None:
+        """What counting all records may spend; None where they are not counted."""
+        return Budget(COUNTING * self.query.epsilon, self.query.alpha) if self.sized else None
+
+    @property
+    def whole(self) -> Promise:
+        """What is spent on all records, before they are divided."""
+        return NOTHING if self.sizing is None else Gaussian(record_number(self.schema.neighbours)).promise(self.sizing)
+
+    @property
+    def edges(self) -> Budget | None:
+        """What finding edges may spend; None where all are declared."""
+        return Budget(FINDING * self.query.epsilon, self.query.alpha) if grids(self.schema) else None
+
+    def grids(self) -> Marginals:
+        """The columns whose edges are to be found, on their grids."""
+        return grid_counts(grids(self.schema), self.schema.neighbours)
+
+    def marginals(self, cliques: tuple[Clique, ...]) -> Marginals:
+        """The statistic of these cliques."""
+        return Marginals(self.schema.domain, cliques, self.schema.neighbours)
+
+    def alone(self) -> Marginals:
+        """Every column by itself."""
+        return self.marginals(tuple((name,) for name in self.schema.names))
+
+    def tree(self, measured: dict[str, Floats]) -> SpanningTree:
+        """The selection of pairs, given what each column alone looks like."""
+        edges = affordable(self.schema.domain, self.targets)
+        return SpanningTree(measured, edges, self.schema.neighbours)
+
+    @property
+    def cost(self) -> Promise:
+        """What all steps on the training part cost, whatever is selected."""
+        blank = {name: np.zeros(size) for name, size in self.schema.domain.items()}
+        alone, tree = Gaussian(self.alone().statistic).promise(self.half), self.tree(blank).promise(self.half)
+        if self.edges is None:
+            return alone + tree
+        return Gaussian(self.grids().statistic).promise(self.edges) + alone + tree
+
+    def refined(self) -> Growing:
+        """A mechanism that costs on every rung what the run's will: whatever is selected has as many pairs.
+
+        What a rung adds to them does not change its cost.
+        """
+        domain, targets = self.schema.domain, self.targets
+        return Growing(domain, queries(domain, targets, star(domain, targets)), (), self.schema.neighbours)
+
+
+def record_number(neighbours: Neighbours) -> Statistic[Table]:
+    """How many records there are; where one replaces another, either may have been dropped."""
+    one = Fraction(1)
+    return Statistic(lambda table: np.array([len(table)], dtype=np.int64), (1,), one, one, neighbours, "records")
