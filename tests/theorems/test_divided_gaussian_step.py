@@ -172,6 +172,21 @@ def test_scores_are_left_out_where_they_would_have_less_noise_than_the_whole() -
     assert not Growing(many, first, (), ADD, Stubborn(())).divisible
 
 
+def test_where_scores_have_just_as_much_noise_as_the_whole_no_part_has_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As few candidates as a divided step may have: a larger share for their scores would leave them too little."""
+    many = {f"c{place}": 2 for place in range(1 + int(1 / SCORED))}
+    first, lone = tuple(("c0", name) for name in many if name != "c0"), (("c1", "c2"),)
+    monkeypatch.setitem(EXPECTED, lone[0], EXPECTED[OTHERS[0]])
+    form = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in many), True, ADD)
+    nobody, noise = Table(form, dict.fromkeys(many, np.zeros(0, np.uint8))), RecordingNoise(silence(1000))
+
+    Growing(many, first, lone, ADD, Stubborn(lone)).sample(nobody, BUDGET, Past(), noise)
+
+    whole = Fraction(len(first)) / (2 * BUDGET.rho)
+    variances = [Fraction(draw.parameter) for draw in noise.asked]
+    assert min(variances) == whole
+
+
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_misfits_move_as_far_as_they_declare_and_no_farther(neighbours: Neighbours) -> None:
     statistic = misfits(DOMAIN, EXPECTED, neighbours)

@@ -1,5 +1,6 @@
 """Aims: what a synthetic table is for, each with the least that it must reach."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +10,7 @@ import numpy as np
 
 from expost.checks.least import Least
 from expost.checks.question import as_typed
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.numerics import Real
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import (
@@ -25,8 +26,12 @@ from expost.tabular.measures import (
     TargetAccuracy,
     require_column,
 )
+from expost.tabular.questions import WorstOverlap
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Lesson, Score
+
+MOST_NUMBERED = 2**62
+"""Cells of a table, each of which has a number of its own in 64 bits."""
 
 
 @final
@@ -96,7 +101,13 @@ class Aim:
     def question(self, schema: Schema) -> Asking:
         """What is asked of the held-out records; refused where the schema does not have the columns."""
         about = About(self.lesson(schema) or Lesson(""), schema.names, schema.neighbours)
-        return self.measure.question(about, self.at_least)
+        question = self.measure.question(about, self.at_least)
+        for clique in question.cliques if isinstance(question, WorstOverlap) else ():
+            if math.prod(schema.domain[name] for name in clique) > MOST_NUMBERED:
+                raise SchemaMismatch(
+                    f"the table of {', '.join(clique)} has more than {MOST_NUMBERED:,} cells; name fewer columns."
+                )
+        return question
 
     def alone(self, schema: Schema) -> Score | None:
         """What is computed of each record alone, which must not change with the records beside it."""

@@ -23,7 +23,8 @@ def judged_words(aims: Sequence[Aim], schema: Schema, counted: Counted, candidat
 def _words(aim: Aim, schema: Schema, counted: Counted, candidate: Candidate) -> Iterator[str]:
     match aim.measure:
         case Overlap(listed):
-            yield overlap_words(listed or tuple(crosstabs(schema.names)), candidate)
+            where = "held-out" if counted.share else "public"
+            yield overlap_words(listed or tuple(crosstabs(schema.names)), candidate, where)
         case BalancedTargetAccuracy() if aim.target is not None:
             yield balanced_words(aim.target, schema, counted)
         case AboveGuessing():
@@ -33,14 +34,14 @@ def _words(aim: Aim, schema: Schema, counted: Counted, candidate: Candidate) -> 
             )
 
 
-def overlap_words(cliques: Sequence[Clique], candidate: Candidate) -> str:
+def overlap_words(cliques: Sequence[Clique], candidate: Candidate, where: str) -> str:
     """What an overlap is, and how much of it was given back to chance, which a table may be off by besides."""
     shares = {clique: chance_share(candidate, clique) for clique in cliques}
     most = max(shares, key=shares.__getitem__)
     given = plain(math.ceil(1000 * shares[most]) / 1000)
     return (
         "The overlap is that of the worst table asked about: 1 less the total variation distance between its shares in "
-        "the synthetic rows and in the held-out records. What drawing as many records by chance takes from it on "
+        f"the synthetic rows and in the {where} records. What drawing as many records by chance takes from it on "
         f"average was added back: at most {given}, for {' × '.join(most)}. By as much more a "
         "table may be off without being noticed. Which table is the worst was not revealed."
     )

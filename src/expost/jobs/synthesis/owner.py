@@ -22,7 +22,7 @@ def schema(source: str, missing: tuple[str, ...]) -> None:
     """Draft a schema for SOURCE, for the data's owner to review."""
     made = draft(source, missing_marks=missing)
     click.echo(made.text, nl=False)
-    told = [f"{name} is left out: {reason}" for name, reason in made.left_out.items()]
+    told = [f"{name or 'A column without a name'} is left out: {reason}" for name, reason in made.left_out.items()]
     told += [f"{name}: {note}" for name, note in made.notes.items()]
     for sentence in [ASIDE, *told] if told else []:
         say(sentence)

@@ -101,8 +101,8 @@ class Columns:
             yield [cells_of(values, self.absent) for values in chunk]
 
     def proposal(self, seen: Seen) -> Proposal:
-        """What is proposed for a column."""
-        reason = left_out(seen)
+        """What is proposed for a column; one without a name, such as the index of a frame, cannot be declared."""
+        reason = left_out(seen) if seen.name else "a schema knows columns by their names; give it one if it is needed."
         if reason is not None:
             return Proposal(None, reason)
         reading = reading_of(seen)

@@ -41,11 +41,20 @@ SHOWN = 100
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence, the columns it names, in the schema's order, and which combinations of their codes it allows."""
+    """A sentence, the columns it names, in the schema's order, and which combinations of their codes it allows.
+
+    These are bytes and not an array, which two tables of one schema would seem to have their records in.
+    """
 
     sentence: str
     columns: tuple[str, ...]
-    allowed: Flags = field(repr=False, compare=False)
+    sizes: tuple[int, ...] = field(repr=False)
+    flags: bytes = field(repr=False, compare=False)
+
+    @property
+    def allowed(self) -> Flags:
+        """True for each combination that is allowed, with an axis for each column; it cannot be written to."""
+        return np.frombuffer(self.flags, dtype=np.bool_).reshape(self.sizes)
 
 
 def rule_in(sentence: str, columns: Sequence[Column]) -> Rule:
@@ -62,7 +71,7 @@ def rules_in(sentences: Sequence[str], columns: Sequence[Column]) -> tuple[Rule,
     found, cells = [], 0
     for sentence in sentences:
         found.append(rule_in(sentence, columns))
-        cells += found[-1].allowed.size
+        cells += len(found[-1].flags)
         if cells > MOST_RULED:
             raise SchemaMismatch(
                 f'the rules up to "{short_rule(sentence)}" have {cells:,} combinations of values together; the limit '
@@ -92,9 +101,8 @@ def _rule(sentence: str, statement: Statement, columns: Sequence[Column]) -> Rul
             f"{', '.join(named)} have {cells:,} combinations of values, and a rule may have {MOST_COMBINATIONS:,} of "
             f"{MOST_COLUMNS} columns at most; use coarser bins, or several rules."
         )
-    allowed = np.broadcast_to(~_broken(statement, named), [each.size for each in named.values()]).copy()
-    allowed.setflags(write=False)
-    return Rule(sentence, tuple(named), allowed)
+    sizes = tuple(each.size for each in named.values())
+    return Rule(sentence, tuple(named), sizes, np.broadcast_to(~_broken(statement, named), sizes).tobytes())
 
 
 def _names(statement: Statement) -> list[str]:

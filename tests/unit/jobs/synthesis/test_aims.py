@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from expost import Aim, Ladder, OnPublic
-from expost.errors import ExpostError, InvalidValue
+from expost.errors import ExpostError, InvalidValue, SchemaMismatch
 from expost.jobs import audit
 from expost.jobs.job import Result
 from expost.jobs.synthesis.typed import MEASURES, aims_typed, share_typed
@@ -214,6 +214,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_table_with_more_cells_than_have_numbers_is_refused() -> None:
+    """The first of 70 columns would be lost where cells are numbered in 64 bits, and the overlap not be about them."""
+    names = tuple(f"c{place}" for place in range(70))
+    form = Schema(tuple(Boolean(name, Missing.FALLBACK) for name in names), True, SCHEMA.neighbours)
+
+    with pytest.raises(SchemaMismatch, match="name fewer columns") as refused:
+        Aim.within(0.1, crosstabs=[names]).question(form)
+    assert one_sentence(refused.value)
+    Aim.within(0.1, crosstabs=[names[:62]]).question(form)
 
 
 def test_a_column_whose_name_has_a_comma_is_put_in_quotes() -> None:

@@ -30,7 +30,12 @@ SCHEMA = Schema(
 )
 
 
-def told(*aims: Aim, counts: tuple[float, ...] = (900.0, 80.0, 60.0), held: float = 400.0) -> tuple[str, ...]:
+def told(
+    *aims: Aim,
+    counts: tuple[float, ...] = (900.0, 80.0, 60.0),
+    held: float = 400.0,
+    share: Fraction = Fraction(1, 5),
+) -> tuple[str, ...]:
     """The words for a table of 1,600 rows that has each pair of a and b once."""
     places = np.arange(1600)
     columns = {"a": places % 40, "b": places // 40, "y": places % 3, "z": places % 2}
@@ -38,7 +43,7 @@ def told(*aims: Aim, counts: tuple[float, ...] = (900.0, 80.0, 60.0), held: floa
     learnt: dict[Lesson, Callable[[Table], Integers]] = {}
     table = Table(SCHEMA, {name: codes.astype(np.uint8) for name, codes in columns.items()})
     candidate = Candidate(table, model, learnt, {}, held)
-    counted = Counted(1600.0, 1.0, Fraction(1, 5), {"y": Released(("y",), np.array(counts), 10.0)})
+    counted = Counted(1600.0, 1.0, share, {"y": Released(("y",), np.array(counts), 10.0)})
     return judged_words(aims, SCHEMA, counted, candidate)
 
 
@@ -47,6 +52,13 @@ def test_an_overlap_says_how_much_was_given_back_and_where() -> None:
     (words,) = told(Aim.within(0.1))
 
     assert "at most 77.9 %, for a × b. By as much more a table may be off" in words
+
+
+def test_nothing_is_given_back_where_public_records_judge() -> None:
+    (words,) = told(Aim.within(0.1), held=0.0, share=Fraction(0))
+
+    assert "in the public records" in words
+    assert "at most 0 %" in words
 
 
 def test_only_tables_that_were_asked_about_are_told_of() -> None:

@@ -333,3 +333,14 @@ def test_a_draft_takes_all_numbers_of_its_table_inside_its_bins(
     (found, *_) = check_table(table, schema).columns
     if "x" in schema.names and math.inf not in map(abs, values):
         assert found.share(How.VALUE) == 1
+
+
+def test_a_column_without_a_name_is_left_out_so_that_the_draft_can_be_read(tmp_path: Path) -> None:
+    """As the index of a frame is, where it was written to the file with its records."""
+    path = tmp_path / "indexed.csv"
+    path.write_text(",size\n" + "".join(f"{place % 3},{place % 5}\n" for place in range(60)), encoding="utf-8")
+
+    made = draft(path)
+
+    assert Schema.load(made.text).names == ("size",)
+    assert "give it one if it is needed" in made.left_out[""]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.errors import SchemaMismatch
+from expost.private import Private, Split
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import Plain
@@ -18,6 +19,7 @@ from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.rules import Rule, rule_in
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
+from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
 
 KEPT, LEFT, RIGHT, INF = Missing.CATEGORY, Closed.LEFT, Closed.RIGHT, float("inf")
@@ -314,3 +316,16 @@ def test_rules_with_too_many_combinations_together_are_refused() -> None:
     with pytest.raises(SchemaMismatch, match="combinations of values together") as refused:
         Schema(wide, True, ADD, rules=rules)
     assert one_sentence(refused.value)
+
+
+def test_tables_of_one_schema_with_rules_can_be_two_sources() -> None:
+    """What rules allow is public, and is not taken for records that both tables have."""
+    form = Schema(COLUMNS[:1], True, ADD, rules=("never sex = F",))
+    hospitals = (Private(Table(form, {"sex": np.array([code])}), ADD) for code in (1, 2))
+
+    assert Split.from_parts(*hospitals, because="two hospitals").held is not None
+
+
+def test_what_a_rule_allows_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        rule("never sex = F").allowed[0] = True
