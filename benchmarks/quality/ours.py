@@ -1,9 +1,9 @@
 """Ours, as the only work of a process: ``python -m benchmarks.quality.ours TABLE OUT EPSILON DELTA RUNGS``.
 
 What runs is ``expost.synthesize`` with its defaults, on the same codes and for an accuracy that nobody reaches: it ends
-at the top of a ladder whose last rung is stated as ε at δ. A fifth of the records is held out for the check and is not
-counted at all, the check is asked, a classifier is trained on every rung, and δ is split over the rungs; peers do none
-of this.
+at the top of a ladder whose last rung is stated as ε at δ. What is held out for the check, a fifth of the records or
+50,000, is not counted at all, the check is asked, a classifier is trained on every rung, and δ is split over the rungs;
+peers do none of this.
 """
 
 import sys
