@@ -458,7 +458,7 @@ def test_a_second_signal_while_files_are_written_does_not_wait(here: Path, monke
     [
         ("schema", "customers.csv"),
         ("check", "customers.csv", "--schema", "schema.toml"),
-        ("plan", "synth", "--schema", "schema.toml"),
+        ("plan", "synth", "--schema", "schema.toml", "--target", "renewed"),
     ],
     ids=" ".join,
 )
