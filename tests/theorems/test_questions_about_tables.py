@@ -16,7 +16,7 @@ import pytest
 from expost import CentredSum, Neighbours
 from expost.checks.least import Least
 from expost.checks.question import Question
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 from expost.tabular import questions
 from expost.tabular.model.graphical import Measured, fit
@@ -275,6 +275,15 @@ def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest
     monkeypatch.setattr(questions, "DENSE", 1)
 
     assert question.ask(candidate(), records) == dense
+
+
+def test_a_record_that_is_dropped_would_move_the_overlap_farther_than_one_that_is_replaced() -> None:
+    """Why a schema by which one record replaces another must not drop any: the number of records would change."""
+    question = MAKERS["worst overlap"](Fraction(1, 10), Neighbours.REPLACE_ONE)
+
+    assert largest_move(question, Neighbours.ADD_REMOVE) > question.sensitivity
+    with pytest.raises(SchemaMismatch, match="column y drops records, whose number counts as public"):
+        Schema((Boolean("y", Missing.DROP),), True, Neighbours.REPLACE_ONE)
 
 
 def test_the_least_is_below_zero_just_when_some_question_is() -> None:

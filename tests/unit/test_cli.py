@@ -855,6 +855,7 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
         "target": "income",
         "measure": "accuracy",
         "threshold": "4/5",
+        "aims": [{"measure": "accuracy", "target": "income", "threshold": "4/5", "positive": None, "crosstabs": []}],
         "confidence": "19/20",
         "looks": 7,
         "check": {

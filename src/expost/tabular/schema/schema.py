@@ -65,6 +65,12 @@ class Schema:
             raise SchemaMismatch("the schema has a column without a name; name each as in the table.")
         if self.target is not None and self.target not in names:
             raise SchemaMismatch(f"the target {self.target} is not a column of the schema; declare it or correct it.")
+        dropping = [each.name for each in self.columns if each.missing is Missing.DROP]
+        if dropping and self.neighbours is Neighbours.REPLACE_ONE:
+            raise SchemaMismatch(
+                f"column {dropping[0]} drops records, whose number counts as public where one record replaces another; "
+                'say missing = true, or neighbours = "add-remove".'
+            )
         constraints = rules_in(self.rules, self.columns)
         object.__setattr__(self, "constraints", constraints)
         object.__setattr__(self, "rules", tuple(each.sentence for each in constraints))

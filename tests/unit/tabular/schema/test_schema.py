@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from datetime import date
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,9 @@ def every_kind(missing: Missing) -> tuple[Column, ...]:
     )
 
 
-@pytest.mark.parametrize("missing", Missing)
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize(
+    ("missing", "neighbours"), [pair for pair in product(Missing, Neighbours) if pair != (Missing.DROP, REPLACE)]
+)
 def test_a_schema_goes_round_through_toml_exactly(missing: Missing, neighbours: Neighbours) -> None:
     schema = Schema(every_kind(missing), True, neighbours, "b", ("?", "n/a"))
 
@@ -63,7 +65,7 @@ def test_a_schema_goes_round_through_toml_exactly(missing: Missing, neighbours: 
 
 
 def test_the_text_of_a_schema_goes_round_too() -> None:
-    text = Schema(every_kind(Missing.DROP), False, REPLACE).dumps()
+    text = Schema(every_kind(Missing.CATEGORY), False, REPLACE).dumps()
 
     assert Schema.load(text).dumps() == text
 
