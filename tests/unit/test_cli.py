@@ -863,9 +863,6 @@ def test_the_demo_releases_the_census_table(here: Path) -> None:
             "facts": {"confidence": "19/20", "looks": 7, "sensitivity": 4, "unit": 5},
         },
         "patience": {"looks": 2, "min gain": "1/200"},
-        "aims": [
-            {"measure": "accuracy", "threshold": "4/5", "target": "income", "positive": None, "crosstabs": []},
-        ],
     }
 
 
