@@ -98,6 +98,6 @@ class PairSelection:
 
 
 def record_number(neighbours: Neighbours) -> Statistic[Table]:
-    """How many records there are; where one replaces another, either may have been dropped."""
+    """How many records there are; where one replaces another it stays, and 1 is claimed all the same."""
     one = Fraction(1)
     return Statistic(lambda table: np.array([len(table)], dtype=np.int64), (1,), one, one, neighbours, "records")
