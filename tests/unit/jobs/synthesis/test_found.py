@@ -96,7 +96,7 @@ def test_synthetic_values_are_as_skewed_as_the_real_ones() -> None:
 
 def test_finding_edges_takes_its_share_of_the_selection_and_changes_no_other_price() -> None:
     found, declared = written(), json.loads(json.dumps(receipt(made(EVEN).facts)))
-    spent = Fraction(found["edges"]["epsilon"]) + 2 * Fraction(found["selection"]["epsilon"])
+    spent = sum(Fraction(found[name]["epsilon"]) for name in ("edges", "sizing", "selection", "selection"))
 
     assert spent == QUERY.epsilon
     assert Fraction(found["edges"]["epsilon"]) == QUERY.epsilon / 4
@@ -109,11 +109,11 @@ def test_the_receipt_leads_to_its_own_statement(neighbours: str) -> None:
     audit = check(written(neighbours))
 
     assert audit.matches, str(audit)
-    assert [line["facts"].get("cells") for line in written(neighbours)["bill"][:2]] == [144 + 120, 11 + 8 + 2]
+    assert [line["facts"].get("cells") for line in written(neighbours)["bill"][:3]] == [1, 144 + 120, 11 + 8 + 2]
 
 
 FORGED: dict[str, Callable[[Receipt], object]] = {
-    "the step left out": lambda found: found["bill"].pop(0),
+    "the step left out": lambda found: found["bill"].pop(1),
     "the step not mentioned": lambda found: found.update(edges=None),
     "nothing said of it": lambda found: found.pop("edges"),
     "a larger share": lambda found: found["edges"].update(epsilon=str(Fraction(found["edges"]["epsilon"]) * 2)),
