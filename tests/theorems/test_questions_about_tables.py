@@ -315,3 +315,76 @@ def test_the_sum_of_questions_would_move_farther_than_the_least() -> None:
     ]
 
     assert sum(moved) > both.sensitivity
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_no_question_is_taken_for_monotone(kind: str) -> None:
+    """A sparse vector would cost half; a record may raise one candidate's value and lower another's."""
+    question = MAKERS[kind](Fraction(7, 10), Neighbours.ADD_REMOVE)
+    moved = {
+        np.sign(question.ask(each, table((*rest, kind))) - question.ask(each, table(rest)))
+        for each in CANDIDATES
+        for rest in data_sets(1)
+        for kind in KINDS
+    }
+
+    assert {-1, 1} <= moved
+    assert not question.monotone
+
+
+@pytest.mark.parametrize(("neighbours", "records"), [(Neighbours.ADD_REMOVE, 1), (Neighbours.REPLACE_ONE, 2)])
+def test_a_rank_margin_claims_as_many_records_as_may_change(neighbours: Neighbours, records: int) -> None:
+    question = RankMargin(RANKS, Fraction(1, 2), neighbours)
+
+    assert question.sensitivity == records * question.unit
+
+
+def test_a_guess_is_the_value_with_the_largest_released_count() -> None:
+    question = GuessingGain("y", Fraction(1, 10), Neighbours.ADD_REMOVE)
+    everybody = table(((0, 1),) * 10)
+
+    assert question.ask(candidate((0, 0, 0), (20.0, 80.0)), everybody) == -110
+    assert question.ask(candidate((0, 0, 0), (80.0, 20.0)), everybody) == -10
+
+
+def test_nothing_counts_as_right_while_noise_hides_all_values_but_one() -> None:
+    question = BalancedSum("y", Fraction(1, 2), Neighbours.ADD_REMOVE)
+    records = table(((0, 0),) * 4)
+
+    assert question.ask(candidate((0, 0, 0), (90.0, -1.0)), records) < 0
+    assert question.ask(candidate((0, 0, 0), (80.0, 20.0)), records) > 0
+
+
+@pytest.mark.parametrize(
+    ("count", "std", "known"), [(4.0, 1.0, True), (3.99, 1.0, False), (1.0, 0.1, True), (0.9, 0.1, False)]
+)
+def test_a_value_is_known_from_four_standard_errors_and_one_record_on(count: float, std: float, known: bool) -> None:
+    assert questions.known_values(np.array([900.0, count]), std).tolist() == [True, known]
+
+
+def test_all_pairs_are_asked_about_once() -> None:
+    assert [*questions.crosstabs(("a", "b", "c"))] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_what_is_given_back_to_chance_is_told_as_a_share_of_those_held_out() -> None:
+    judged = candidate()
+    shares = np.array([2.0, 1.0, 1.0, 1.0]) / 5
+
+    assert questions.chance_share(judged, ("a", "y")) == pytest.approx(questions.chance_taken(shares, 3.0) / 3)
+
+
+def test_questions_for_different_neighbours_have_no_least() -> None:
+    sums = [CentredSum(correct("y"), Fraction(1, 2), each) for each in Neighbours]
+
+    for refused in (sums, []):
+        with pytest.raises(InvalidValue, match="different neighbours, or there are none"):
+            Least(refused)
+
+
+def test_a_least_has_the_neighbours_of_its_questions_and_keeps_them() -> None:
+    several: list[Asked] = [CentredSum(correct("y"), Fraction(1, 2), Neighbours.REPLACE_ONE)]
+    least = Least(several)
+    several.clear()
+
+    assert least.neighbours is Neighbours.REPLACE_ONE
+    assert len(least.questions) == 1
