@@ -112,18 +112,18 @@ def test_independent_counts_do_not_follow_to_within_one() -> None:
 
 @pytest.mark.statistical
 def test_rounding_is_right_on_average() -> None:
-    """The mean of 8,000 small tables lies within 5.5 standard errors in each cell: false alarm below 1e-6."""
+    """The mean of 20,000 small tables lies within 5.5 standard errors in each cell: false alarm below 1e-6."""
     junction, tables = holes()
     noise = SeededNoise(14)
-    found = [np.concatenate(sampling.rounded(junction, tables, 3, noise)).reshape(2, 3) for _ in range(8_000)]
+    found = [np.concatenate(sampling.rounded(junction, tables, 3, noise)).reshape(2, 3) for _ in range(20_000)]
 
     cells = np.concatenate([first * 4 + second for first, second in found])
-    mean = np.bincount(cells, minlength=12) / 8_000
+    mean = np.bincount(cells, minlength=12) / 20_000
 
-    assert np.abs(mean - 3 * tables[0].ravel()).max() < 5.5 * 0.5 / np.sqrt(8_000)
+    assert np.abs(mean - 3 * tables[0].ravel()).max() < 5.5 * 0.5 / np.sqrt(20_000)
 
 
-def places(draws: int = 6_000, rows: int = 64) -> Floats:
+def places(draws: int = 12_000, rows: int = 64) -> Floats:
     """Of tables with one column of three values, how often each row held the middle one, in standard errors."""
     junction, tables, noise = Junction.of((3,), [(0,)]), [np.array([0.25, 0.25, 0.5])], SeededNoise(15)
     held = sum((sampling.rounded(junction, tables, rows, noise)[0] == 1).astype(np.int64) for _ in range(draws))
@@ -132,7 +132,7 @@ def places(draws: int = 6_000, rows: int = 64) -> Floats:
 
 @pytest.mark.statistical
 def test_every_row_is_as_likely_to_hold_a_value() -> None:
-    """6,000 tables of 64 rows: each row within 5.9 standard errors, false alarm below 1e-6 over all."""
+    """12,000 tables of 64 rows: each row within 5.9 standard errors, false alarm below 1e-6 over all."""
     assert np.abs(places()).max() < 5.9
 
 
