@@ -168,8 +168,10 @@ def look_cells(look: Look | None, target: Fraction, held: float | None, *, publi
     return f"{look.std:.1f}", f"{look.guard:+.1f}", *needed
 
 
-def look_words(asked: str, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str) -> str:
-    """What the columns mean, and what a pass will promise."""
+def look_words(
+    asked: str, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str, told: bool = True
+) -> str:
+    """What the columns mean, and what a pass will promise; ``told`` if margins are accuracies of all held out."""
     said = f"Asked for: {asked}."
     if not share:
         return f"{said} The check is on public records, without noise."
@@ -187,7 +189,8 @@ def look_words(asked: str, confidence: Confidence | None, *, share: Fraction, re
             "held-out records."
         )
     if records is None:
-        about = f"A share of {plain(float(share))} is held out; say --records to see margins as accuracies."
+        also = "; say --records to see margins as accuracies" if told else ""
+        about = f"A share of {plain(float(share))} is held out{also}."
     else:
         about = f"A share of {plain(float(share))} of about {records:,} records is held out."
         if confidence is not None:

@@ -16,6 +16,7 @@ from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
 from expost.tabular.aims import Aim
+from expost.tabular.measures import TargetAccuracy
 from expost.tabular.model.footprint import Footprint, in_words
 from expost.tabular.selection import queries, star, why_unpaired
 from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
@@ -71,7 +72,12 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     console.print(table)
     console.print()
     explained = look_words(
-        listed(recipe.aims), recipe.assurance, share=recipe.held, records=recipe.records, rung="rung"
+        listed(recipe.aims),
+        recipe.assurance,
+        share=recipe.held,
+        records=recipe.records,
+        rung="rung",
+        told=measure(recipe) == TargetAccuracy.name,
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     if recipe.selection.sizing is not None:

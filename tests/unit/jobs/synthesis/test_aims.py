@@ -321,3 +321,11 @@ def test_a_plan_takes_the_same_options(words: tuple[str, ...]) -> None:
 
 def test_a_share_may_be_a_percentage() -> None:
     assert share_typed("--within", "2%") == share_typed("--within", "0.02") == Fraction(1, 50)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("words", "accuracies"), [(("--accuracy", "0.8"), True), (("--auc", "0.7"), False)])
+def test_only_a_plan_for_an_accuracy_offers_margins_as_accuracies(words: tuple[str, ...], accuracies: bool) -> None:
+    result = run("plan", "synth", "--schema", "schema.toml", "--target", "renewed", *words)
+
+    assert ("to see margins as accuracies" in " ".join(result.stdout.split())) is accuracies
