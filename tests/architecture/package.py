@@ -44,5 +44,7 @@ OF_TRAINING = (
 """What releases of trained models rest on besides, and no others."""
 OF_CONFIDENCE = ("accounting/tails.py", "checks/confidence.py", "looks.py")
 """What a pass promises rests on, and no bound does."""
-APART = (*INSTRUMENTS, *ABOVE, *OF_TRAINING, *OF_CONFIDENCE)
+OF_LEDGERS = ("ledgers/",)
+"""What a cap on many runs rests on, and the bound of no single run does."""
+APART = (*INSTRUMENTS, *ABOVE, *OF_TRAINING, *OF_CONFIDENCE, *OF_LEDGERS)
 TRUSTED = {name: text for name, text in MODULES.items() if not name.startswith(APART)}

@@ -1,0 +1,82 @@
+"""Amounts: what was spent as whole numbers of a tiny unit, one number per measure, so that sums and caps are exact."""
+
+import json
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+from expost.errors import Unreadable
+from expost.numerics import up
+
+Amount: TypeAlias = tuple[int, ...]
+"""What was spent in each measure of a ledger, in units."""
+
+UNIT_BITS = 96
+"""A unit is 2**-96: a cost is rounded up by less than that."""
+INFINITE = 1 << 256
+"""What a measure says of a step that it knows no bound for: beyond any cap, and it can be taken back like any other."""
+MOST_TEXT = 4096
+
+
+def units(value: Fraction) -> int:
+    """The number of units that covers a value."""
+    return -((-value.numerator << UNIT_BITS) // value.denominator)
+
+
+def whole_units(value: Fraction) -> int:
+    """The number of units that a value covers: for caps, which are rounded down."""
+    return (value.numerator << UNIT_BITS) // value.denominator
+
+
+def is_finite(number: int) -> bool:
+    """Whether a measure knows a bound."""
+    return number < INFINITE
+
+
+def as_fraction(number: int) -> Fraction:
+    """A number of units as what it stands for."""
+    return Fraction(number, 1 << UNIT_BITS)
+
+
+def as_float(number: int) -> float:
+    """The same, rounded up; infinite where no bound is known."""
+    return up(as_fraction(number)) if is_finite(number) else float("inf")
+
+
+def plus(one: Amount, other: Amount) -> Amount:
+    """Both."""
+    return tuple(left + right for left, right in zip(one, other, strict=True))
+
+
+def minus(one: Amount, other: Amount) -> Amount:
+    """What is left of one without the other."""
+    return tuple(left - right for left, right in zip(one, other, strict=True))
+
+
+def largest(one: Amount, *others: Amount) -> Amount:
+    """The larger in each measure: what disjoint parts cost together."""
+    return reduce(lambda left, right: tuple(map(max, left, right)), others, one)
+
+
+def summed(amounts: Iterable[Amount], width: int) -> Amount:
+    """The sum of any number of them."""
+    return reduce(plus, amounts, (0,) * width)
+
+
+def is_within(one: Amount, other: Amount) -> bool:
+    """Whether one is no more than the other in every measure."""
+    return all(left <= right for left, right in zip(one, other, strict=True))
+
+
+def amount_out(amount: Amount) -> str:
+    """An amount as text."""
+    return json.dumps(amount, separators=(",", ":"))
+
+
+def amount_in(text: str, width: int) -> Amount:
+    """The amount that ``amount_out`` wrote."""
+    found: object = json.loads(text) if len(text) <= MOST_TEXT else None
+    if not isinstance(found, Sequence) or len(found) != width or not all(type(each) is int for each in found):
+        raise Unreadable("an amount in the ledger is not one that expost writes; the file was changed.")
+    return tuple(found)

@@ -1,0 +1,237 @@
+"""The book: everything that can be done to a ledger, each in one transaction."""
+
+import hashlib
+import hmac
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, final
+from uuid import uuid4
+
+from expost.accounting.pledge import Pledge
+from expost.errors import InvalidValue, LedgerConflict
+from expost.ledgers.amounts import amount_out
+from expost.ledgers.chain import GENESIS, Entered, enter
+from expost.ledgers.home import Home, Writing
+from expost.ledgers.posting import ACCOUNT, Account, Clock, Position, now
+from expost.ledgers.slots import OWN, Slots, moved, run_cost, slots_in, slots_out, slots_record
+from expost.ledgers.sqlite import SqliteHome
+from expost.ledgers.terms import Terms, allowance, terms_text
+from expost.numerics import Real
+from expost.receipts.costs import pledge_out
+from expost.text import Json
+
+MOST_NAME = 200
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run on record: its identity, whose it is, what it is for, and on which split."""
+
+    id: str
+    dataset: str
+    terms: Terms
+    split: str | None
+    payload: str | None = None
+
+
+@final
+class Book:
+    """A ledger that is open: data sets with their caps, runs that hold and capture, analysts, and a chain of entries.
+
+    Every method is one transaction, which is on the disk when it returns.
+    """
+
+    def __init__(self, home: Home, *, clock: Clock = now) -> None:
+        self.home, self._clock = home, clock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.home.close()
+
+    def add(self, dataset: str, terms: Terms, *, unit: str = "one record") -> Entered:
+        """Put a data set on the ledger, with terms that stay; a name that is taken is refused."""
+        _require_name(dataset, "data set")
+        with self.home.writing() as writing:
+            if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
+                raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
+            ((last,),) = writing.rows("SELECT max(id) FROM datasets")
+            at, number = self._clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
+            body: dict[str, Json] = {"dataset": dataset, "unit": unit, "terms": terms.out()}
+            first, nothing = enter(GENESIS, 1, at=at, kind="init", run=None, body=body), amount_out(terms.nothing)
+            writing.later(
+                "INSERT INTO datasets (id, name, terms, unit, secret, spent, committed, room, entries, head, latest) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                *(number, dataset, terms_text(terms), unit, uuid4().hex + uuid4().hex, nothing, nothing),
+                *(str(terms.room(terms.nothing)), 1, first.hash, at),
+            )
+            writing.later(
+                "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                *(number, 1, at, first.kind, None, first.body, first.hash),
+            )
+        return first
+
+    def add_analyst(self, dataset: str, name: str, cap: Real) -> str:
+        """Give somebody an allowance below the cap; the token is returned once, and the ledger keeps its hash."""
+        _require_name(name, "analyst")
+        token = uuid4().hex + uuid4().hex
+        with self.home.writing() as writing:
+            position = Position.locked(writing, dataset)
+            terms, known = allowance(position.account.terms, cap), position.account.id
+            if writing.rows("SELECT 1 FROM analysts WHERE dataset = ? AND name = ?", known, name):
+                raise LedgerConflict(f"{name!r} is an analyst of {dataset!r} already; the allowance stays as it is.")
+            identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), _hashed(token)
+            position.post(
+                writing, "analyst", {"id": identity, "name": name, "token": kept, "terms": terms.out()}, run=None,
+                clock=self._clock,
+            )  # fmt: skip
+            writing.later(
+                "INSERT INTO analysts (id, dataset, name, token, terms, spent, committed, room) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                *(identity, known, name, kept, terms_text(terms), nothing, nothing, str(terms.room(terms.nothing))),
+            )
+        return token
+
+    def begin(
+        self,
+        dataset: str,
+        what: str,
+        *,
+        pledge: Pledge | None = None,
+        token: str | None = None,
+        split: str | None = None,
+        because: str = "",
+        key: str | None = None,
+        request: str | None = None,
+    ) -> Begun:
+        """Put a run on record, before it holds anything.
+
+        ``split`` names a fixed split of the data set, whose sides other runs may read too; ``because`` says of a new
+        one why nobody is on both. A ``key`` is used once: the same request under it gives back what was released.
+        """
+        identity = uuid4().hex
+        with self.home.writing() as writing:
+            position = Position.locked(writing, dataset)
+            terms, known = position.account.terms, position.account.id
+            if key is not None and (earlier := _earlier(writing, known, key, request)) is not None:
+                return Begun(earlier[0], dataset, terms, split, earlier[1])
+            analyst = None if token is None else _analyst(writing, known, token)
+            nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
+            if split is not None:
+                _pin(writing, known, split, because, terms)
+            body: dict[str, Json] = {
+                "what": what, "analyst": analyst, "split": split, "because": because, "key": key, "request": request,
+                "pledge": None if pledge is None else pledge_out(pledge), "host": os.uname().nodename,
+                "process": os.getpid(),
+            }  # fmt: skip
+            entered = position.post(writing, "begin", body, run=identity, clock=self._clock)
+            writing.later(
+                "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state, spent, "
+                "committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)",
+                *(identity, known, analyst, what, split, key, request, entered.at, nothing, nothing),
+            )
+        return Begun(identity, dataset, terms, split)
+
+    def move(
+        self,
+        run: Begun,
+        kind: str,
+        body: Mapping[str, Json],
+        *,
+        spent: Slots,
+        committed: Slots,
+        neighbours: str | None = None,
+        state: str = "open",
+        payload: str | None = None,
+    ) -> Entered:
+        """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it."""
+        with self.home.writing() as writing:
+            position = Position.locked(writing, run.dataset)
+            known = position.account.id
+            ((now_open, analyst, before_spent, before_committed, kept),) = writing.rows(
+                "SELECT state, analyst, spent, committed, payload FROM runs WHERE id = ?", run.id
+            )
+            if now_open != "open":
+                raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
+            before = [slots_in(str(each), run.terms) for each in (before_spent, before_committed)]
+            pairs = (before[0], spent), (before[1], committed)
+            more = moved(writing, known, run.split, run.terms, spent=pairs[0], committed=pairs[1])
+            if analyst is not None:
+                _charge(writing, str(analyst), pairs)
+            told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
+            entered = position.post(
+                writing, kind, told, run=run.id, clock=self._clock, spent=more[0], committed=more[1],
+                neighbours=neighbours,
+            )  # fmt: skip
+            writing.later(
+                "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
+                *(state, slots_out(spent), slots_out(committed), payload or kept, run.id),
+            )
+        return entered
+
+
+def open_ledger(name: str | Path) -> Book:
+    """The ledger of this name: a file that ``expost ledger init`` made."""
+    return Book(home_of(str(name)))
+
+
+def home_of(name: str, *, create: bool = False) -> Home:
+    """Where a ledger lives, by its name."""
+    return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
+
+
+def _require_name(name: str, what: str) -> None:
+    if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
+        raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
+
+
+def _hashed(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _analyst(writing: Writing, dataset: int | str, token: str) -> str:
+    """Whose token it is; all are compared, in the same time whichever it is."""
+    kept = _hashed(token)
+    found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
+    mine = [str(identity) for identity, known in found if hmac.compare_digest(str(known), kept)]
+    if not mine:
+        raise LedgerConflict("the token is not that of an analyst of this data set; ask its owner for one.")
+    return mine[0]
+
+
+def _charge(writing: Writing, analyst: str, pairs: tuple[tuple[Slots, Slots], tuple[Slots, Slots]]) -> None:
+    """An analyst's own bill moves by what the run costs by itself."""
+    ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
+    change = [tuple(b - a for a, b in zip(*map(run_cost, pair), strict=True)) for pair in pairs]
+    after = Account.of(row).moved(change[0], change[1], whose=f"the analyst {name!r}")
+    writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)
+
+
+def _pin(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:
+    """Put a named split on record the first time; its sides stay what they are."""
+    if writing.rows("SELECT 1 FROM splits WHERE dataset = ? AND name = ?", dataset, split):
+        return
+    if not because.strip():
+        raise InvalidValue("say in `because` why nobody can be on both sides of the split; the bound rests on it.")
+    nothing = amount_out(terms.nothing)
+    writing.later("INSERT INTO splits VALUES (?, ?, ?, ?, ?, ?, ?)", *(dataset, split, because, *(nothing,) * 4))
+
+
+def _earlier(writing: Writing, dataset: int | str, key: str, request: str | None) -> tuple[str, str] | None:
+    """The run that used a key before and what it released, refused if it asked for something else or has not ended."""
+    found = writing.rows(
+        "SELECT id, request, state, payload FROM runs WHERE dataset = ? AND idempotency = ?", dataset, key
+    )
+    if not found:
+        return None
+    identity, asked, state, payload = found[0]
+    if asked != request:
+        raise LedgerConflict(f"the key {key!r} was used for another request; use a new key for a new request.")
+    if payload is None:
+        ended = "has not ended" if state == "open" else "ended without a stored release"
+        raise LedgerConflict(f"the run under the key {key!r} {ended}; settle it on the ledger, or use a new key.")
+    return str(identity), str(payload)

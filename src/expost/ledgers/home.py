@@ -1,0 +1,43 @@
+"""Homes: where a ledger lives, as transactions that are on the disk when they end, or never were."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+Cell: TypeAlias = str | int | bytes | None
+Row: TypeAlias = Sequence[Cell]
+
+WAIT_SECONDS = 30
+"""How long a transaction waits for others to end before it is refused."""
+
+
+class Writing(Protocol):
+    """One transaction that alone may write what it has read. Implemented by the homes."""
+
+    def rows(self, sql: str, *cells: Cell) -> list[Row]:
+        """What a query finds, its places marked by ``?``; `{lock}` keeps the rows from others until the end."""
+
+    def later(self, sql: str, *cells: Cell) -> None:
+        """A change, made at the end of the transaction together with all others, in order."""
+
+
+class Home(Protocol):
+    """Where a ledger lives. Implemented by SqliteHome and PostgresHome.
+
+    What ``writing`` does is durable when its block ends, whole or not at all; whatever is raised in the block, nothing
+    of it was done. Two of them that lock the same row follow one another. A home that is busy, full, read-only, cut
+    off or not ours says so by a LedgerConflict, in one sentence.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a person calls it; without passwords."""
+
+    def writing(self) -> AbstractContextManager[Writing]:
+        """A transaction that writes."""
+
+    def reading(self) -> AbstractContextManager[Writing]:
+        """A transaction that sees one state of everything, and writes nothing."""
+
+    def close(self) -> None:
+        """Let it go."""

@@ -1,0 +1,131 @@
+"""Posting: what happens to a data set in one transaction, checked against its caps and put into its chain."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import final
+
+from expost.errors import BudgetExceeded, LedgerConflict
+from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
+from expost.ledgers.chain import Entered, enter
+from expost.ledgers.home import Row, Writing
+from expost.ledgers.terms import Terms, terms_in
+from expost.text import Json
+
+Clock = Callable[[], datetime]
+BACKWARDS = timedelta(minutes=5)
+"""How far the clocks of the machines that share a ledger may differ."""
+ACCOUNT = "id, terms, spent, committed"
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A data set or an analyst: its caps, what was captured, and that together with all holds."""
+
+    id: int | str
+    terms: Terms
+    spent: Amount
+    committed: Amount
+
+    @classmethod
+    def of(cls, row: Row) -> "Account":
+        """From the columns of ``ACCOUNT``."""
+        identity, terms, spent, committed = row
+        assert isinstance(identity, int | str)
+        known = terms_in(str(terms))
+        return cls(identity, known, amount_in(str(spent), known.width), amount_in(str(committed), known.width))
+
+    def moved(self, spent: Amount, committed: Amount, *, whose: str) -> "Account":
+        """The account after a change of both, refused if no cap has room for it."""
+        after = replace(self, spent=plus(self.spent, spent), committed=plus(self.committed, committed))
+        if any(each > 0 for each in committed) and after.terms.room(after.committed) < 0:
+            terms = self.terms
+            raise BudgetExceeded(
+                f"{whose} has {terms.stated(self.committed):.4g} spent or held of its cap "
+                f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
+                "that hold the rest have ended."
+            )
+        return after
+
+    @property
+    def cells(self) -> tuple[str, str, str]:
+        """What changes, as the ledger keeps it: spent, committed, and how much room is left."""
+        return amount_out(self.spent), amount_out(self.committed), str(self.terms.room(self.committed))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A data set that is locked by this transaction, and the end of its chain."""
+
+    name: str
+    account: Account
+    neighbours: str | None
+    entries: int
+    head: str
+    latest: datetime
+
+    @classmethod
+    def locked(cls, writing: Writing, dataset: str) -> "Position":
+        """The data set of this name."""
+        found = writing.rows(
+            f"SELECT {ACCOUNT}, neighbours, entries, head, latest FROM datasets WHERE name = ?{{lock}}",  # noqa: S608
+            dataset,
+        )
+        if not found:
+            raise LedgerConflict(f"the ledger has no data set {dataset!r}; add it with `expost ledger init`.")
+        neighbours, entries, head, latest = found[0][4:]
+        assert isinstance(entries, int)
+        assert neighbours is None or isinstance(neighbours, str)
+        return cls(
+            dataset, Account.of(found[0][:4]), neighbours, entries, str(head), datetime.fromisoformat(str(latest))
+        )
+
+    def post(
+        self,
+        writing: Writing,
+        kind: str,
+        body: Mapping[str, Json],
+        *,
+        run: str | None,
+        clock: Clock,
+        spent: Amount | None = None,
+        committed: Amount | None = None,
+        neighbours: str | None = None,
+    ) -> Entered:
+        """Put an entry into the chain and the change that it makes into the account."""
+        if self.neighbours is not None and neighbours not in (None, self.neighbours):
+            raise LedgerConflict(
+                f"the data set {self.name!r} is billed for neighbours that {self.neighbours}, this step for others; "
+                "add it to the ledger once more under another name."
+            )
+        at = self._time(clock)
+        entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
+        nothing, whose = self.account.terms.nothing, f"the data set {self.name!r}"
+        after = self.account.moved(spent or nothing, committed or nothing, whose=whose)
+        writing.later(
+            "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
+            "WHERE id = ?",
+            *(*after.cells, entered.number, entered.hash, entered.at, self.neighbours or neighbours, after.id),
+        )
+        writing.later(
+            "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(self.account.id, entered.number, entered.at, kind, run, entered.body, entered.hash),
+        )
+        return entered
+
+    def _time(self, clock: Clock) -> datetime:
+        """The time of an entry, which never runs backwards."""
+        time = clock()
+        if time < self.latest - BACKWARDS:
+            raise LedgerConflict(
+                f"the clock says {time:%Y-%m-%d %H:%M}, which is before the last entry of the ledger "
+                f"({self.latest:%Y-%m-%d %H:%M}); set the clock."
+            )
+        return max(time, self.latest)

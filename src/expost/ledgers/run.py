@@ -1,0 +1,226 @@
+"""One run on a lasting ledger: the ledger that its odometer is given, like any other."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import RLock
+from types import TracebackType
+from typing import Self, final
+
+from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.pledge import Pledge
+from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
+from expost.ledger import Entry, Hold, MemoryLedger
+from expost.ledgers.amounts import Amount, largest
+from expost.ledgers.book import Begun, Book
+from expost.ledgers.chain import Entered
+from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
+from expost.receipts.costs import curve_out
+from expost.recorded import ReadableLedger
+from expost.text import Json
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """Where a run stands on a lasting ledger: its data set, its latest entry, and what it held and has captured."""
+
+    ledger: str
+    dataset: str
+    run: str
+    entry: int
+    head: str
+    held: float
+    captured: float
+    notation: str
+
+
+@final
+class LedgerRun:
+    """A run on a lasting ledger, to be given to one odometer, and used in a ``with`` statement.
+
+    Nothing is opened before its hold is on the disk, and no value leaves before its capture is. What is still held
+    when the block ends is returned, except for steps that did not finish, which stay billed in full. A process that
+    dies leaves its hold, which counts until somebody settles it. What is put on record goes ``beside`` too: to a
+    journal, or to memory.
+    """
+
+    def __init__(
+        self,
+        book: Book,
+        dataset: str,
+        what: str = "a run",
+        *,
+        token: str | None = None,
+        split: str | None = None,
+        because: str = "",
+        key: str | None = None,
+        request: str | None = None,
+        beside: ReadableLedger | None = None,
+    ) -> None:
+        self._book, self._dataset, self._what, self._token = book, dataset, what, token
+        self._split, self._because, self._key, self._request = split, because, key, request
+        self._beside: ReadableLedger = MemoryLedger() if beside is None else beside
+        self._lock, self._pid = RLock(), os.getpid()
+        self._begun: Begun | None = None
+        self._over = False
+        self._parts: dict[str, Spent] = {}
+        self._open: dict[int, Hold] = {}
+        self._latest: Entered | None = None
+        self._reserved: Slots = {}
+        self._spent: Slots = {}
+        self._committed: Slots = {}
+        self._most: Amount = ()
+        self._payload: str | None = None
+
+    def pledge(self, pledge: Pledge | None) -> None:
+        """Begin the run, with how its total will be stated on record."""
+        if self._begun is not None:
+            raise LedgerConflict("a run on a ledger is for one odometer; begin another run for another.")
+        self._require_home()
+        self._begun = self._book.begin(
+            self._dataset, self._what, pledge=pledge, token=self._token, split=self._split, because=self._because,
+            key=self._key, request=self._request,
+        )  # fmt: skip
+        nothing = slots_of({}, self._begun.terms, named=self._split is not None)
+        self._reserved = self._spent = self._committed = nothing
+        self._most = run_cost(nothing)
+        self._beside.pledge(pledge)
+
+    def reserve(self, stops: Sequence[Promise]) -> int:
+        """Hold the most that the run may come to, before any data is read: the last of its stops that fits.
+
+        Returns how many of the stops fit. If not even the first does, the run is refused.
+        """
+        with self._lock:
+            for number in range(len(stops), 0, -1):
+                most = Promise(stops[0].curve)
+                for stop in stops[:number]:
+                    most = most.beside(stop)
+                held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
+                try:
+                    self._raise(larger_slots(self._committed, held), {"reserve": curve_out(most.curve)}, None)
+                except BudgetExceeded:
+                    if number == 1:
+                        raise
+                else:
+                    self._reserved = held
+                    return number
+        return 0
+
+    def hold(self, entry: Entry, promise: Promise) -> Hold:
+        """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
+        if entry.seeded:
+            raise NotPrivate(
+                "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
+            )
+        with self._lock:
+            self._require_home()
+            pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
+            wanted = self._slots(*pending, (entry.part, promise.as_spent()))
+            if not are_within(wanted, self._committed):
+                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "curve": curve_out(promise.curve)}
+                self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
+            hold = self._beside.hold(entry, promise)
+            self._open[id(hold)] = hold
+            return hold
+
+    def capture(self, hold: Hold, spent: Spent) -> None:
+        """Put on the disk what a step did spend; only then does its value leave."""
+        with self._lock:
+            self._require_home()
+            if self._open.get(id(hold)) is not hold:
+                raise LedgerConflict("this hold was captured before or was made by another ledger; hold anew.")
+            self._settle(hold, spent, finished=True)
+            del self._open[id(hold)]
+            self._beside.capture(hold, spent)
+
+    def keep(self, payload: str) -> None:
+        """What the next capture stores with the bill, in the same transaction."""
+        self._payload = payload
+
+    def close(self) -> None:
+        """Return what is still held; steps that did not finish are captured in full."""
+        with self._lock:
+            if self._begun is None or self._over or os.getpid() != self._pid:
+                return
+            for hold in [*self._open.values()]:
+                self._settle(hold, hold.promise.as_spent(), finished=False)
+            self._open.clear()
+            self._latest = self._book.move(
+                self._begun, "close", {}, spent=self._spent, committed=self._spent, state="closed"
+            )
+            self._committed, self._over = self._spent, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def booking(self) -> Booking:
+        """Where the run stands on the ledger."""
+        assert self._latest is not None  # it has held something
+        terms, name = self._opened.terms, self._book.home.name
+        held, captured = terms.stated(self._most), terms.stated(run_cost(self._spent))
+        entry, head = self._latest.number, self._latest.hash
+        return Booking(name, self._dataset, self._opened.id, entry, head, held, captured, terms.notation)
+
+    @property
+    def pledged(self) -> Pledge | None:
+        """The pledge of the run, if it has one."""
+        return self._beside.pledged
+
+    @property
+    def lines(self) -> tuple[tuple[Entry, Spent, int], ...]:
+        """What was captured: entry, bill of one step, and how many equal steps in a row."""
+        return self._beside.lines
+
+    @property
+    def held(self) -> tuple[Hold, ...]:
+        """Holds that were never captured: steps that failed or are under way."""
+        return self._beside.held
+
+    def _raise(self, committed: Slots, body: dict[str, Json], neighbours: str | None) -> None:
+        self._latest = self._book.move(
+            self._opened, "hold", body, spent=self._spent, committed=committed, neighbours=neighbours
+        )
+        self._committed, self._most = committed, largest(self._most, run_cost(committed))
+
+    def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
+        """Capture one step."""
+        entry = hold.entry
+        after = self._parts.get(entry.part, NOTHING.as_spent()) + spent
+        pending = [(each.entry.part, each.promise.as_spent()) for each in self._open.values() if each is not hold]
+        parts = {**self._parts, entry.part: after}
+        paid = slots_of(parts, self._opened.terms, named=self._split is not None)
+        committed = larger_slots(self._reserved, self._slots(*pending, parts=parts))
+        if not are_within(committed, self._committed):
+            raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
+        body: dict[str, Json] = {
+            "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
+            "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
+        }  # fmt: skip
+        self._latest = self._book.move(
+            self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload
+        )
+        self._parts, self._spent, self._committed, self._payload = parts, paid, committed, None
+
+    def _slots(self, *more: tuple[str, Spent], parts: dict[str, Spent] | None = None) -> Slots:
+        billed = dict(self._parts if parts is None else parts)
+        for part, spent in more:
+            billed[part] = billed.get(part, NOTHING.as_spent()) + spent
+        return slots_of(billed, self._opened.terms, named=self._split is not None)
+
+    @property
+    def _opened(self) -> Begun:
+        if self._begun is None:
+            raise LedgerConflict("this run has not begun; give it to an odometer.")
+        return self._begun
+
+    def _require_home(self) -> None:
+        if os.getpid() != self._pid:
+            raise LedgerConflict("this run was copied into another process; begin one in each process.")

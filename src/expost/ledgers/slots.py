@@ -1,0 +1,93 @@
+"""Slots: what a run spends and holds, on all records and on the two sides of a split that other runs use too."""
+
+import json
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from expost.accounting.claim import NOTHING, SIDES, Spent
+from expost.bill import joined
+from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
+from expost.ledgers.home import Writing
+from expost.ledgers.terms import Terms
+from expost.text import Json
+
+Slots: TypeAlias = Mapping[str, Amount]
+"""An amount for ``own``, and for ``train`` and ``held`` where the run is on a split that was named."""
+
+OWN = "own"
+COMMON = "data"
+"""The label of the data that a named split divides."""
+
+
+def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
+    """What was spent by part, in slots: the sides of a named split apart, since other runs may have spent on them too.
+
+    Uses: parallel odometer.
+    """
+    if not named:
+        return {OWN: terms.amount(joined(parts))}
+    sides: dict[str, dict[str, Spent]] = {name: {} for name in (OWN, *SIDES)}
+    for label, spent in parts.items():
+        data, _, below = label.partition("/")
+        side = below.partition("/")[0]
+        sides[side if data == COMMON and side in SIDES else OWN][label] = spent
+    return {name: terms.amount(joined(each) if each else NOTHING.as_spent()) for name, each in sides.items()}
+
+
+def run_cost(slots: Slots) -> Amount:
+    """What a run costs by itself."""
+    if len(slots) == 1:
+        return slots[OWN]
+    return plus(slots[OWN], largest(*(slots[side] for side in SIDES)))
+
+
+def larger_slots(one: Slots, other: Slots) -> Slots:
+    """The larger in each slot."""
+    return {name: largest(one[name], other[name]) for name in one}
+
+
+def are_within(one: Slots, other: Slots) -> bool:
+    """Whether one is no more than the other in every slot."""
+    return all(is_within(one[name], other[name]) for name in one)
+
+
+def slots_out(slots: Slots) -> str:
+    """Slots as text."""
+    return json.dumps({name: amount_out(amount) for name, amount in slots.items()}, separators=(",", ":"))
+
+
+def slots_record(slots: Slots) -> dict[str, Json]:
+    """Slots as an entry has them."""
+    return {name: list(map(str, amount)) for name, amount in slots.items()}
+
+
+def slots_in(text: str, terms: Terms) -> Slots:
+    """The slots that ``slots_out`` wrote."""
+    return {name: amount_in(amount, terms.width) for name, amount in json.loads(text).items()}
+
+
+def moved(
+    writing: Writing, dataset: int | str, split: str | None, terms: Terms, *, spent: tuple[Slots, Slots],
+    committed: tuple[Slots, Slots],
+) -> tuple[Amount, Amount]:  # fmt: skip
+    """By how much a data set's totals change when a run's slots do, from the first of each pair to the second.
+
+    The sides of a named split have an account of their own, of which the dearer counts.
+    """
+    own = tuple(minus(after[OWN], before[OWN]) for before, after in (spent, committed))
+    if split is None:
+        return own[0], own[1]
+    (row,) = writing.rows(
+        "SELECT train_spent, held_spent, train_committed, held_committed FROM splits WHERE dataset = ? AND name = ?",
+        *(dataset, split),
+    )
+    old = [amount_in(str(cell), terms.width) for cell in row]
+    changes = [minus(after[side], before[side]) for before, after in (spent, committed) for side in SIDES]
+    new = [plus(amount, change) for amount, change in zip(old, changes, strict=True)]
+    writing.later(
+        "UPDATE splits SET train_spent = ?, held_spent = ?, train_committed = ?, held_committed = ? "
+        "WHERE dataset = ? AND name = ?",
+        *(*map(amount_out, new), dataset, split),
+    )
+    dearer = [minus(largest(*new[i : i + 2]), largest(*old[i : i + 2])) for i in (0, 2)]
+    return plus(own[0], dearer[0]), plus(own[1], dearer[1])

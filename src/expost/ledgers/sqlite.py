@@ -1,0 +1,171 @@
+"""A ledger in a file: SQLite, whose every commit is on the disk before it returns."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
+from typing import Self, final
+from urllib.parse import quote
+
+from expost.errors import ExpostError, LedgerConflict
+from expost.ledgers.home import WAIT_SECONDS, Cell, Row
+from expost.ledgers.tables import MIGRATIONS
+
+APPLICATION = 0x65787073
+"""How SQLite knows a file of ours from one of another program: "exps"."""
+REASONS = {
+    "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
+    "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
+    "SQLITE_FULL": "cannot grow, because its disk is full; make room there",
+    "SQLITE_READONLY": "is read-only; give yourself the right to write to it and to its folder",
+    "SQLITE_CANTOPEN": "cannot be opened; name a file that is there, or make one with `expost ledger init`",
+    "SQLITE_NOTADB": "is not a ledger of expost; name another file",
+    "SQLITE_CORRUPT": "is damaged; restore it from a backup, and compare that with your receipts",
+    "SQLITE_IOERR": "cannot be read or written, because its disk reports an error or is full; see to the disk",
+    "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
+}
+"""What went wrong with a file and what to do, by SQLite's name for it."""
+
+
+@final
+class _Transaction:
+    """One transaction on a connection."""
+
+    __slots__ = ("_connection", "queued")
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.queued: list[tuple[str, tuple[Cell, ...]]] = []
+
+    def rows(self, sql: str, *cells: Cell) -> list[Row]:
+        """What a query finds; the whole file is locked, so that no row has to be."""
+        return self._connection.execute(sql.replace("{lock}", ""), cells).fetchall()
+
+    def later(self, sql: str, *cells: Cell) -> None:
+        """A change, made at the end."""
+        self.queued.append((sql, cells))
+
+
+@final
+class SqliteHome:
+    """A ledger in one file, for any number of processes on one machine.
+
+    Only its owner may read it. Writers follow one another; a commit waits for the disk.
+    """
+
+    def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
+        self._path, self._lock, self._pid = path, RLock(), os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        with self._told():
+            self._connection = self._connect(wait)
+            self._require_ours()
+
+    @classmethod
+    def create(cls, path: Path, *, wait: float = WAIT_SECONDS) -> Self:
+        """A new ledger in a new file; a file that is there is refused unless it is a ledger."""
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return cls(path, wait=wait)
+        except OSError as refused:
+            raise LedgerConflict(f"the ledger {path} cannot be made ({refused.strerror}); name another file.") from None
+        os.close(file)
+        try:
+            with sqlite3.connect(path, isolation_level=None) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("BEGIN EXCLUSIVE")
+                for migration in MIGRATIONS:
+                    for statement in migration:
+                        connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+                connection.execute("COMMIT")
+            connection.close()
+        except sqlite3.Error as failure:
+            path.unlink()
+            raise _conflict(path, failure) from None
+        return cls(path, wait=wait)
+
+    @property
+    def name(self) -> str:
+        """The path as it was given."""
+        return str(self._path)
+
+    @contextmanager
+    def writing(self) -> Iterator[_Transaction]:
+        """A transaction that has the file for itself."""
+        with self._within("BEGIN IMMEDIATE") as (transaction, connection):
+            yield transaction
+            for sql, cells in transaction.queued:
+                connection.execute(sql, cells)
+
+    @contextmanager
+    def reading(self) -> Iterator[_Transaction]:
+        """A transaction that sees one state."""
+        with self._within("BEGIN") as (transaction, _):
+            yield transaction
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._connection is not None and os.getpid() == self._pid:
+            self._connection.close()
+        self._connection = None
+
+    @contextmanager
+    def _within(self, begin: str) -> Iterator[tuple[_Transaction, sqlite3.Connection]]:
+        if os.getpid() != self._pid:
+            raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
+        with self._lock, self._told():
+            if self._connection is None:
+                raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
+            connection = self._connection
+            connection.execute(begin)
+            try:
+                yield _Transaction(connection), connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a failed commit may have ended it already
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite says, in a sentence of ours."""
+        try:
+            yield
+        except ExpostError:
+            raise
+        except sqlite3.Error as failure:
+            raise _conflict(self._path, failure) from None
+
+    def _connect(self, wait: float) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"file:{quote(str(self._path))}?mode=rw", uri=True, isolation_level=None, check_same_thread=False,
+            timeout=wait,
+        )  # fmt: skip
+        for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def _require_ours(self) -> None:
+        assert self._connection is not None
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            raise LedgerConflict(f"{self._path} is not a ledger of expost; name another file.")
+        require_version(version, self.name)
+
+
+def require_version(version: int, name: str) -> None:
+    """Refuse a ledger that a later expost has written, whose tables mean something else."""
+    if version > len(MIGRATIONS):
+        raise LedgerConflict(f"the ledger {name} was written by a later expost; update expost to use it.")
+
+
+def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
+    kind = getattr(failure, "sqlite_errorname", "")
+    reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
+    return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")

@@ -1,0 +1,93 @@
+"""The tables of a ledger, in SQL that SQLite and PostgreSQL both read, as numbered migrations.
+
+A migration is never changed once it was published: a change is one more.
+"""
+
+FIRST = (
+    """CREATE TABLE datasets (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        terms TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        neighbours TEXT,
+        secret TEXT NOT NULL,
+        spent TEXT NOT NULL,
+        committed TEXT NOT NULL,
+        room TEXT NOT NULL CHECK (room NOT LIKE '-%'),
+        entries BIGINT NOT NULL,
+        head TEXT NOT NULL CHECK (length(head) = 64),
+        latest TEXT NOT NULL
+    )""",
+    """CREATE TABLE analysts (
+        id TEXT PRIMARY KEY,
+        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        name TEXT NOT NULL,
+        token TEXT NOT NULL CHECK (length(token) = 64),
+        terms TEXT NOT NULL,
+        spent TEXT NOT NULL,
+        committed TEXT NOT NULL,
+        room TEXT NOT NULL CHECK (room NOT LIKE '-%'),
+        UNIQUE (dataset, name)
+    )""",
+    """CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        analyst TEXT REFERENCES analysts (id),
+        what TEXT NOT NULL,
+        split TEXT,
+        idempotency TEXT,
+        request TEXT,
+        opened TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'settled')),
+        spent TEXT NOT NULL,
+        committed TEXT NOT NULL,
+        payload TEXT,
+        UNIQUE (dataset, idempotency)
+    )""",
+    "CREATE INDEX open_runs ON runs (dataset, state) WHERE state = 'open'",
+    """CREATE TABLE splits (
+        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        name TEXT NOT NULL,
+        because TEXT NOT NULL,
+        train_spent TEXT NOT NULL,
+        train_committed TEXT NOT NULL,
+        held_spent TEXT NOT NULL,
+        held_committed TEXT NOT NULL,
+        PRIMARY KEY (dataset, name)
+    )""",
+    """CREATE TABLE entries (
+        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        number BIGINT NOT NULL CHECK (number > 0),
+        at TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        run TEXT,
+        body TEXT NOT NULL,
+        hash TEXT NOT NULL CHECK (length(hash) = 64),
+        PRIMARY KEY (dataset, number)
+    )""",
+    "CREATE INDEX entries_of_run ON entries (run, number)",
+    """CREATE TABLE releases (
+        id TEXT PRIMARY KEY,
+        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        name TEXT NOT NULL,
+        request TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        refining TEXT REFERENCES runs (id),
+        UNIQUE (dataset, name)
+    )""",
+    """CREATE TABLE views (
+        release TEXT NOT NULL REFERENCES releases (id),
+        level TEXT NOT NULL,
+        rank TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        PRIMARY KEY (release, level)
+    )""",
+    """CREATE TABLE seen (
+        release TEXT NOT NULL REFERENCES releases (id),
+        analyst TEXT NOT NULL REFERENCES analysts (id),
+        level TEXT NOT NULL,
+        PRIMARY KEY (release, analyst)
+    )""",
+)
+MIGRATIONS = (FIRST,)
+"""The version of a ledger is how many of them it went through."""

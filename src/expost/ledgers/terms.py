@@ -1,0 +1,244 @@
+"""Terms: what a data set's spending is measured in, what it is capped at, and how a total is stated.
+
+They are fixed when the data set is put on the ledger, before the first release, and never changed.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import final
+
+from expost.accounting import convert, gaussian
+from expost.accounting.claim import Spent
+from expost.accounting.curve import Curve, Linear, Tabulated
+from expost.accounting.pledge import Mixture
+from expost.accounting.statement import stated
+from expost.errors import InvalidValue, Unreadable
+from expost.ledgers.amounts import INFINITE, UNIT_BITS, Amount, as_float, units, whole_units
+from expost.numerics import Real, down, exact, order, positive, probability, up
+from expost.receipts.notation import fraction, items, number, record, text
+from expost.text import Json
+
+ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
+"""The orders at which spending is measured; a cap on ε is kept at the best of them."""
+MIXED = ORDERS[::2] + ORDERS[-1:]
+"""Those that are mixed to state a total on the way to a cap: the powers of two."""
+GAUSSIAN_SHARE, ORDER_SHARE, MIXTURE_SHARE = 0.5, 0.25, 0.25
+"""Of δ: what a cap in the Gaussian profile, a cap at one order, and the statement on the way to them may take."""
+HALVINGS, ROUNDED_BITS = 100, 40
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The bound at one Rényi order."""
+
+    alpha: Fraction
+
+    def of(self, curve: Curve) -> int:
+        """What a curve is in this measure, in units."""
+        if isinstance(curve, Tabulated):
+            value = curve.at(self.alpha)
+            return units(Fraction(value)) if math.isfinite(value) else INFINITE
+        return max(_height(line, self.alpha) for line in curve.lines)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The ρ of zCDP: the line ρα through the origin that lies above a curve at every order."""
+
+    def of(self, curve: Curve) -> int:
+        """What a curve is in this measure, in units; a table knows nothing of all orders."""
+        if isinstance(curve, Tabulated):
+            return INFINITE
+        return max(units(line.xi + line.rho) for line in curve.lines)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The ρ of a Gaussian release that everything is a post-processing of."""
+
+    def of(self, curve: Curve) -> int:
+        """What a curve is in this measure, in units."""
+        return INFINITE if curve.gaussian is None else units(curve.gaussian)
+
+
+Measure = Order | Slope | Profile
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the spending of a data set is measured in, and the caps: it stays within one of them, whatever is asked.
+
+    ``limits`` has a number of units for each measure that is capped, and None for those that only state. Each cap is a
+    filter in its own measure for its own share of δ; a run that ends within one of them is an event of that filter, so
+    that all that is ever released is (ε, δ)-DP with the sum of the shares.
+
+    Implements: filter over several measures.
+    Uses: filter; planned stops; mixture over orders.
+    """
+
+    kind: str
+    cap: Fraction
+    measures: tuple[Measure, ...]
+    limits: tuple[int | None, ...]
+    delta: float | None = None
+
+    @property
+    def width(self) -> int:
+        """How many measures there are."""
+        return len(self.measures)
+
+    @property
+    def nothing(self) -> Amount:
+        """What nothing costs."""
+        return (0,) * self.width
+
+    def amount(self, spent: Spent) -> Amount:
+        """What was spent in each measure, rounded up once."""
+        return tuple(measure.of(spent.curve) for measure in self.measures)
+
+    def room(self, amount: Amount) -> int:
+        """How many units are left below the cap that leaves most, relative to it; negative if all caps are passed."""
+        capped = [(limit, limit - spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
+        return max(capped, key=lambda pair: Fraction(pair[1], max(pair[0], 1)))[1]
+
+    def share(self, amount: Amount) -> float:
+        """Which share of the cap is used, in the measure that leaves most."""
+        capped = [(limit, spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
+        return min(up(Fraction(spent, max(limit, 1))) for limit, spent in capped)
+
+    def stated(self, amount: Amount) -> float:
+        """What a total is stated as: the ε at δ, the bound at the order, or ρ; infinite where nothing is claimed."""
+        if amount == self.nothing:
+            return 0.0
+        if self.kind != EPSILON:
+            return as_float(amount[0])
+        assert self.delta is not None  # of this kind
+        values = [as_float(each) for each in amount[: len(ORDERS)]]
+        mixture = Mixture.even([float(alpha) for alpha in MIXED], self.delta * MIXTURE_SHARE)
+        reached = stated(Spent(Tabulated.of([float(alpha) for alpha in ORDERS], values)), mixture)
+        return min(reached, up(self.cap)) if self.room(amount) >= 0 else reached
+
+    @property
+    def notation(self) -> str:
+        """What the number is, for a sentence that shows one."""
+        match self.kind:
+            case "epsilon":
+                return f"ε at δ = {self.delta:g}"
+            case "order":
+                measure = self.measures[0]
+                assert isinstance(measure, Order)
+                return f"ε at the Rényi order {up(measure.alpha):g}"
+        return "ρ of zCDP"
+
+    def out(self) -> dict[str, Json]:
+        """The terms as the ledger keeps them."""
+        alphas = [str(each.alpha) for each in self.measures if isinstance(each, Order)]
+        limits = [None if limit is None else str(limit) for limit in self.limits]
+        return {"kind": self.kind, "cap": str(self.cap), "delta": self.delta, "orders": alphas, "limits": limits}
+
+
+EPSILON, ORDER, ZCDP = "epsilon", "order", "zcdp"
+
+
+def epsilon_terms(epsilon: Real, delta: float) -> Terms:
+    """A cap on ε at δ, for steps of any kind; those of Gaussian noise alone are capped by their exact profile."""
+    cap, share = positive(epsilon, "epsilon"), probability(delta, "delta")
+    best, bound = _best_order(cap, share * ORDER_SHARE)
+    profile = _largest(lambda rho: gaussian.gaussian_epsilon(rho, share * GAUSSIAN_SHARE) <= cap)
+    measures: list[Measure] = [*(Order(Fraction(alpha)) for alpha in ORDERS), Profile()]
+    at_orders = (whole_units(bound) if alpha == best else None for alpha in ORDERS)
+    return Terms(EPSILON, cap, tuple(measures), (*at_orders, whole_units(profile)), share)
+
+
+def order_terms(epsilon: Real, *, alpha: Real) -> Terms:
+    """A cap on the bound at one Rényi order."""
+    cap = positive(epsilon, "epsilon")
+    return Terms(ORDER, cap, (Order(order(alpha)),), (whole_units(cap),))
+
+
+def zcdp_terms(rho: Real) -> Terms:
+    """A cap on the ρ of zCDP; steps that are bounded at some orders only are refused."""
+    cap = positive(rho, "rho")
+    return Terms(ZCDP, cap, (Slope(),), (whole_units(cap),))
+
+
+def allowance(terms: Terms, cap: Real) -> Terms:
+    """A smaller cap in the same measures: what one analyst may spend of a data set."""
+    if exact(cap, "cap") > terms.cap:
+        raise InvalidValue(f"an allowance of {float(cap):g} is above the cap of the data set; give at most that.")
+    match terms.measures:
+        case (Order(alpha),):
+            return order_terms(cap, alpha=alpha)
+        case (Slope(),):
+            return zcdp_terms(cap)
+    assert terms.delta is not None  # of all others
+    return epsilon_terms(cap, terms.delta)
+
+
+def terms_text(terms: Terms) -> str:
+    """The terms as text."""
+    return json.dumps(terms.out(), separators=(",", ":"))
+
+
+@lru_cache(maxsize=64)
+def terms_in(found: str) -> Terms:
+    """The terms that ``terms_text`` wrote, refused unless they are what expost makes of their caps."""
+    fields = record(json.loads(found), ("kind", "cap", "delta", "orders", "limits"))
+    kind, cap = text(fields["kind"]), fraction(fields["cap"])
+    match kind:
+        case "epsilon":
+            terms = epsilon_terms(cap, number(fields["delta"]))
+        case "order":
+            (alpha,) = items(fields["orders"])
+            terms = order_terms(cap, alpha=fraction(alpha))
+        case "zcdp":
+            terms = zcdp_terms(cap)
+        case _:
+            raise Unreadable("the ledger has terms of a kind that this expost does not know; update expost.")
+    limits = tuple(None if limit is None else int(fraction(limit)) for limit in items(fields["limits"]))
+    if not _agree(limits, terms.limits) or replace(terms, limits=limits).out() != fields:
+        raise Unreadable("the caps of the ledger are not what expost makes of its terms; the file was changed.")
+    return replace(terms, limits=limits)
+
+
+def _height(line: Linear, alpha: Fraction) -> int:
+    """Of a line at an order, in units; in whole numbers, since fractions would take most of the time of a charge."""
+    xi, rho = line.xi, line.rho
+    height = xi.numerator * rho.denominator * alpha.denominator + rho.numerator * alpha.numerator * xi.denominator
+    return -((-height << UNIT_BITS) // (xi.denominator * rho.denominator * alpha.denominator))
+
+
+def _agree(kept: tuple[int | None, ...], made: tuple[int | None, ...]) -> bool:
+    """Whether caps are the same, but for the last bits of logarithms that another machine rounds in another way."""
+    if [each is None for each in kept] != [each is None for each in made]:
+        return False
+    pairs = [(one, other) for one, other in zip(kept, made, strict=True) if one is not None and other is not None]
+    return all(abs(one - other) <= other >> ROUNDED_BITS for one, other in pairs)
+
+
+def _best_order(cap: Fraction, delta: float) -> tuple[int, Fraction]:
+    """The order at which a Gaussian may be largest below a cap on ε, and the cap there."""
+    bounds = {alpha: Fraction(down(cap - exact(convert.cks_offset(alpha, delta), "offset"))) for alpha in ORDERS}
+    best = max(ORDERS, key=lambda alpha: bounds[alpha] / alpha)
+    if bounds[best] <= 0:
+        raise InvalidValue(f"a cap of ε = {up(cap):g} is too small to be kept at this δ; give a larger ε or δ.")
+    return best, bounds[best]
+
+
+def _largest(fits: Callable[[float], bool]) -> Fraction:
+    """The largest number that fits, to the last bits, from below."""
+    low, high = 0.0, 1.0
+    while fits(high):
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Fraction(low)
