@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, final
@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from expost.accounting.pledge import Pledge
 from expost.errors import InvalidValue, LedgerConflict
-from expost.ledgers.amounts import amount_out
+from expost.ledgers.amounts import Amount, amount_out, minus
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position, now
@@ -28,13 +28,14 @@ MOST_NAME = 200
 @final
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run on record: its identity, whose it is, what it is for, and on which split."""
+    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
 
     id: str
     dataset: str
     terms: Terms
     split: str | None
     payload: str | None = None
+    earlier: bool = False
 
 
 @final
@@ -45,7 +46,7 @@ class Book:
     """
 
     def __init__(self, home: Home, *, clock: Clock = now) -> None:
-        self.home, self._clock = home, clock
+        self.home, self.clock = home, clock
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +61,7 @@ class Book:
             if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
             ((last,),) = writing.rows("SELECT max(id) FROM datasets")
-            at, number = self._clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
+            at, number = self.clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
             body: dict[str, Json] = {"dataset": dataset, "unit": unit, "terms": terms.out()}
             first, nothing = enter(GENESIS, 1, at=at, kind="init", run=None, body=body), amount_out(terms.nothing)
             writing.later(
@@ -87,7 +88,7 @@ class Book:
             identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), _hashed(token)
             position.post(
                 writing, "analyst", {"id": identity, "name": name, "token": kept, "terms": terms.out()}, run=None,
-                clock=self._clock,
+                clock=self.clock,
             )  # fmt: skip
             writing.later(
                 "INSERT INTO analysts (id, dataset, name, token, terms, spent, committed, room) "
@@ -118,8 +119,8 @@ class Book:
             position = Position.locked(writing, dataset)
             terms, known = position.account.terms, position.account.id
             if key is not None and (earlier := _earlier(writing, known, key, request)) is not None:
-                return Begun(earlier[0], dataset, terms, split, earlier[1])
-            analyst = None if token is None else _analyst(writing, known, token)
+                return Begun(earlier[0], dataset, terms, split, earlier[1], earlier=True)
+            analyst = None if token is None else analyst_of(writing, known, token)
             nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
             if split is not None:
                 _pin(writing, known, split, because, terms)
@@ -128,7 +129,7 @@ class Book:
                 "pledge": None if pledge is None else pledge_out(pledge), "host": os.uname().nodename,
                 "process": os.getpid(),
             }  # fmt: skip
-            entered = position.post(writing, "begin", body, run=identity, clock=self._clock)
+            entered = position.post(writing, "begin", body, run=identity, clock=self.clock)
             writing.later(
                 "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state, spent, "
                 "committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)",
@@ -147,8 +148,12 @@ class Book:
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
+        also: Callable[[Writing], Mapping[str, Json]] | None = None,
     ) -> Entered:
-        """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it."""
+        """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
+
+        ``also`` writes more in the same transaction, and gives what the entry says of it.
+        """
         with self.home.writing() as writing:
             position = Position.locked(writing, run.dataset)
             known = position.account.id
@@ -157,20 +162,24 @@ class Book:
             )
             if now_open != "open":
                 raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
-            before = [slots_in(str(each), run.terms) for each in (before_spent, before_committed)]
-            pairs = (before[0], spent), (before[1], committed)
+            were = [slots_in(str(each), run.terms) for each in (before_spent, before_committed)]
+            pairs = (were[0], spent), (were[1], committed)
             more = moved(writing, known, run.split, run.terms, spent=pairs[0], committed=pairs[1])
             if analyst is not None:
-                _charge(writing, str(analyst), pairs)
-            told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
+                change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
+                charge_analyst(writing, str(analyst), spent=change[0], committed=change[1])
+            more_said = {} if also is None else also(writing)
+            told = {**body, **more_said, "spent": slots_record(spent), "committed": slots_record(committed)}
             entered = position.post(
-                writing, kind, told, run=run.id, clock=self._clock, spent=more[0], committed=more[1],
+                writing, kind, told, run=run.id, clock=self.clock, spent=more[0], committed=more[1],
                 neighbours=neighbours,
             )  # fmt: skip
             writing.later(
                 "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
                 *(state, slots_out(spent), slots_out(committed), payload or kept, run.id),
             )
+            if state != "open":
+                writing.later("UPDATE releases SET refining = NULL WHERE refining = ?", run.id)
         return entered
 
 
@@ -193,7 +202,7 @@ def _hashed(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _analyst(writing: Writing, dataset: int | str, token: str) -> str:
+def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
     """Whose token it is; all are compared, in the same time whichever it is."""
     kept = _hashed(token)
     found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
@@ -203,11 +212,10 @@ def _analyst(writing: Writing, dataset: int | str, token: str) -> str:
     return mine[0]
 
 
-def _charge(writing: Writing, analyst: str, pairs: tuple[tuple[Slots, Slots], tuple[Slots, Slots]]) -> None:
-    """An analyst's own bill moves by what the run costs by itself."""
+def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
+    """Change an analyst's own bill, refused if their allowance has no room for it."""
     ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    change = [tuple(b - a for a, b in zip(*map(run_cost, pair), strict=True)) for pair in pairs]
-    after = Account.of(row).moved(change[0], change[1], whose=f"the analyst {name!r}")
+    after = Account.of(row).moved(spent, committed, whose=f"the analyst {name!r}")
     writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)
 
 
