@@ -1,6 +1,5 @@
 """The book: everything that can be done to a ledger, each in one transaction."""
 
-import hashlib
 import hmac
 import os
 from collections.abc import Mapping
@@ -14,8 +13,9 @@ from expost.errors import InvalidValue, LedgerConflict
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.posting import ACCOUNT, Account, Clock, Position, now
-from expost.ledgers.slots import OWN, Slots, moved, run_cost, slots_in, slots_out, slots_record
+from expost.ledgers.moving import OpenRun, sha256
+from expost.ledgers.posting import Clock, Position, now
+from expost.ledgers.slots import OWN, Slots, slots_out
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
@@ -45,7 +45,7 @@ class Book:
     """
 
     def __init__(self, home: Home, *, clock: Clock = now) -> None:
-        self.home, self._clock = home, clock
+        self.home, self.clock = home, clock
 
     def __enter__(self) -> Self:
         return self
@@ -60,13 +60,16 @@ class Book:
             if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
             ((last,),) = writing.rows("SELECT max(id) FROM datasets")
-            at, number = self._clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
-            body: dict[str, Json] = {"dataset": dataset, "unit": unit, "terms": terms.out()}
+            at, number = self.clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
+            secret = uuid4().hex + uuid4().hex
+            body: dict[str, Json] = {
+                "dataset": dataset, "unit": unit, "terms": terms.out(), "secret": sha256(secret)
+            }  # fmt: skip
             first, nothing = enter(GENESIS, 1, at=at, kind="init", run=None, body=body), amount_out(terms.nothing)
             writing.later(
                 "INSERT INTO datasets (id, name, terms, unit, secret, spent, committed, room, entries, head, latest) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                *(number, dataset, terms_text(terms), unit, uuid4().hex + uuid4().hex, nothing, nothing),
+                *(number, dataset, terms_text(terms), unit, secret, nothing, nothing),
                 *(str(terms.room(terms.nothing)), 1, first.hash, at),
             )
             writing.later(
@@ -84,10 +87,10 @@ class Book:
             terms, known = allowance(position.account.terms, cap), position.account.id
             if writing.rows("SELECT 1 FROM analysts WHERE dataset = ? AND name = ?", known, name):
                 raise LedgerConflict(f"{name!r} is an analyst of {dataset!r} already; the allowance stays as it is.")
-            identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), _hashed(token)
+            identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), sha256(token)
             position.post(
                 writing, "analyst", {"id": identity, "name": name, "token": kept, "terms": terms.out()}, run=None,
-                clock=self._clock,
+                clock=self.clock,
             )  # fmt: skip
             writing.later(
                 "INSERT INTO analysts (id, dataset, name, token, terms, spent, committed, room) "
@@ -128,7 +131,7 @@ class Book:
                 "pledge": None if pledge is None else pledge_out(pledge), "host": os.uname().nodename,
                 "process": os.getpid(),
             }  # fmt: skip
-            entered = position.post(writing, "begin", body, run=identity, clock=self._clock)
+            entered = position.post(writing, "begin", body, run=identity, clock=self.clock)
             writing.later(
                 "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state, spent, "
                 "committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)",
@@ -151,27 +154,10 @@ class Book:
         """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it."""
         with self.home.writing() as writing:
             position = Position.locked(writing, run.dataset)
-            known = position.account.id
-            ((now_open, analyst, before_spent, before_committed, kept),) = writing.rows(
-                "SELECT state, analyst, spent, committed, payload FROM runs WHERE id = ?", run.id
-            )
-            if now_open != "open":
-                raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
-            before = [slots_in(str(each), run.terms) for each in (before_spent, before_committed)]
-            pairs = (before[0], spent), (before[1], committed)
-            more = moved(writing, known, run.split, run.terms, spent=pairs[0], committed=pairs[1])
-            if analyst is not None:
-                _charge(writing, str(analyst), pairs)
-            told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
-            entered = position.post(
-                writing, kind, told, run=run.id, clock=self._clock, spent=more[0], committed=more[1],
-                neighbours=neighbours,
+            return OpenRun.found(writing, position, run.id).moved(
+                writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
+                neighbours=neighbours, state=state, payload=payload,
             )  # fmt: skip
-            writing.later(
-                "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
-                *(state, slots_out(spent), slots_out(committed), payload or kept, run.id),
-            )
-        return entered
 
 
 def open_ledger(name: str | Path) -> Book:
@@ -189,26 +175,14 @@ def _require_name(name: str, what: str) -> None:
         raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
 
 
-def _hashed(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 def _analyst(writing: Writing, dataset: int | str, token: str) -> str:
     """Whose token it is; all are compared, in the same time whichever it is."""
-    kept = _hashed(token)
+    kept = sha256(token)
     found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
     mine = [str(identity) for identity, known in found if hmac.compare_digest(str(known), kept)]
     if not mine:
         raise LedgerConflict("the token is not that of an analyst of this data set; ask its owner for one.")
     return mine[0]
-
-
-def _charge(writing: Writing, analyst: str, pairs: tuple[tuple[Slots, Slots], tuple[Slots, Slots]]) -> None:
-    """An analyst's own bill moves by what the run costs by itself."""
-    ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    change = [tuple(b - a for a, b in zip(*map(run_cost, pair), strict=True)) for pair in pairs]
-    after = Account.of(row).moved(change[0], change[1], whose=f"the analyst {name!r}")
-    writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)
 
 
 def _pin(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:

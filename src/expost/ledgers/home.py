@@ -39,5 +39,8 @@ class Home(Protocol):
     def reading(self) -> AbstractContextManager[Writing]:
         """A transaction that sees one state of everything, and writes nothing."""
 
+    def flaws(self) -> list[str]:
+        """What the home itself finds wrong with what it keeps, if it can look."""
+
     def close(self) -> None:
         """Let it go."""
