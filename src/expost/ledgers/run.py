@@ -1,6 +1,5 @@
 """One run on a lasting ledger: the ledger that its odometer is given, like any other."""
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -222,7 +221,6 @@ class LedgerRun:
         body: dict[str, Json] = {
             "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
             "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
-            "stored": None if self._payload is None else hashlib.sha256(self._payload.encode()).hexdigest(),
         }  # fmt: skip
         self._latest = self._book.move(
             self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload, also=self._also

@@ -21,8 +21,9 @@ from expost.accounting.gaussian import lattice_line
 from expost.errors import LedgerConflict, NotPrivate
 from expost.ledger import Fact
 from expost.ledgers.amounts import amount_out, minus
-from expost.ledgers.book import Book, analyst_of, charge_analyst
+from expost.ledgers.book import Book, analyst_of
 from expost.ledgers.home import WAIT_SECONDS, Writing
+from expost.ledgers.moving import charge_analyst
 from expost.ledgers.posting import Position
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.views import View, along_path, fingerprint, store_view, views_of

@@ -104,15 +104,20 @@ class Terms:
         """What was spent in each measure, rounded up once."""
         return tuple(measure.of(spent.curve) for measure in self.measures)
 
+    def binding(self, amount: Amount) -> int:
+        """The place of the capped measure that leaves most, relative to its limit: the cap that a total is kept by."""
+        capped = [(Fraction(amount[i], max(limit, 1)), i) for i, limit in enumerate(self.limits) if limit is not None]
+        return min(capped)[1]
+
     def room(self, amount: Amount) -> int:
         """How many units are left below the cap that leaves most, relative to it; negative if all caps are passed."""
-        capped = [(limit, limit - spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
-        return max(capped, key=lambda pair: Fraction(pair[1], max(pair[0], 1)))[1]
+        place = self.binding(amount)
+        return (self.limits[place] or 0) - amount[place]
 
-    def share(self, amount: Amount) -> float:
-        """Which share of the cap is used, in the measure that leaves most."""
-        capped = [(limit, spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
-        return min(up(Fraction(spent, max(limit, 1))) for limit, spent in capped)
+    def share(self, amount: Amount, place: int | None = None) -> float:
+        """Which share of the cap is used, in the measure that leaves most or in that at a place."""
+        chosen = self.binding(amount) if place is None else place
+        return up(Fraction(amount[chosen], max(self.limits[chosen] or 0, 1)))
 
     def stated(self, amount: Amount) -> float:
         """What a total is stated as: the ε at δ, the bound at the order, or ρ; infinite where nothing is claimed."""

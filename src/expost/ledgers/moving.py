@@ -1,0 +1,91 @@
+"""Moving: what a run that is still open has spent and holds changes, with every account that it is counted in."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from expost.errors import LedgerConflict
+from expost.ledgers.amounts import Amount, minus
+from expost.ledgers.chain import Entered
+from expost.ledgers.home import Writing
+from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
+from expost.ledgers.slots import Slots, moved, run_cost, slots_in, slots_out, slots_record
+from expost.text import Json
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that may still spend, as this transaction finds it."""
+
+    id: str
+    analyst: str | None
+    split: str | None
+    spent: Slots
+    committed: Slots
+    payload: str | None
+
+    @classmethod
+    def found(cls, writing: Writing, position: Position, identity: str) -> "OpenRun":
+        """The run of a data set that is locked, refused if it is no longer open."""
+        found = writing.rows(
+            "SELECT state, analyst, split, payload, spent, committed FROM runs WHERE id = ? AND dataset = ?",
+            *(identity, position.account.id),
+        )
+        if not found or found[0][0] != "open":
+            raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
+        analyst, split, payload = (None if cell is None else str(cell) for cell in found[0][1:4])
+        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][4:])
+        return cls(identity, analyst, split, spent, committed, payload)
+
+    def moved(
+        self,
+        writing: Writing,
+        position: Position,
+        kind: str,
+        body: Mapping[str, Json],
+        *,
+        spent: Slots,
+        committed: Slots,
+        clock: Clock,
+        neighbours: str | None = None,
+        state: str = "open",
+        payload: str | None = None,
+    ) -> Entered:
+        """Change what it has spent and holds, refused if a cap has no room for it.
+
+        What it stores is in the entry by its hash.
+        """
+        pairs = (self.spent, spent), (self.committed, committed)
+        more = moved(
+            writing, position.account.id, self.split, position.account.terms, spent=pairs[0], committed=pairs[1]
+        )
+        if self.analyst is not None:
+            own = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
+            charge_analyst(writing, self.analyst, spent=own[0], committed=own[1])
+        told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
+        if payload is not None:
+            told["payload"] = sha256(payload)
+        entered = position.post(
+            writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours
+        )
+        writing.later(
+            "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
+            *(state, slots_out(spent), slots_out(committed), self.payload if payload is None else payload, self.id),
+        )
+        if state != "open":
+            writing.later("UPDATE releases SET refining = NULL WHERE refining = ?", self.id)
+        return entered
+
+
+def sha256(text: str) -> str:
+    """The SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
+    """Change an analyst's own bill, refused if their allowance has no room for it."""
+    ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
+    after = Account.of(row).moved(spent, committed, whose=f"the analyst {name!r}")
+    writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)
