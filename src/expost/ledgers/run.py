@@ -72,6 +72,7 @@ class LedgerRun:
         self._committed: Slots = {}
         self._most: Amount = ()
         self._payload: str | None = None
+        self._neighbours: str | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record."""
@@ -109,7 +110,10 @@ class LedgerRun:
         return 0
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
-        """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
+        """Put on the disk that at most this promise is about to be spent, unless what is held covers it.
+
+        The first step is put there in any case: the data set is billed for one relation of neighbours only.
+        """
         if entry.seeded:
             raise NotPrivate(
                 "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
@@ -118,9 +122,13 @@ class LedgerRun:
             self._require_home()
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
-            if not are_within(wanted, self._committed):
-                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "curve": curve_out(promise.curve)}
+            if not are_within(wanted, self._committed) or entry.neighbours != self._neighbours:
+                body: dict[str, Json] = {
+                    "what": entry.what, "part": entry.part, "neighbours": entry.neighbours,
+                    "curve": curve_out(promise.curve),
+                }  # fmt: skip
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
+                self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
