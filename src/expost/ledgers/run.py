@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import RLock
 from types import TracebackType
 from typing import Self, final
@@ -13,27 +13,13 @@ from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
 from expost.ledgers.book import Begun, Book
+from expost.ledgers.booking import Booking
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Writing
 from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
 from expost.receipts.costs import curve_out
 from expost.recorded import ReadableLedger
 from expost.text import Json
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Booking:
-    """Where a run stands on a lasting ledger: its data set, its latest entry, and what it held and has captured."""
-
-    ledger: str
-    dataset: str
-    run: str
-    entry: int
-    head: str
-    held: float
-    captured: float
-    notation: str
 
 
 @final
@@ -74,6 +60,7 @@ class LedgerRun:
         self._most: Amount = ()
         self._payload: str | None = None
         self._also: Callable[[Writing], Mapping[str, Json]] | None = None
+        self._neighbours: str | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record."""
@@ -111,7 +98,10 @@ class LedgerRun:
         return 0
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
-        """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
+        """Put on the disk that at most this promise is about to be spent, unless what is held covers it.
+
+        The first step is put there in any case: the data set is billed for one relation of neighbours only.
+        """
         if entry.seeded:
             raise NotPrivate(
                 "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
@@ -122,9 +112,13 @@ class LedgerRun:
             self._require_home()
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
-            if not are_within(wanted, self._committed):
-                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "curve": curve_out(promise.curve)}
+            if not are_within(wanted, self._committed) or entry.neighbours != self._neighbours:
+                body: dict[str, Json] = {
+                    "what": entry.what, "part": entry.part, "neighbours": entry.neighbours,
+                    "curve": curve_out(promise.curve),
+                }  # fmt: skip
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
+                self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold

@@ -17,7 +17,6 @@ from typing import ClassVar, Generic, TypeVar, final
 from uuid import uuid4
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.gaussian import lattice_line
 from expost.errors import LedgerConflict, NotPrivate
 from expost.ledger import Fact
 from expost.ledgers.amounts import amount_out, minus
@@ -26,7 +25,7 @@ from expost.ledgers.home import WAIT_SECONDS, Writing
 from expost.ledgers.moving import charge_analyst
 from expost.ledgers.posting import Position
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.views import View, along_path, fingerprint, store_view, views_of
+from expost.ledgers.views import View, along_path, fingerprint, store_view, view_cost, views_of
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise
@@ -226,9 +225,7 @@ class SharedRelease(Generic[D]):
         return position.after(position.post(writing, "grant", body, run=None, clock=self._book.clock))
 
     def _cost(self, level: Fraction) -> Spent:
-        """What a view of this level costs who sees no finer one."""
-        squared = self._statistic.l2_squared
-        return Spent(lattice_line(squared / (2 * level), squared, math.prod(self._statistic.shape)))
+        return view_cost(level, self._statistic.l2_squared, math.prod(self._statistic.shape))
 
 
 def snapped(rho: Real) -> Fraction:

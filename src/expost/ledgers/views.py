@@ -13,6 +13,8 @@ from typing import final
 
 import numpy as np
 
+from expost.accounting.claim import Spent
+from expost.accounting.gaussian import lattice_line
 from expost.errors import LedgerConflict, Unreadable
 from expost.ledgers.home import Writing
 from expost.mechanisms.brownian import Estimate
@@ -31,6 +33,11 @@ class View:
 
     level: Fraction
     estimate: Estimate
+
+
+def view_cost(level: Fraction, l2_squared: Fraction, cells: int) -> Spent:
+    """What a view of this level costs who sees no finer one: integer noise of its precision."""
+    return Spent(lattice_line(l2_squared / (2 * level), l2_squared, cells))
 
 
 def along_path(views: Sequence[View], level: Fraction, l2_squared: Fraction, noise: Noise) -> View:
