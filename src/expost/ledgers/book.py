@@ -2,7 +2,7 @@
 
 import hmac
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, final
@@ -28,13 +28,14 @@ MOST_NAME = 200
 @final
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run on record: its identity, whose it is, what it is for, and on which split."""
+    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
 
     id: str
     dataset: str
     terms: Terms
     split: str | None
     payload: str | None = None
+    earlier: bool = False
 
 
 @final
@@ -121,8 +122,8 @@ class Book:
             position = Position.locked(writing, dataset)
             terms, known = position.account.terms, position.account.id
             if key is not None and (earlier := _earlier(writing, known, key, request)) is not None:
-                return Begun(earlier[0], dataset, terms, split, earlier[1])
-            analyst = None if token is None else _analyst(writing, known, token)
+                return Begun(earlier[0], dataset, terms, split, earlier[1], earlier=True)
+            analyst = None if token is None else analyst_of(writing, known, token)
             nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
             if split is not None:
                 _pin(writing, known, split, because, terms)
@@ -150,13 +151,17 @@ class Book:
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
+        also: Callable[[Writing], Mapping[str, Json]] | None = None,
     ) -> Entered:
-        """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it."""
+        """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
+
+        ``also`` writes more in the same transaction, and gives what the entry says of it.
+        """
         with self.home.writing() as writing:
             position = Position.locked(writing, run.dataset)
             return OpenRun.found(writing, position, run.id).moved(
                 writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
-                neighbours=neighbours, state=state, payload=payload,
+                neighbours=neighbours, state=state, payload=payload, also=also,
             )  # fmt: skip
 
 
@@ -175,7 +180,7 @@ def _require_name(name: str, what: str) -> None:
         raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
 
 
-def _analyst(writing: Writing, dataset: int | str, token: str) -> str:
+def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
     """Whose token it is; all are compared, in the same time whichever it is."""
     kept = sha256(token)
     found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)

@@ -1,12 +1,12 @@
 """Moving: what a run that is still open has spent and holds changes, with every account that it is counted in."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
 from expost.errors import LedgerConflict
-from expost.ledgers.amounts import minus
+from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Writing
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
@@ -52,20 +52,20 @@ class OpenRun:
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
+        also: Callable[[Writing], Mapping[str, Json]] | None = None,
     ) -> Entered:
         """Change what it has spent and holds, refused if a cap has no room for it.
 
-        What it stores is in the entry by its hash.
+        ``also`` writes more in the same transaction, and gives what the entry says of it.
         """
         pairs = (self.spent, spent), (self.committed, committed)
-        more = moved(
-            writing, position.account.id, self.split, position.account.terms, spent=pairs[0], committed=pairs[1]
-        )
+        known, terms = position.account.id, position.account.terms
+        more = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])
         if self.analyst is not None:
-            _charge(writing, self.analyst, pairs)
-        told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
-        if payload is not None:
-            told["payload"] = sha256(payload)
+            change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
+            charge_analyst(writing, self.analyst, spent=change[0], committed=change[1])
+        said = {} if also is None else also(writing)
+        told = {**body, **said, "spent": slots_record(spent), "committed": slots_record(committed)}
         entered = position.post(
             writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours
         )
@@ -73,6 +73,8 @@ class OpenRun:
             "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
             *(state, slots_out(spent), slots_out(committed), self.payload if payload is None else payload, self.id),
         )
+        if state != "open":
+            writing.later("UPDATE releases SET refining = NULL WHERE refining = ?", self.id)
         return entered
 
 
@@ -81,9 +83,8 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _charge(writing: Writing, analyst: str, pairs: tuple[tuple[Slots, Slots], tuple[Slots, Slots]]) -> None:
-    """An analyst's own bill moves by what the run costs by itself."""
+def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
+    """Change an analyst's own bill, refused if their allowance has no room for it."""
     ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    spent, committed = (minus(run_cost(after), run_cost(before)) for before, after in pairs)
     after = Account.of(row).moved(spent, committed, whose=f"the analyst {name!r}")
     writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)

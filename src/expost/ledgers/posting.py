@@ -120,6 +120,11 @@ class Position:
         )
         return entered
 
+    def after(self, entered: Entered) -> "Position":
+        """The position for one more entry in the same transaction, if the last one changed no total."""
+        latest = datetime.fromisoformat(entered.at)
+        return replace(self, entries=entered.number, head=entered.hash, latest=latest)
+
     def _time(self, clock: Clock) -> datetime:
         """The time of an entry, which never runs backwards."""
         time = clock()

@@ -111,8 +111,8 @@ class _Followed:
         else:
             if self.number != self.row[9]:
                 self.flaws.append(
-                    f"The chain of {name!r} ends at entry {self.number}, and the data set says {self.row[9]!s}: entries "
-                    "at the end were deleted or added."
+                    f"The chain of {name!r} ends at entry {self.number}, and the data set says {self.row[9]!s}: "
+                    "entries at the end were deleted or added."
                 )
             else:
                 self._compare()
@@ -173,6 +173,22 @@ class _Followed:
         )
         if {tuple(row) for row in found} != splits:
             self.flaws.append(f"The splits of {name!r} are not what its entries lead to.")
+        self._compare_shared(name)
+
+    def _compare_shared(self, name: str) -> None:
+        shared, of = self.replay.sharing, "JOIN releases ON releases.id = release WHERE releases.dataset = ?"
+        found = self.reading.rows("SELECT id, name, request, digest FROM releases WHERE dataset = ?", self.row[0])
+        same = {tuple(row) for row in found} == {(key, *told) for key, told in shared.releases.items()}
+        stored = {(key, str(level), told) for key, views in shared.views.items() for level, told in views.items()}
+        views = self.reading.rows(f"SELECT release, level, payload FROM views {of}", self.row[0])  # noqa: S608
+        same &= {(key, level, sha256(str(text))) for key, level, text in views} == stored
+        seen = self.reading.rows(f"SELECT release, analyst, level FROM seen {of}", self.row[0])  # noqa: S608
+        same &= {tuple(row) for row in seen} == {(*key, str(level)) for key, level in shared.seen.items()}
+        busy = self.reading.rows(
+            "SELECT refining FROM releases WHERE dataset = ? AND refining IS NOT NULL", self.row[0]
+        )
+        if not same or not all(self.replay.is_open(str(run)) for (run,) in busy):
+            self.flaws.append(f"The shared releases of {name!r} are not what its entries lead to.")
 
     def _compare_runs(self, name: str) -> None:
         due, after = self.replay.runs(), ""

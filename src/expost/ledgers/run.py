@@ -1,8 +1,9 @@
 """One run on a lasting ledger: the ledger that its odometer is given, like any other."""
 
+import hashlib
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from threading import RLock
 from types import TracebackType
 from typing import Self, final
@@ -14,6 +15,7 @@ from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
 from expost.ledgers.book import Begun, Book
 from expost.ledgers.chain import Entered
+from expost.ledgers.home import Writing
 from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
 from expost.receipts.costs import curve_out
 from expost.recorded import ReadableLedger
@@ -73,6 +75,7 @@ class LedgerRun:
         self._most: Amount = ()
         self._payload: str | None = None
         self._neighbours: str | None = None
+        self._also: Callable[[Writing], Mapping[str, Json]] | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record."""
@@ -110,23 +113,20 @@ class LedgerRun:
         return 0
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
-        """Put on the disk that at most this promise is about to be spent, unless what is held covers it.
-
-        The first step is put there in any case: the data set is billed for one relation of neighbours only.
-        """
+        """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
         if entry.seeded:
             raise NotPrivate(
                 "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
             )
+        if self._opened.earlier:
+            raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._require_home()
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
-            if not are_within(wanted, self._committed) or entry.neighbours != self._neighbours:
-                body: dict[str, Json] = {
-                    "what": entry.what, "part": entry.part, "neighbours": entry.neighbours,
-                    "curve": curve_out(promise.curve),
-                }  # fmt: skip
+            if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
+                told = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
+                body = {**told, "curve": curve_out(promise.curve)}
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
                 self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
@@ -147,10 +147,14 @@ class LedgerRun:
         """What the next capture stores with the bill, in the same transaction."""
         self._payload = payload
 
+    def also(self, write: Callable[[Writing], Mapping[str, Json]]) -> None:
+        """What the next capture writes besides, in the same transaction, and says in its entry."""
+        self._also = write
+
     def close(self) -> None:
         """Return what is still held; steps that did not finish are captured in full."""
         with self._lock:
-            if self._begun is None or self._over or os.getpid() != self._pid:
+            if self._begun is None or self._over or self._begun.earlier or os.getpid() != self._pid:
                 return
             for hold in [*self._open.values()]:
                 self._settle(hold, hold.promise.as_spent(), finished=False)
@@ -167,6 +171,16 @@ class LedgerRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def id(self) -> str:
+        """The identity of the run on the ledger."""
+        return self._opened.id
+
+    @property
+    def payload(self) -> str | None:
+        """What is stored under the key of the run, by itself or by an earlier one, if anything is."""
+        return self._opened.payload
 
     @property
     def booking(self) -> Booking:
@@ -192,7 +206,7 @@ class LedgerRun:
         """Holds that were never captured: steps that failed or are under way."""
         return self._beside.held
 
-    def _raise(self, committed: Slots, body: dict[str, Json], neighbours: str | None) -> None:
+    def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
         self._latest = self._book.move(
             self._opened, "hold", body, spent=self._spent, committed=committed, neighbours=neighbours
         )
@@ -211,11 +225,15 @@ class LedgerRun:
         body: dict[str, Json] = {
             "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
             "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
+            "stored": None if self._payload is None else hashlib.sha256(self._payload.encode()).hexdigest(),
         }  # fmt: skip
         self._latest = self._book.move(
-            self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload
+            self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload, also=self._also
         )
-        self._parts, self._spent, self._committed, self._payload = parts, paid, committed, None
+        self._parts, self._spent, self._committed = parts, paid, committed
+        if self._payload is not None:
+            self._begun = replace(self._opened, payload=self._payload)
+        self._payload = self._also = None
 
     def _slots(self, *more: tuple[str, Spent], parts: dict[str, Spent] | None = None) -> Slots:
         billed = dict(self._parts if parts is None else parts)

@@ -78,7 +78,6 @@ FIRST = (
     """CREATE TABLE views (
         release TEXT NOT NULL REFERENCES releases (id),
         level TEXT NOT NULL,
-        rank TEXT NOT NULL,
         payload TEXT NOT NULL,
         PRIMARY KEY (release, level)
     )""",

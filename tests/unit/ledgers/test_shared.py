@@ -1,0 +1,146 @@
+"""Shared releases on a ledger: the data set pays the finest once, and each analyst the finest they saw."""
+
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
+from expost.ledgers.amounts import as_fraction
+from expost.ledgers.book import Book, home_of, open_ledger
+from expost.ledgers.posting import Position
+from expost.ledgers.shared import SharedRelease, snapped
+from expost.ledgers.terms import ORDERS, epsilon_terms
+from expost.noise import Integers, SeededNoise, SystemNoise
+from expost.private import Neighbours
+from expost.statistic import Statistic, histogram
+
+WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_REMOVE, name="wards")
+DATA = np.repeat(np.arange(4), [400, 300, 200, 100])
+NOISE = SystemNoise()
+LEVELS = [Fraction(n, 5000) for n in (4, 9, 1, 10, 2, 7, 3, 8, 6, 5)]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    path = tmp_path / "ledger.db"
+    with Book(home_of(str(path), create=True)) as book:
+        book.add("visits", epsilon_terms(3, 1e-6))
+    return path
+
+
+def spent(book: Book) -> list[Fraction]:
+    """The data set's bill as ρ, by order."""
+    with book.home.reading() as reading:
+        amount = Position.locked(reading, "visits").account.spent
+    return [as_fraction(units) / alpha for units, alpha in zip(amount, ORDERS, strict=False)]
+
+
+def own(book: Book, name: str) -> list[Fraction]:
+    with book.home.reading() as reading:
+        ((text,),) = reading.rows("SELECT spent FROM analysts WHERE name = ?", name)
+    return [as_fraction(int(units)) for units in str(text).strip("[]").split(",")]
+
+
+def test_ten_analysts_at_ten_precisions_in_parallel_cost_the_data_set_the_finest(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        tokens = [book.add_analyst("visits", f"analyst {n}", 0.9) for n in range(10)]
+
+    def ask(n: int) -> tuple[Fraction, float]:
+        with open_ledger(ledger) as mine:
+            view = SharedRelease(mine, "visits", "by ward", WARDS, DATA).at(LEVELS[n], noise=NOISE, token=tokens[n])
+        return view.level, view.estimate.std
+
+    with ThreadPoolExecutor(10) as pool:
+        views = list(pool.map(ask, range(10)))
+
+    with open_ledger(ledger) as book:
+        assert spent(book) == [snapped(max(LEVELS))] * len(ORDERS)
+        bills = [own(book, f"analyst {n}") for n in range(10)]
+    assert [level for level, _ in views] == [snapped(level) for level in LEVELS]
+    assert [bill[0] / 2 for bill in bills] == [snapped(level) for level in LEVELS]
+    assert all(one[1] > other[1] for one, other in pairwise(sorted(views)))
+
+
+def test_going_on_from_the_finest_costs_the_increment(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
+        shared.at(Fraction(1, 1024), noise=NOISE)
+        shared.at(Fraction(3, 1024), noise=NOISE)
+
+        assert spent(book)[0] == Fraction(3, 1024)
+
+
+def test_the_same_question_has_the_same_answer_and_costs_nothing(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 0.9)
+        SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 256), noise=NOISE)
+        shared = SharedRelease(book, "visits", "by ward", WARDS)
+        first = shared.at(Fraction(1, 1024), noise=NOISE, token=token)
+        bill = own(book, "ann")
+        again = shared.at(Fraction(1, 1024), noise=NOISE, token=token)
+
+        assert np.array_equal(first.estimate.values, again.estimate.values)
+        assert own(book, "ann") == bill
+        assert spent(book)[0] == Fraction(1, 256)
+
+
+def test_an_analyst_beyond_the_allowance_is_refused_and_nothing_is_read(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 0.2)
+        shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
+
+        with pytest.raises(BudgetExceeded, match="'ann'"):
+            shared.at(Fraction(1, 10), noise=NOISE, token=token)
+        assert spent(book)[0] == 0
+        assert own(book, "ann")[0] == 0
+
+
+def test_an_analyst_without_the_data_is_not_billed_for_what_is_not_known(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 0.9)
+        SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 1024), noise=NOISE)
+
+        with pytest.raises(LedgerConflict, match="not known this precisely"):
+            SharedRelease(book, "visits", "by ward", WARDS).at(Fraction(1, 256), noise=NOISE, token=token)
+        assert own(book, "ann")[0] == 0
+
+
+def test_changed_data_is_noticed(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 1024), noise=NOISE)
+        changed = SharedRelease(book, "visits", "by ward", WARDS, DATA[1:])
+
+        with pytest.raises(LedgerConflict, match="it has changed"):
+            changed.at(Fraction(1, 256), noise=NOISE)
+        assert spent(book)[0] == Fraction(1, 1024)
+
+
+def test_another_statistic_under_the_same_name_is_refused(ledger: Path) -> None:
+    five: Statistic[Integers] = histogram(lambda codes: codes, 5, Neighbours.ADD_REMOVE, name="wards")
+    with open_ledger(ledger) as book:
+        SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 1024), noise=NOISE)
+
+        with pytest.raises(LedgerConflict, match="another statistic"):
+            SharedRelease(book, "visits", "by ward", five, DATA).at(Fraction(1, 256), noise=NOISE)
+
+
+def test_a_release_that_a_dead_process_was_refining_waits_and_then_says_so(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        begun = book.begin("visits", "refining by ward")
+        shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
+        shared.at(Fraction(1, 1024), noise=NOISE)
+        with book.home.writing() as writing:
+            writing.later("UPDATE releases SET refining = ?", begun.id)
+
+        with pytest.raises(LedgerConflict, match="settle"):
+            shared.at(Fraction(1, 256), noise=NOISE, wait=0.1)
+        assert spent(book)[0] == Fraction(1, 1024)
+
+
+def test_seeded_noise_is_refused(ledger: Path) -> None:
+    with open_ledger(ledger) as book, pytest.raises(NotPrivate):
+        SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 1024), noise=SeededNoise(1))
