@@ -36,7 +36,7 @@ FIELDS = {
     "grant": (*VIEW, "analyst", "amount"),
 }
 """What entries of each kind say; a reserve is a hold, and to refine is a capture that stores a view."""
-VARIANTS = {("hold", "reserve"): "reserve", ("capture", "release"): "refine"}
+VARIANTS = {"hold": ("reserve", "reserve"), "capture": ("release", "refine")}
 """What an entry of a kind is that also says this."""
 
 
@@ -93,10 +93,9 @@ class Replay:
     def take(self, entry: Entered) -> None:
         """Follow one more entry."""
         body = table(json.loads(entry.body))
-        kind = next(
-            (told for (kind, name), told in VARIANTS.items() if entry.kind == kind and name in body), entry.kind
-        )
-        _require(kind in FIELDS and entry.kind not in VARIANTS.values(), "is of a kind that this expost does not know")
+        name, variant = VARIANTS.get(entry.kind, ("", ""))
+        kind = variant if name in body else entry.kind
+        _require(kind in FIELDS and entry.kind not in ("reserve", "refine"), "is of a kind that is not known")
         record(body, FIELDS[kind])
         _require((kind == "init") == (self.account is None), "puts the data set on the ledger once more, or not first")
         match kind:

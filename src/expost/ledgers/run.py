@@ -115,9 +115,7 @@ class LedgerRun:
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
         if entry.seeded:
-            raise NotPrivate(
-                "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
-            )
+            raise NotPrivate("seeded noise makes nothing private, so a lasting ledger takes no rehearsal.")
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
@@ -125,8 +123,8 @@ class LedgerRun:
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                told = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
-                body = {**told, "curve": curve_out(promise.curve)}
+                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
+                body["curve"] = curve_out(promise.curve)
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
                 self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
