@@ -159,10 +159,9 @@ class Book:
         """
         with self.home.writing() as writing:
             position = Position.locked(writing, run.dataset)
-            told = body if also is None else {**body, **also(writing)}
             return OpenRun.found(writing, position, run.id).moved(
-                writing, position, kind, told, spent=spent, committed=committed, clock=self.clock,
-                neighbours=neighbours, state=state, payload=payload,
+                writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
+                neighbours=neighbours, state=state, payload=payload, also=also,
             )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Moving: what a run that is still open has spent and holds changes, with every account that it is counted in."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -10,7 +10,7 @@ from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Writing
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
-from expost.ledgers.slots import Slots, moved, run_cost, slots_in, slots_out, slots_record
+from expost.ledgers.slots import Slots, are_within, moved, run_cost, slots_in, slots_out, slots_record
 from expost.text import Json
 
 
@@ -52,21 +52,22 @@ class OpenRun:
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
+        also: Callable[[Writing], Mapping[str, Json]] | None = None,
     ) -> Entered:
         """Change what it has spent and holds, refused if a cap has no room for it.
 
-        What it stores is in the entry by its hash.
+        ``also`` writes more in the same transaction, and gives what the entry says of it.
         """
+        if not (are_within(self.spent, spent) and are_within(spent, committed)):
+            raise LedgerConflict("the ledger has more on record of this run than the run knows; settle it, begin anew.")
         pairs = (self.spent, spent), (self.committed, committed)
-        more = moved(
-            writing, position.account.id, self.split, position.account.terms, spent=pairs[0], committed=pairs[1]
-        )
+        known, terms = position.account.id, position.account.terms
+        more = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])
         if self.analyst is not None:
-            own = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
-            charge_analyst(writing, self.analyst, spent=own[0], committed=own[1])
-        told = {**body, "spent": slots_record(spent), "committed": slots_record(committed)}
-        if payload is not None:
-            told["payload"] = sha256(payload)
+            change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
+            charge_analyst(writing, self.analyst, spent=change[0], committed=change[1])
+        said = {} if also is None else also(writing)
+        told = {**body, **said, "spent": slots_record(spent), "committed": slots_record(committed)}
         entered = position.post(
             writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours
         )

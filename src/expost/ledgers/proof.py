@@ -15,7 +15,6 @@ from expost.ledgers.terms import terms_text
 from expost.receipts.notation import text, whole
 from expost.text import Json
 
-REFUSALS = (ExpostError, ValueError, ArithmeticError, RecursionError, LookupError, TypeError)
 PAGE = 1000
 """Rows that are read at a time."""
 BOOKING = ("dataset", "run", "entry", "head")
@@ -101,7 +100,12 @@ class _Followed:
         try:
             for entry in self._entries():
                 self._take(entry)
-        except REFUSALS as wrong:  # whatever an entry says that expost does not write
+        except (
+            ExpostError,
+            ValueError,
+            ArithmeticError,
+            RecursionError,
+        ) as wrong:  # whatever an entry says that expost does not write
             told = str(wrong).rstrip(".") if isinstance(wrong, ExpostError) else "is not one that expost writes"
             self.flaws.append(f"Entry {self.number} of {name!r} {told}.")
         else:
@@ -150,8 +154,6 @@ class _Followed:
             self.flaws.append(f"The totals or the terms of {name!r} are not what its entries lead to.")
         self._compare_tables(name)
         self._compare_runs(name)
-        if self.replay.shared.flaws(self.reading, int(str(self.row[0]))):
-            self.flaws.append(f"The shared releases of {name!r} are not what its entries lead to.")
 
     def _compare_tables(self, name: str) -> None:
         analysts = {
@@ -171,6 +173,22 @@ class _Followed:
         )
         if {tuple(row) for row in found} != splits:
             self.flaws.append(f"The splits of {name!r} are not what its entries lead to.")
+        self._compare_shared(name)
+
+    def _compare_shared(self, name: str) -> None:
+        shared, of = self.replay.sharing, "JOIN releases ON releases.id = release WHERE releases.dataset = ?"
+        found = self.reading.rows("SELECT id, name, request, digest FROM releases WHERE dataset = ?", self.row[0])
+        same = {tuple(row) for row in found} == {(key, *told) for key, told in shared.releases.items()}
+        stored = {(key, str(level), told) for key, views in shared.views.items() for level, told in views.items()}
+        views = self.reading.rows(f"SELECT release, level, payload FROM views {of}", self.row[0])  # noqa: S608
+        same &= {(key, level, sha256(str(text))) for key, level, text in views} == stored
+        seen = self.reading.rows(f"SELECT release, analyst, level FROM seen {of}", self.row[0])  # noqa: S608
+        same &= {tuple(row) for row in seen} == {(*key, str(level)) for key, level in shared.seen.items()}
+        busy = self.reading.rows(
+            "SELECT refining FROM releases WHERE dataset = ? AND refining IS NOT NULL", self.row[0]
+        )
+        if not same or not all(self.replay.is_open(str(run)) for (run,) in busy):
+            self.flaws.append(f"The shared releases of {name!r} are not what its entries lead to.")
 
     def _compare_runs(self, name: str) -> None:
         due, after = self.replay.runs(), ""

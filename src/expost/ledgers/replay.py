@@ -10,7 +10,7 @@ from expost.errors import Unreadable
 from expost.ledgers.amounts import Amount, amount_out, minus, plus
 from expost.ledgers.chain import Entered
 from expost.ledgers.moving import sha256
-from expost.ledgers.sharing import SHARING, SharedReplay
+from expost.ledgers.sharing import Sharing
 from expost.ledgers.slots import OWN, Slots, are_within, larger_slots, run_cost, shifted, slots_of, slots_out
 from expost.ledgers.terms import Terms, terms_in
 from expost.receipts.costs import curve_in
@@ -20,21 +20,24 @@ from expost.text import Json
 Line: TypeAlias = tuple[str | int | None, ...]
 """A row of a table, as it has to be."""
 MOST_DIGITS = 1000
-TOTALS = ("spent", "committed")
+TOTALS, VIEW = ("spent", "committed"), ("release", "level")
 FIELDS = {
     "init": ("dataset", "unit", "terms", "secret"),
     "analyst": ("id", "name", "token", "terms"),
     "begin": ("what", "analyst", "split", "because", "key", "request", "pledge", "host", "process"),
     "reserve": ("reserve", *TOTALS),
     "hold": ("what", "part", "neighbours", "curve", *TOTALS),
-    "capture": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", *TOTALS),
+    "capture": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *TOTALS),
+    "refine": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *VIEW, *TOTALS),
     "close": TOTALS,
     "settle": ("statement", "in full", *TOTALS),
-    **SHARING,
+    "release": ("id", "name", "request", "digest"),
+    "view": (*VIEW, "stored"),
+    "grant": (*VIEW, "analyst", "amount"),
 }
-"""What entries of each kind say; a reserve is a hold."""
-MAY_STORE = (("payload",), SHARING["view"])
-"""What a capture may say besides: the hash of what was stored under the run's key, or of a view."""
+"""What entries of each kind say; a reserve is a hold, and to refine is a capture that stores a view."""
+VARIANTS = {"hold": ("reserve", "reserve"), "capture": ("release", "refine")}
+"""What an entry of a kind is that also says this."""
 
 
 @final
@@ -83,17 +86,17 @@ class Replay:
         self.account: _Account | None = None
         self.analysts: dict[str, tuple[Line, _Account]] = {}
         self.splits: dict[str, tuple[str, tuple[Amount, ...]]] = {}
-        self.shared = SharedReplay()
+        self.sharing = Sharing()
         self._open: dict[str, _Run] = {}
         self._ended: dict[str, str] = {}
 
     def take(self, entry: Entered) -> None:
         """Follow one more entry."""
         body = table(json.loads(entry.body))
-        kind = "reserve" if entry.kind == "hold" and "reserve" in body else entry.kind
-        _require(kind in FIELDS, "is of a kind that this expost does not know")
-        more = MAY_STORE if kind == "capture" else ()
-        record(body, (*FIELDS[kind], *(name for each in more if each[0] in body for name in each)))
+        name, variant = VARIANTS.get(entry.kind, ("", ""))
+        kind = variant if name in body else entry.kind
+        _require(kind in FIELDS and entry.kind not in ("reserve", "refine"), "is of a kind that is not known")
+        record(body, FIELDS[kind])
         _require((kind == "init") == (self.account is None), "puts the data set on the ledger once more, or not first")
         match kind:
             case "init":
@@ -103,16 +106,20 @@ class Replay:
             case "begin":
                 self._begin(text(entry.run), body, entry.at)
             case "release":
-                self.shared.begin(body)
-            case "grant":
-                analyst, amount = self.shared.grant(body, self.standing.terms)
-                _require(analyst in self.analysts, "is of an analyst that nobody added")
-                self.analysts[analyst][1].move(amount, amount)
+                self.sharing.begin(body)
             case "view":
-                self.shared.view(body)
+                self.sharing.store(body, finest=False)
+            case "grant":
+                analyst, change = self.sharing.grant(body, self.standing.terms)
+                _require(analyst in self.analysts, "is of an analyst that nobody added")
+                self.analysts[analyst][1].move(change, change)
             case _:
                 _require(entry.run in self._open, "is of a run that is not open")
                 self._move(str(entry.run), kind, body)
+
+    def is_open(self, run: str) -> bool:
+        """Whether a run has not ended."""
+        return run in self._open
 
     def runs(self) -> dict[str, str]:
         """The digest of the row of each run."""
@@ -161,7 +168,7 @@ class Replay:
             case "hold" | "reserve":
                 due = run.spent
                 _require(are_within(self._held(run, kind, body), committed), "holds less than what it is for")
-            case "capture":
+            case "capture" | "refine":
                 due = self._paid(run, body)
                 _require(are_within(committed, run.committed), "captures more than was held")
             case _:
@@ -185,22 +192,23 @@ class Replay:
         if kind == "reserve":
             wanted: Slots = dict.fromkeys(run.spent, terms.amount(Spent(curve_in(body["reserve"]))))
         else:
-            wanted = self._slots(run, run.parts, text(body["part"]), Spent(curve_in(body["curve"])))
+            wanted, _ = self._slots(run, body)
         return larger_slots(run.committed, wanted)
 
     def _paid(self, run: _Run, body: Mapping[str, Json]) -> Slots:
         """What the run has spent after a capture, from all its curves."""
-        part, spent = text(body["part"]), Spent(curve_in(body["curve"]))
-        paid = self._slots(run, run.parts, part, spent)
-        run.parts[part] = run.parts.get(part, NOTHING.as_spent()) + spent
-        if "level" in body:
-            self.shared.view(body, body["curve"])
-        run.payload = text(body["payload"]) if "payload" in body else run.payload
+        paid, run.parts = self._slots(run, body)
+        if "release" in body:
+            self.sharing.store(body, finest=True)
+        elif body["stored"] is not None:
+            run.payload = text(body["stored"])
         return paid
 
-    def _slots(self, run: _Run, parts: Mapping[str, Spent], part: str, spent: Spent) -> Slots:
-        after = {**parts, part: parts.get(part, NOTHING.as_spent()) + spent}
-        return slots_of(after, self.standing.terms, named=run.split is not None)
+    def _slots(self, run: _Run, body: Mapping[str, Json]) -> tuple[Slots, dict[str, Spent]]:
+        """What a step brings the run to, in slots and by part."""
+        part, spent = text(body["part"]), Spent(curve_in(body["curve"]))
+        after = {**run.parts, part: run.parts.get(part, NOTHING.as_spent()) + spent}
+        return slots_of(after, self.standing.terms, named=run.split is not None), after
 
     def _post(self, run: _Run, spent: Slots, committed: Slots) -> None:
         """Count what changed in every account that the run is counted in."""

@@ -1,8 +1,9 @@
 """One run on a lasting ledger: the ledger that its odometer is given, like any other."""
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import RLock
 from types import TracebackType
 from typing import Self, final
@@ -13,13 +14,27 @@ from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
 from expost.ledgers.book import Begun, Book
-from expost.ledgers.booking import Booking
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Writing
 from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
 from expost.receipts.costs import curve_out
 from expost.recorded import ReadableLedger
 from expost.text import Json
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """Where a run stands on a lasting ledger: its data set, its latest entry, and what it held and has captured."""
+
+    ledger: str
+    dataset: str
+    run: str
+    entry: int
+    head: str
+    held: float
+    captured: float
+    notation: str
 
 
 @final
@@ -59,8 +74,8 @@ class LedgerRun:
         self._committed: Slots = {}
         self._most: Amount = ()
         self._payload: str | None = None
-        self._also: Callable[[Writing], Mapping[str, Json]] | None = None
         self._neighbours: str | None = None
+        self._also: Callable[[Writing], Mapping[str, Json]] | None = None
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record."""
@@ -98,25 +113,18 @@ class LedgerRun:
         return 0
 
     def hold(self, entry: Entry, promise: Promise) -> Hold:
-        """Put on the disk that at most this promise is about to be spent, unless what is held covers it.
-
-        The first step is put there in any case: the data set is billed for one relation of neighbours only.
-        """
+        """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
         if entry.seeded:
-            raise NotPrivate(
-                "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
-            )
+            raise NotPrivate("seeded noise makes nothing private, so a lasting ledger takes no rehearsal.")
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._require_home()
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
-            if not are_within(wanted, self._committed) or entry.neighbours != self._neighbours:
-                body: dict[str, Json] = {
-                    "what": entry.what, "part": entry.part, "neighbours": entry.neighbours,
-                    "curve": curve_out(promise.curve),
-                }  # fmt: skip
+            if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
+                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
+                body["curve"] = curve_out(promise.curve)
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
                 self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
@@ -196,7 +204,7 @@ class LedgerRun:
         """Holds that were never captured: steps that failed or are under way."""
         return self._beside.held
 
-    def _raise(self, committed: Slots, body: dict[str, Json], neighbours: str | None) -> None:
+    def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
         self._latest = self._book.move(
             self._opened, "hold", body, spent=self._spent, committed=committed, neighbours=neighbours
         )
@@ -215,6 +223,7 @@ class LedgerRun:
         body: dict[str, Json] = {
             "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
             "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
+            "stored": None if self._payload is None else hashlib.sha256(self._payload.encode()).hexdigest(),
         }  # fmt: skip
         self._latest = self._book.move(
             self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload, also=self._also

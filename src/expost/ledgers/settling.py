@@ -23,7 +23,7 @@ MOST_STATEMENT = 2000
 @final
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """A run that is open: by whom and where it was begun, when it was last heard of, what it captured and holds."""
+    """A run that is open: who began it and where, when it was last heard of, and what it captured and holds."""
 
     id: str
     dataset: str

@@ -16,7 +16,9 @@ import numpy as np
 from expost.accounting.claim import Spent
 from expost.accounting.gaussian import lattice_line
 from expost.errors import LedgerConflict, Unreadable
+from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.home import Writing
+from expost.ledgers.terms import Terms
 from expost.mechanisms.brownian import Estimate
 from expost.noise import Noise
 from expost.numerics import up
@@ -33,11 +35,6 @@ class View:
 
     level: Fraction
     estimate: Estimate
-
-
-def view_cost(level: Fraction, l2_squared: Fraction, cells: int) -> Spent:
-    """What a view of this level costs who sees no finer one: integer noise of its precision."""
-    return Spent(lattice_line(l2_squared / (2 * level), l2_squared, cells))
 
 
 def along_path(views: Sequence[View], level: Fraction, l2_squared: Fraction, noise: Noise) -> View:
@@ -61,6 +58,15 @@ def along_path(views: Sequence[View], level: Fraction, l2_squared: Fraction, noi
     spread = math.sqrt(up(above * (width - above) / width))
     drawn = (1 - share) * values + share * coarser.values + noise.gaussian(spread, shape)
     return View(level, Estimate(drawn, 1 / variance))
+
+
+def view_charge(terms: Terms, l2_squared: Fraction, size: int, before: Fraction, level: Fraction) -> Amount:
+    """What a view of a level costs who saw no finer one than that of the level before, which is 0 if there is none."""
+    costs = (
+        terms.amount(Spent(lattice_line(l2_squared / (2 * each), l2_squared, size))) if each else terms.nothing
+        for each in (level, before)
+    )
+    return minus(*costs)
 
 
 def view_text(view: View) -> str:
