@@ -75,13 +75,9 @@ def show_proof(proof: LedgerProof) -> None:
     """What a check found."""
     console = Console(highlight=False)
     for chain in proof.chains:
-        paragraph(
-            console,
-            f"{printable(chain.dataset)}: {_counted(chain.entries, 'entry', 'entries')} and "
-            f"{_counted(chain.runs, 'run', 'runs')}, from {_time(chain.since)} to {_time(chain.latest)} UTC; the last "
-            "hash is",
-        )
-        console.print(f"  {chain.head}", soft_wrap=True)
+        entries, runs = _counted(chain.entries, "entry", "entries"), _counted(chain.runs, "run", "runs")
+        console.print(Text(printable(chain.dataset), style="bold"), Text(f"  {entries}, {runs}"), end="")
+        console.print(f", from {_time(chain.since)} to {_time(chain.latest)} UTC\n{chain.head}\n", soft_wrap=True)
     for flaw in proof.flaws:
         console.print(Text("wrong", style="bold red"), Text(printable(flaw)), soft_wrap=True)
     if not proof.holds:
