@@ -165,6 +165,18 @@ class Book:
             )  # fmt: skip
 
 
+def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:
+    """The ledger of this name, made if it is not there, with one more data set."""
+    _require_name(dataset, "data set")
+    book = Book(home_of(str(name), create=True))
+    try:
+        book.add(dataset, terms, unit=unit)
+    except BaseException:
+        book.home.close()
+        raise
+    return book
+
+
 def open_ledger(name: str | Path) -> Book:
     """The ledger of this name: a file that ``expost ledger init`` made."""
     return Book(home_of(str(name)))
