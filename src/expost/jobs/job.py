@@ -23,6 +23,7 @@ from expost.report.answers import Reading
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
+from expost.text import Json
 
 if TYPE_CHECKING:
     import click
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
-    ``formats`` are receipts that are not of the common format. ``command`` names the module whose ``COMMANDS`` the
+    ``formats`` are receipts that are not of the common format. ``files`` tell, by what was made, the digest that a
+    receipt has of each file beside it. ``command`` names the module whose ``COMMANDS`` the
     command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)
     formats: Mapping[str, Recompute] = field(default_factory=dict)
+    files: Mapping[str, Callable[[Json], Mapping[str, str]]] = field(default_factory=dict)
     command: str | None = None
 
     def add_to(self, main: "click.Group", plan: "click.Group") -> None:
