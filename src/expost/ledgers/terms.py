@@ -104,15 +104,21 @@ class Terms:
         """What was spent in each measure, rounded up once."""
         return tuple(measure.of(spent.curve) for measure in self.measures)
 
+    def kept_by(self, amount: Amount) -> int:
+        """The number of the measure whose cap leaves most, relative to it."""
+        capped = [number for number, limit in enumerate(self.limits) if limit is not None]
+        return min(capped, key=lambda number: self._used(amount, number))
+
     def room(self, amount: Amount) -> int:
         """How many units are left below the cap that leaves most, relative to it; negative if all caps are passed."""
-        capped = [(limit, limit - spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
-        return max(capped, key=lambda pair: Fraction(pair[1], max(pair[0], 1)))[1]
+        return (self.limits[number := self.kept_by(amount)] or 0) - amount[number]
 
-    def share(self, amount: Amount) -> float:
-        """Which share of the cap is used, in the measure that leaves most."""
-        capped = [(limit, spent) for limit, spent in zip(self.limits, amount, strict=True) if limit is not None]
-        return min(up(Fraction(spent, max(limit, 1))) for limit, spent in capped)
+    def share(self, amount: Amount, measure: int | None = None) -> float:
+        """Which share of the cap is used, in the measure that leaves most or in the one of this number."""
+        return up(self._used(amount, self.kept_by(amount) if measure is None else measure))
+
+    def _used(self, amount: Amount, measure: int) -> Fraction:
+        return Fraction(amount[measure], max(self.limits[measure] or 0, 1))
 
     def stated(self, amount: Amount) -> float:
         """What a total is stated as: the ε at δ, the bound at the order, or ρ; infinite where nothing is claimed."""

@@ -13,6 +13,15 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
+def floored(epsilon: float) -> str:
+    """The same, rounded down: what there is room for is never shown larger than it is.
+
+    >>> floored(0.39199), floored(0.0)
+    ('0.391', '0')
+    """
+    return _rounded(epsilon, ROUND_FLOOR)
+
+
 def measured(accuracy: float, half: float, asked: float | None = None) -> str:
     """A noisy share with half the range of its noise, told apart from what was asked for.
 
