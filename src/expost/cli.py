@@ -13,6 +13,7 @@ from expost.receipts.untrusted import receipt_in, text_from
 from expost.report.meaning import explain
 from expost.tabular.schema.schema import RELATIONS
 from expost.terminal.ending import NOT_REACHED, Program, plainly
+from expost.terminal.ledger import ledger_commands
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
@@ -28,6 +29,7 @@ def plans() -> None:
 
 for job in JOBS:
     job.add_to(main, plans)
+main.add_command(ledger_commands)
 
 
 @main.command(name="audit")

@@ -42,6 +42,20 @@ def test_every_command_is_shown() -> None:
     assert set(main.commands) - shown("expost") == set()
 
 
+def commands(group: click.Group, *words: str) -> dict[str, click.Command]:
+    """The commands of a group and of the groups in it, by what is typed."""
+    found = {" ".join([*words, name]): command for name, command in group.commands.items()}
+    inner = {name: command for name, command in found.items() if isinstance(command, click.Group)}
+    return {**found, **{key: each for name, below in inner.items() for key, each in commands(below, name).items()}}
+
+
+def test_every_command_of_a_group_is_shown() -> None:
+    pages = [line for page in PAGES for line in snippets(page.read_text(encoding="utf-8"))]
+    run = {name for name, each in commands(main).items() if not isinstance(each, click.Group)}
+
+    assert {name for name in run if not any(f"expost {name}" in line for line in pages)} == set()
+
+
 def test_every_command_shown_exists() -> None:
     assert shown("expost") - set(main.commands) == set()
 
@@ -61,7 +75,7 @@ def test_every_make_verb_is_in_the_help() -> None:
 
 
 def test_every_command_and_option_has_a_help_text() -> None:
-    for command in main.commands.values():
+    for command in commands(main).values():
         assert command.help
         assert all(option.help for option in command.params if isinstance(option, click.Option))
 

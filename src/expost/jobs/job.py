@@ -21,7 +21,7 @@ from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.recorded import Asking, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
-from expost.report.digits import floored
+from expost.report.digits import below
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     import click
 
 ASKING: Mapping[str, Asking] = {
-    "rung": lambda most, stops: (
-        f"ask for a ladder such as {floored(most / 5)}:{floored(most)}:{max(2, stops)}, or less"
-    ),
-    "release": lambda most, stops: f"ask for one that starts at ε = {floored(most)}, or less",
+    "rung": lambda most, stops: f"ask for a ladder such as {below(most / 5)}:{below(most)}:{max(2, stops)}, or less",
+    "release": lambda most, stops: f"ask for one that starts at ε = {below(most)}, or less",
 }
 """What to ask for on a ledger that has no room for the first of them."""
 
@@ -44,7 +42,7 @@ class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
     ``formats`` are receipts that are not of the common format. ``command`` names the module whose ``COMMANDS`` the
-    command line takes, and whose ``PLANS`` go floored ``expost plan``; it is loaded when a command line is made.
+    command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)

@@ -1,41 +1,29 @@
 """The book: everything that can be done to a ledger, each in one transaction."""
 
-import hashlib
 import hmac
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
 
 from expost.accounting.pledge import Pledge
 from expost.errors import InvalidValue, LedgerConflict
-from expost.ledgers.amounts import Amount, amount_out, minus
+from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.posting import ACCOUNT, Account, Clock, Position, now
-from expost.ledgers.slots import OWN, Slots, moved, run_cost, slots_in, slots_out, slots_record
+from expost.ledgers.moving import Begun, OpenRun, sha256
+from expost.ledgers.posting import Clock, Position, now
+from expost.ledgers.run import LedgerRun
+from expost.ledgers.slots import OWN, Slots, slots_out
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
 from expost.receipts.costs import pledge_out
+from expost.recorded import ReadableLedger
 from expost.text import Json
 
 MOST_NAME = 200
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
-
-    id: str
-    dataset: str
-    terms: Terms
-    split: str | None
-    payload: str | None = None
-    earlier: bool = False
 
 
 @final
@@ -62,12 +50,15 @@ class Book:
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
             ((last,),) = writing.rows("SELECT max(id) FROM datasets")
             at, number = self.clock().isoformat(), 1 + (last if isinstance(last, int) else 0)
-            body: dict[str, Json] = {"dataset": dataset, "unit": unit, "terms": terms.out()}
+            secret = uuid4().hex + uuid4().hex
+            body: dict[str, Json] = {
+                "dataset": dataset, "unit": unit, "terms": terms.out(), "secret": sha256(secret)
+            }  # fmt: skip
             first, nothing = enter(GENESIS, 1, at=at, kind="init", run=None, body=body), amount_out(terms.nothing)
             writing.later(
                 "INSERT INTO datasets (id, name, terms, unit, secret, spent, committed, room, entries, head, latest) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                *(number, dataset, terms_text(terms), unit, uuid4().hex + uuid4().hex, nothing, nothing),
+                *(number, dataset, terms_text(terms), unit, secret, nothing, nothing),
                 *(str(terms.room(terms.nothing)), 1, first.hash, at),
             )
             writing.later(
@@ -85,7 +76,7 @@ class Book:
             terms, known = allowance(position.account.terms, cap), position.account.id
             if writing.rows("SELECT 1 FROM analysts WHERE dataset = ? AND name = ?", known, name):
                 raise LedgerConflict(f"{name!r} is an analyst of {dataset!r} already; the allowance stays as it is.")
-            identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), _hashed(token)
+            identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), sha256(token)
             position.post(
                 writing, "analyst", {"id": identity, "name": name, "token": kept, "terms": terms.out()}, run=None,
                 clock=self.clock,
@@ -96,6 +87,19 @@ class Book:
                 *(identity, known, name, kept, terms_text(terms), nothing, nothing, str(terms.room(terms.nothing))),
             )
         return token
+
+    def run(
+        self,
+        dataset: str,
+        what: str = "a run",
+        *,
+        token: str | None = None,
+        split: str | None = None,
+        because: str = "",
+        beside: ReadableLedger | None = None,
+    ) -> LedgerRun:
+        """A run on a data set, for the odometer, the job or the trainer that it is given to; see ``begin``."""
+        return LedgerRun(self, dataset, what, token=token, split=split, because=because, beside=beside)
 
     def begin(
         self,
@@ -156,31 +160,22 @@ class Book:
         """
         with self.home.writing() as writing:
             position = Position.locked(writing, run.dataset)
-            known = position.account.id
-            ((now_open, analyst, before_spent, before_committed, kept),) = writing.rows(
-                "SELECT state, analyst, spent, committed, payload FROM runs WHERE id = ?", run.id
-            )
-            if now_open != "open":
-                raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
-            were = [slots_in(str(each), run.terms) for each in (before_spent, before_committed)]
-            pairs = (were[0], spent), (were[1], committed)
-            more = moved(writing, known, run.split, run.terms, spent=pairs[0], committed=pairs[1])
-            if analyst is not None:
-                change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
-                charge_analyst(writing, str(analyst), spent=change[0], committed=change[1])
-            more_said = {} if also is None else also(writing)
-            told = {**body, **more_said, "spent": slots_record(spent), "committed": slots_record(committed)}
-            entered = position.post(
-                writing, kind, told, run=run.id, clock=self.clock, spent=more[0], committed=more[1],
-                neighbours=neighbours,
+            return OpenRun.found(writing, position, run.id).moved(
+                writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
+                neighbours=neighbours, state=state, payload=payload, also=also,
             )  # fmt: skip
-            writing.later(
-                "UPDATE runs SET state = ?, spent = ?, committed = ?, payload = ? WHERE id = ?",
-                *(state, slots_out(spent), slots_out(committed), payload or kept, run.id),
-            )
-            if state != "open":
-                writing.later("UPDATE releases SET refining = NULL WHERE refining = ?", run.id)
-        return entered
+
+
+def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:
+    """The ledger of this name, made if it is not there, with one more data set."""
+    _require_name(dataset, "data set")
+    book = Book(home_of(str(name), create=True))
+    try:
+        book.add(dataset, terms, unit=unit)
+    except BaseException:
+        book.home.close()
+        raise
+    return book
 
 
 def open_ledger(name: str | Path) -> Book:
@@ -198,25 +193,14 @@ def _require_name(name: str, what: str) -> None:
         raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
 
 
-def _hashed(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
     """Whose token it is; all are compared, in the same time whichever it is."""
-    kept = _hashed(token)
+    kept = sha256(token)
     found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
     mine = [str(identity) for identity, known in found if hmac.compare_digest(str(known), kept)]
     if not mine:
         raise LedgerConflict("the token is not that of an analyst of this data set; ask its owner for one.")
     return mine[0]
-
-
-def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
-    """Change an analyst's own bill, refused if their allowance has no room for it."""
-    ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    after = Account.of(row).moved(spent, committed, whose=f"the analyst {name!r}")
-    writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *after.cells, analyst)
 
 
 def _pin(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-Cell: TypeAlias = str | int | bytes | None
+Cell: TypeAlias = str | int | None
 Row: TypeAlias = Sequence[Cell]
 
 WAIT_SECONDS = 30
@@ -38,6 +38,9 @@ class Home(Protocol):
 
     def reading(self) -> AbstractContextManager[Writing]:
         """A transaction that sees one state of everything, and writes nothing."""
+
+    def flaws(self) -> list[str]:
+        """What the home itself finds wrong with what it keeps, if it can look."""
 
     def close(self) -> None:
         """Let it go."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from threading import RLock
@@ -14,9 +14,8 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.book import Begun, Book
 from expost.ledgers.chain import Entered
-from expost.ledgers.home import Writing
+from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
 from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
@@ -38,7 +37,7 @@ class LedgerRun:
 
     def __init__(
         self,
-        book: Book,
+        book: Books,
         dataset: str,
         what: str = "a run",
         *,
@@ -65,7 +64,7 @@ class LedgerRun:
         self._committed: Slots = {}
         self._most: Amount = ()
         self._payload: str | None = None
-        self._also: Callable[[Writing], Mapping[str, Json]] | None = None
+        self._also: Also | None = None
         self._accounts: Mapping[str, Account] = {}
 
     def pledge(self, pledge: Pledge | None) -> None:
@@ -102,9 +101,7 @@ class LedgerRun:
     def hold(self, entry: Entry, promise: Promise) -> Hold:
         """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
         if entry.seeded:
-            raise NotPrivate(
-                "seeded noise makes nothing private, so a lasting ledger takes no rehearsal; leave it out."
-            )
+            raise NotPrivate("seeded noise makes nothing private, so a lasting ledger takes no rehearsal.")
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
@@ -112,7 +109,8 @@ class LedgerRun:
             pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
             wanted = self._slots(*pending, (entry.part, promise.as_spent()))
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "curve": curve_out(promise.curve)}
+                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
+                body["curve"] = curve_out(promise.curve)
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
                 self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
@@ -133,7 +131,7 @@ class LedgerRun:
         """What the next capture stores with the bill, in the same transaction."""
         self._payload = payload
 
-    def also(self, write: Callable[[Writing], Mapping[str, Json]]) -> None:
+    def also(self, write: Also) -> None:
         """What the next capture writes besides, in the same transaction, and says in its entry."""
         self._also = write
 
@@ -201,7 +199,7 @@ class LedgerRun:
         self._reserved = self._spent = self._committed = nothing = self._slots()
         self._most = run_cost(nothing)
 
-    def _raise(self, committed: Slots, body: dict[str, Json], neighbours: str | None) -> None:
+    def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
         self._latest = self._book.move(
             self._opened, "hold", body, spent=self._spent, committed=committed, neighbours=neighbours
         )

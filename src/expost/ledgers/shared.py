@@ -16,16 +16,16 @@ from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar, final
 from uuid import uuid4
 
-from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.gaussian import lattice_line
+from expost.accounting.claim import Budget, Promise
 from expost.errors import LedgerConflict, NotPrivate
 from expost.ledger import Fact
-from expost.ledgers.amounts import amount_out, minus
-from expost.ledgers.book import Book, analyst_of, charge_analyst
+from expost.ledgers.amounts import amount_out
+from expost.ledgers.book import Book, analyst_of
 from expost.ledgers.home import WAIT_SECONDS, Writing
+from expost.ledgers.moving import charge_analyst
 from expost.ledgers.posting import Position
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.views import View, along_path, fingerprint, store_view, views_of
+from expost.ledgers.views import View, along_path, fingerprint, store_view, view_charge, views_of
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise
@@ -211,8 +211,7 @@ class SharedRelease(Generic[D]):
         if level <= before:
             return position
         terms = position.account.terms
-        costs = [terms.amount(self._cost(each)) if each else terms.nothing for each in (before, level)]
-        change = minus(costs[1], costs[0])
+        change = view_charge(terms, self._statistic.l2_squared, math.prod(self._statistic.shape), before, level)
         charge_analyst(writing, analyst, spent=change, committed=change)
         writing.later("DELETE FROM seen WHERE release = ? AND analyst = ?", release, analyst)
         writing.later("INSERT INTO seen (release, analyst, level) VALUES (?, ?, ?)", release, analyst, str(level))
@@ -223,11 +222,6 @@ class SharedRelease(Generic[D]):
             "amount": amount_out(change),
         }
         return position.after(position.post(writing, "grant", body, run=None, clock=self._book.clock))
-
-    def _cost(self, level: Fraction) -> Spent:
-        """What a view of this level costs who sees no finer one."""
-        squared = self._statistic.l2_squared
-        return Spent(lattice_line(squared / (2 * level), squared, math.prod(self._statistic.shape)))
 
 
 def snapped(rho: Real) -> Fraction:

@@ -81,13 +81,24 @@ def moved(
         "SELECT train_spent, held_spent, train_committed, held_committed FROM splits WHERE dataset = ? AND name = ?",
         *(dataset, split),
     )
-    old = [amount_in(str(cell), terms.width) for cell in row]
-    changes = [minus(after[side], before[side]) for before, after in (spent, committed) for side in SIDES]
-    new = [plus(amount, change) for amount, change in zip(old, changes, strict=True)]
+    old = tuple(amount_in(str(cell), terms.width) for cell in row)
+    new, dearer = shifted(old, spent=spent, committed=committed)
     writing.later(
         "UPDATE splits SET train_spent = ?, held_spent = ?, train_committed = ?, held_committed = ? "
         "WHERE dataset = ? AND name = ?",
         *(*map(amount_out, new), dataset, split),
     )
-    dearer = [minus(largest(*new[i : i + 2]), largest(*old[i : i + 2])) for i in (0, 2)]
     return plus(own[0], dearer[0]), plus(own[1], dearer[1])
+
+
+def shifted(
+    old: tuple[Amount, ...], *, spent: tuple[Slots, Slots], committed: tuple[Slots, Slots]
+) -> tuple[tuple[Amount, ...], tuple[Amount, Amount]]:
+    """What was spent and is held on both sides of a split after a run moved, and by how much the dearer sides changed.
+
+    Uses: parallel odometer.
+    """
+    changes = [minus(after[side], before[side]) for before, after in (spent, committed) for side in SIDES]
+    new = tuple(plus(amount, change) for amount, change in zip(old, changes, strict=True))
+    dearer = [minus(largest(*new[i : i + 2]), largest(*old[i : i + 2])) for i in (0, 2)]
+    return new, (dearer[0], dearer[1])

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Self, final
 from urllib.parse import quote
+from uuid import uuid4
 
 from expost.errors import ExpostError, LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
@@ -57,36 +58,39 @@ class SqliteHome:
 
     def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
         self._path, self._lock, self._pid = path, RLock(), os.getpid()
+        self._log = Path(f"{path}-wal")
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect(wait)
-            self._require_ours()
+            try:
+                self._require_ours()
+                self._places = self._found()
+            except BaseException:
+                self.close()
+                raise
 
     @classmethod
     def create(cls, path: Path, *, wait: float = WAIT_SECONDS) -> Self:
-        """A new ledger in a new file; a file that is there is refused unless it is a ledger."""
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
+        """A new ledger in a new file; a file that is there is refused unless it is a ledger.
+
+        It is made beside its place and put there when it is whole, so that a process that dies leaves none that is not.
+        """
+        if path.exists():
             return cls(path, wait=wait)
+        made = path.with_name(f".{path.name}.{uuid4().hex}")
+        try:
+            os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            _write_tables(made)
+            with suppress(FileExistsError):  # somebody else made it meanwhile
+                os.link(made, path)
+            _write_through(path.parent)
+        except sqlite3.Error as failure:
+            raise _conflict(path, failure) from None
         except OSError as refused:
             raise LedgerConflict(f"the ledger {path} cannot be made ({refused.strerror}); name another file.") from None
-        os.close(file)
-        try:
-            with sqlite3.connect(path, isolation_level=None) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-                connection.execute("BEGIN EXCLUSIVE")
-                for migration in MIGRATIONS:
-                    for statement in migration:
-                        connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-                connection.execute("COMMIT")
-            connection.close()
-        except sqlite3.Error as failure:
-            path.unlink()
-            raise _conflict(path, failure) from None
+        finally:
+            for left in (made, Path(f"{made}-wal"), Path(f"{made}-shm")):
+                left.unlink(missing_ok=True)
         return cls(path, wait=wait)
 
     @property
@@ -98,15 +102,23 @@ class SqliteHome:
     def writing(self) -> Iterator[_Transaction]:
         """A transaction that has the file for itself."""
         with self._within("BEGIN IMMEDIATE") as (transaction, connection):
+            self._require_in_place()
             yield transaction
             for sql, cells in transaction.queued:
                 connection.execute(sql, cells)
+        self._require_in_place()
 
     @contextmanager
     def reading(self) -> Iterator[_Transaction]:
         """A transaction that sees one state."""
         with self._within("BEGIN") as (transaction, _):
             yield transaction
+
+    def flaws(self) -> list[str]:
+        """What SQLite finds wrong with the file itself."""
+        with self.reading() as reading:
+            found = [*reading.rows("PRAGMA integrity_check(5)"), *reading.rows("PRAGMA foreign_key_check")]
+        return [" ".join(map(str, row)) for row in found if tuple(row) != ("ok",)]
 
     def close(self) -> None:
         """Let the file go."""
@@ -143,7 +155,7 @@ class SqliteHome:
 
     def _connect(self, wait: float) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(str(self._path))}?mode=rw", uri=True, isolation_level=None, check_same_thread=False,
+            f"file:{quote(os.fsencode(self._path))}?mode=rw", uri=True, isolation_level=None, check_same_thread=False,
             timeout=wait,
         )  # fmt: skip
         for pragma in ("synchronous = FULL", "fullfsync = ON", "foreign_keys = ON", "trusted_schema = OFF"):
@@ -157,6 +169,48 @@ class SqliteHome:
         if application != APPLICATION:
             raise LedgerConflict(f"{self._path} is not a ledger of expost; name another file.")
         require_version(version, self.name)
+        (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
+
+    def _found(self) -> list[tuple[int, int]]:
+        """Which file and which log stand under their names."""
+        try:
+            return [(found.st_dev, found.st_ino) for found in map(os.stat, (self._path, self._log))]
+        except OSError:
+            return []
+
+    def _require_in_place(self) -> None:
+        """Refuse to go on in a file that others no longer find: what it says would be lost with this process."""
+        if not self._places or self._found() != self._places:
+            raise LedgerConflict(
+                f"the ledger {self._path} or its log was moved, deleted or replaced while it was open; restore both, "
+                "and compare them with your receipts."
+            )
+
+
+def _write_tables(path: Path) -> None:
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("BEGIN EXCLUSIVE")
+        for statement in (each for migration in MIGRATIONS for each in migration):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _write_through(folder: Path) -> None:
+    """Let a new name in a folder be on the disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def require_version(version: int, name: str) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from expost.ledgers.amounts import Amount
-from expost.ledgers.book import Begun
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Home
+from expost.ledgers.moving import Begun
 from expost.ledgers.posting import ACCOUNT, Account
 from expost.numerics import up
 from expost.recorded import Booking

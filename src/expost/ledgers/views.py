@@ -13,8 +13,12 @@ from typing import final
 
 import numpy as np
 
+from expost.accounting.claim import Spent
+from expost.accounting.gaussian import lattice_line
 from expost.errors import LedgerConflict, Unreadable
+from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.home import Writing
+from expost.ledgers.terms import Terms
 from expost.mechanisms.brownian import Estimate
 from expost.noise import Noise
 from expost.numerics import up
@@ -54,6 +58,15 @@ def along_path(views: Sequence[View], level: Fraction, l2_squared: Fraction, noi
     spread = math.sqrt(up(above * (width - above) / width))
     drawn = (1 - share) * values + share * coarser.values + noise.gaussian(spread, shape)
     return View(level, Estimate(drawn, 1 / variance))
+
+
+def view_charge(terms: Terms, l2_squared: Fraction, size: int, before: Fraction, level: Fraction) -> Amount:
+    """What a view of a level costs who saw no finer one than that of the level before, which is 0 if there is none."""
+    costs = (
+        terms.amount(Spent(lattice_line(l2_squared / (2 * each), l2_squared, size))) if each else terms.nothing
+        for each in (level, before)
+    )
+    return minus(*costs)
 
 
 def view_text(view: View) -> str:

@@ -13,10 +13,10 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
-def floored(epsilon: float) -> str:
+def below(epsilon: float) -> str:
     """The same, rounded down: what there is room for is never shown larger than it is.
 
-    >>> floored(0.39199), floored(0.0)
+    >>> below(0.39199), below(0.0)
     ('0.391', '0')
     """
     return _rounded(epsilon, ROUND_FLOOR)

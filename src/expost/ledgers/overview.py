@@ -1,0 +1,143 @@
+"""Overview: what a data set has spent, what is held and what is left, from its totals and its latest entries alone."""
+
+import json
+from dataclasses import dataclass
+from typing import final
+
+from expost.accounting.claim import Spent
+from expost.accounting.gaussian import gaussian_epsilon
+from expost.errors import LedgerConflict
+from expost.ledgers.amounts import Amount, as_fraction, is_finite
+from expost.ledgers.home import Home, Row, Writing
+from expost.ledgers.posting import ACCOUNT, Account
+from expost.ledgers.terms import EPSILON, Order, Profile, Terms
+from expost.numerics import down
+from expost.receipts.costs import curve_in
+from expost.report.digits import below, least, price, small
+
+LOOKED_AT = 200
+"""Entries at the end of a chain among which charges are looked for, however long the chain is."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """A step that was captured: when, by which run of whom, what it read, and which share of the cap it took."""
+
+    at: str
+    run: str
+    analyst: str | None
+    what: str
+    step: str
+    part: str
+    share: float
+    finished: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Where a data set stands."""
+
+    name: str
+    unit: str
+    account: Account
+    entries: int
+    head: str
+    open_runs: int
+    analysts: dict[str, Account]
+    charges: tuple[Charge, ...]
+
+
+def overviews(home: Home, dataset: str | None = None, *, lines: int = 10) -> list[Overview]:
+    """The data sets of a ledger, or one of them, with their latest charges, the newest first."""
+    with home.reading() as reading:
+        known = reading.rows(f"SELECT {ACCOUNT}, name, unit, entries, head FROM datasets ORDER BY id")  # noqa: S608
+        found = [_overview(reading, row, lines) for row in known if dataset in (None, row[4])]
+    if not found and dataset is not None:
+        raise LedgerConflict(f"the ledger has no data set {dataset!r}; it has {_listed(known)}.")
+    return found
+
+
+def only_dataset(home: Home) -> str:
+    """The one data set that a ledger has, refused if there are several and one has to be named."""
+    with home.reading() as reading:
+        known = reading.rows("SELECT id, 0, 0, 0, name FROM datasets ORDER BY id")
+    if len(known) != 1:
+        raise LedgerConflict(f"the ledger has {_listed(known)}; say which one is meant with --dataset.")
+    return str(known[0][4])
+
+
+def amount_words(terms: Terms, amount: Amount) -> str:
+    """What a total is stated as."""
+    return value_words(terms, price(terms.stated(amount)))
+
+
+def value_words(terms: Terms, value: str) -> str:
+    """A number in the notation of the cap."""
+    if terms.delta is not None:
+        return f"ε = {value} at δ = {small(terms.delta)}"
+    measure = terms.measures[0]
+    return f"ε = {value} at the Rényi order {float(measure.alpha):g}" if isinstance(measure, Order) else f"ρ = {value}"
+
+
+def room_words(terms: Terms, committed: Amount) -> list[str]:
+    """What may still be spent, by Gaussian noise or by steps of any kind."""
+    limits = zip(terms.measures, terms.limits, committed, strict=True)
+    rooms = {
+        measure: down(as_fraction(limit - amount))
+        for measure, limit, amount in limits
+        if limit is not None and is_finite(amount) and amount < limit
+    }
+    if committed == terms.nothing and terms.kind != EPSILON:
+        rooms = dict.fromkeys(rooms, float(terms.cap))
+    return [_room(terms, measure, room) for measure, room in reversed(rooms.items())] or ["nothing"]
+
+
+def _room(terms: Terms, measure: object, room: float) -> str:
+    match measure:
+        case Order(alpha):
+            any_step = " for steps of any kind" if terms.kind == EPSILON else ""
+            return f"ε = {below(room)} at the Rényi order {float(alpha):g}{any_step}"
+        case Profile():
+            assert terms.delta is not None  # of a cap with this measure
+            alone = price(gaussian_epsilon(room, terms.delta))
+            return f"ρ = {below(room)} for Gaussian noise, which by itself is ε = {alone} at δ = {small(terms.delta)}"
+    return f"ρ = {below(room)}"
+
+
+def left_share(terms: Terms, committed: Amount) -> str:
+    """The share of the cap that is left, rounded down."""
+    return least(max(0.0, 1 - terms.share(committed)))
+
+
+def _overview(reading: Writing, row: Row, lines: int) -> Overview:
+    account, (name, unit, entries, head) = Account.of(row[:4]), row[4:]
+    assert isinstance(entries, int)
+    ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ? AND state = 'open'", account.id)
+    assert isinstance(runs, int)
+    of_analysts = f"SELECT name, {ACCOUNT} FROM analysts WHERE dataset = ? ORDER BY name"  # noqa: S608
+    analysts = reading.rows(of_analysts, account.id)
+    latest = reading.rows(
+        "SELECT entries.at, entries.run, entries.body, runs.what, analysts.name FROM entries JOIN runs ON runs.id = "
+        "entries.run LEFT JOIN analysts ON analysts.id = runs.analyst WHERE entries.dataset = ? AND entries.number > ? "
+        "AND entries.kind = 'capture' ORDER BY entries.number DESC LIMIT ?",
+        *(account.id, entries - LOOKED_AT, lines),
+    )
+    return Overview(
+        str(name), str(unit), account, entries, str(head), runs,
+        {str(who): Account.of(each) for who, *each in analysts}, tuple(_charge(each, account) for each in latest),
+    )  # fmt: skip
+
+
+def _charge(row: Row, account: Account) -> Charge:
+    at, run, text, what, analyst = row
+    body, terms = json.loads(str(text)), account.terms
+    amount = terms.amount(Spent(curve_in(body["curve"])))
+    share = terms.share(amount, terms.kept_by(account.committed))
+    who = None if analyst is None else str(analyst)
+    return Charge(str(at), str(run), who, str(what), body["what"], body["part"], share, body["finished"])
+
+
+def _listed(rows: list[Row]) -> str:
+    return ", ".join(repr(str(row[4])) for row in rows) or "none"
