@@ -21,7 +21,7 @@ from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.recorded import Asking, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
-from expost.report.digits import below
+from expost.report.digits import at_most
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     import click
 
 ASKING: Mapping[str, Asking] = {
-    "rung": lambda most, stops: f"ask for a ladder such as {below(most / 5)}:{below(most)}:{max(2, stops)}, or less",
-    "release": lambda most, stops: f"ask for one that starts at ε = {below(most)}, or less",
+    "rung": lambda most, stops: (
+        f"ask for a ladder such as {at_most(most / 5)}:{at_most(most)}:{max(2, stops)}, or less"
+    ),
+    "release": lambda most, stops: f"ask for one that starts at ε = {at_most(most)}, or less",
 }
 """What to ask for on a ledger that has no room for the first of them."""
 
