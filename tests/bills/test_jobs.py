@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 
 from expost.accounting.claim import Spent
@@ -13,8 +14,14 @@ from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
-from expost.private import split
+from expost.private import Neighbours, split
+from expost.tabular.schema.bins import Closed
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Boolean
+from expost.tabular.schema.private_bins import PrivateBins
+from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
+from expost.tabular.table import Table
 from expost.training.head.gradient import IntegerSums
 from expost.training.tune import tune
 from tests.bills.recording import ROUNDING, Draw, Kind, RecordingNoise, sampled_cost
@@ -96,6 +103,33 @@ def test_a_synthetic_table_is_billed_for_the_noise_it_asked_for(check: Judge) ->
     assert (len(scores), len(counts), len(questions)) == (1, 3, 3)
     assert done.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), max(trained, asked))).at(ALPHA)
     assert ledger.spent.at(ALPHA) == Spent(Linear(Fraction(0), trained + asked)).at(ALPHA)
+
+
+def test_the_count_and_the_edges_are_billed_for_the_noise_they_asked_for() -> None:
+    """One record moves the number of all by 1, and one cell on the grid of each of two columns.
+
+    The rest is as above: three columns alone, one pair to choose, and three pairs. What read all records is added to
+    what the dearer part costs.
+    """
+    money, age = (PrivateBins(name, 0, 60, 5, True, Closed.LEFT, Missing.FALLBACK) for name in ("money", "age"))
+    form = Schema((money, age, Boolean("late", Missing.FALLBACK)), True, Neighbours.ADD_REMOVE)
+    codes = {"money": [3, 30] * (COUNT // 2), "age": [9, 50] * (COUNT // 2), "late": [0, 1] * (COUNT // 2)}
+    coded = Table(form.fine, {name: np.array(values, dtype=np.uint8) for name, values in codes.items()})
+    noise, ledger = recorder(), MemoryLedger()
+
+    done = synthesize(
+        coded, schema=form, target="late", accuracy=0.99, ladder=Ladder.of([1, 2], alpha=ALPHA), query=budget(1),
+        learner=Conditional(), noise=noise, ledger=ledger,
+    )  # fmt: skip
+
+    count, edges, alone, *later = of_kind(noise, "discrete_gaussian")
+    rungs, questions = [draw for draw in later if draw.shape != ()], [draw for draw in later if draw.shape == ()]
+    trained = gaussian_rho([edges], 2) + gaussian_rho([alone], 3) + tree_rho(noise, ledger, draws=1)
+    dearer = max(trained + gaussian_rho(rungs, 3), gaussian_rho(questions, 99**2))
+    assert [draw.shape for draw in (count, edges, alone)] == [(1,), (60 + 60,), (5 + 5 + 2,)]
+    assert of_kind(noise, "coins") == [Draw("coins", Fraction(1, 5), COUNT)]
+    assert (gaussian_rho([count], 1), gaussian_rho([edges], 2)) == (budget(1).rho / 50, budget(1).rho / 4)
+    assert done.release.spent.at(ALPHA) == Spent(Linear(Fraction(0), gaussian_rho([count], 1) + dearer)).at(ALPHA)
 
 
 def tree_rho(noise: RecordingNoise, ledger: MemoryLedger, draws: int) -> Fraction:

@@ -1,17 +1,23 @@
 """Theorem (odometer, in code). Whatever order the releases suggest for parts and budgets, the odometer's total is an
-ex-post RDP bound: sums within a part, the maximum over disjoint parts, and a sum again for what read both.
+ex-post RDP bound: sums within a part, the maximum over disjoint parts, and a sum again for what read both. The records
+may be divided by coins whose odds follow from a release about all of them.
 
 The odometer that ships is run for every outcome of its coins.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from expost import Budget, FiniteMechanism, Odometer, Past, Private, Split
+from expost.accounting.claim import Promise
 from expost.noise import Noise
-from expost.private import Neighbours
+from expost.private import Neighbours, split
 from tests.theorems.enumeration import CoinPath, RandomisedResponse, enumerated
 
 BITS = [(first, second) for first in (0, 1) for second in (0, 1)]
@@ -62,3 +68,64 @@ def test_what_read_the_whole_is_added_to_the_larger_part() -> None:
         odometer.spend(RandomisedResponse(), data, Budget.of(1, alpha=20), Past(), CoinPath(()))
 
     assert odometer.spent.at(5) == pytest.approx(2 * odometer.spent_on(parts.train).at(5))
+
+
+@dataclass(frozen=True)
+class Told:
+    """A randomised response to whether some records have a property, of add/remove neighbours."""
+
+    holds: Callable[[NDArray[np.int64]], bool]
+    name: str = "told"
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    floating: bool = False
+
+    def promise(self, budget: Budget) -> Promise:
+        return RandomisedResponse().promise(budget)
+
+    def sample(self, data: NDArray[np.int64], budget: Budget, past: Past[int], noise: Noise) -> int:
+        return RandomisedResponse().sample(int(self.holds(data)), budget, past, noise)
+
+    def facts(self, budget: Budget) -> dict[str, str]:
+        return {"epsilon": str(budget.epsilon)}
+
+
+NUMBERS = range(4)
+NEXT = [(n, m) for n in NUMBERS for m in NUMBERS if abs(n - m) == 1]
+"""Tables of equal records, by their number."""
+
+
+def divided(by_release: bool, added: bool, number: int, alpha: float, noise: Noise) -> tuple[tuple[int, ...], float]:
+    """A bit of the number of records is told. It, or what was told, decides the share held out; both parts answer."""
+    records, odometer = Private(np.zeros(number, dtype=np.int64)), Odometer(rehearsal=True)
+    budget = Budget.of(1, alpha=20)
+    odd = odometer.spend(Told(lambda data: len(data) % 2 == 1), records, budget, Past(), noise).value
+    decisive = odd if by_release else number % 2
+    parts = split(records, Fraction(9 if decisive else 1, 10), noise)
+    assert parts.held is not None
+    told = [
+        odometer.spend(Told(lambda data: len(data) > 0), part, budget, Past(), noise).value
+        for part in (parts.train, parts.held)
+    ]
+    dearer = max(odometer.spent_on(part).at(alpha) for part in (parts.train, parts.held))
+    return (odd, *told), odometer.spent.at(alpha) if added else dearer
+
+
+def division(alpha: float, *, by_release: bool = True, added: bool = True) -> FiniteMechanism[int, tuple[int, ...]]:
+    """The law of such a run, on tables of up to three records."""
+    program = partial(divided, by_release, added)
+    return FiniteMechanism({number: enumerated(partial(program, number, alpha)) for number in NUMBERS}, NEXT)
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 5.0, 20.0])
+def test_a_release_may_decide_how_many_are_held_out(alpha: float) -> None:
+    """As where all records are counted first; what was told of the whole is added to the dearer part."""
+    assert division(alpha).moment(alpha) <= 1 + 1e-9
+
+
+def test_what_was_not_released_may_not() -> None:
+    """One record more then moves all others from one part into the other."""
+    assert division(5.0, by_release=False).moment(5.0) > 1.01
+
+
+def test_nor_may_the_release_go_unbilled() -> None:
+    assert division(5.0, added=False).moment(5.0) > 1.01

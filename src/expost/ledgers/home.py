@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-Cell: TypeAlias = str | int | bytes | None
+Cell: TypeAlias = str | int | None
 Row: TypeAlias = Sequence[Cell]
 
 WAIT_SECONDS = 30

@@ -12,6 +12,7 @@ from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledgers.amounts import as_fraction
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.posting import Position
+from expost.ledgers.proof import verify_ledger
 from expost.ledgers.shared import SharedRelease, snapped
 from expost.ledgers.terms import ORDERS, epsilon_terms
 from expost.noise import Integers, SeededNoise, SystemNoise
@@ -58,6 +59,7 @@ def test_ten_analysts_at_ten_precisions_in_parallel_cost_the_data_set_the_finest
         views = list(pool.map(ask, range(10)))
 
     with open_ledger(ledger) as book:
+        assert verify_ledger(book.home).flaws == ()
         assert spent(book) == [snapped(max(LEVELS))] * len(ORDERS)
         bills = [own(book, f"analyst {n}") for n in range(10)]
     assert [level for level, _ in views] == [snapped(level) for level in LEVELS]
@@ -144,3 +146,25 @@ def test_a_release_that_a_dead_process_was_refining_waits_and_then_says_so(ledge
 def test_seeded_noise_is_refused(ledger: Path) -> None:
     with open_ledger(ledger) as book, pytest.raises(NotPrivate):
         SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 1024), noise=SeededNoise(1))
+
+
+CHANGES = [
+    "UPDATE views SET payload = (SELECT payload FROM views ORDER BY level DESC LIMIT 1)",
+    "DELETE FROM views",
+    "UPDATE seen SET level = '1/1024'",
+    "UPDATE releases SET digest = 'another'",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_shared_release_that_was_changed_is_noticed(ledger: Path, change: str) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 0.9)
+        shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
+        shared.at(Fraction(1, 256), noise=NOISE)
+        shared.at(Fraction(1, 512), noise=NOISE, token=token)
+        assert verify_ledger(book.home).flaws == ()
+        with book.home.writing() as writing:
+            writing.later(change)
+
+        assert verify_ledger(book.home).flaws == ("The shared releases of 'visits' are not what its entries lead to.",)

@@ -146,6 +146,15 @@ def test_edges_depend_on_released_counts_and_not_on_the_missing() -> None:
     assert settled_schema(SCHEMA, counts, 1.0) == without
 
 
+def test_values_are_to_be_drawn_by_the_counts_that_the_edges_were_chosen_by() -> None:
+    counts = {"age": np.arange(12.0), "money": np.full(CELLS + 1, 3.0)}
+
+    found = settled_schema(SCHEMA, counts, 1.0)["age"]
+
+    assert isinstance(found, PrivateBins)
+    assert found.weights == tuple(smoothed(counts["age"], 1.0).tolist())
+
+
 @pytest.mark.parametrize(("targets", "public"), [(("money",), False), (("late",), True)])
 def test_edges_that_must_be_known_beforehand_are_asked_for(targets: tuple[str, ...], public: bool) -> None:
     with pytest.raises(InvalidValue) as refusal:

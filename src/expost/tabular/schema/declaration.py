@@ -8,7 +8,7 @@ from typing import TypeVar, final
 
 from expost.errors import SchemaMismatch
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
-from expost.tabular.schema.bins import Closed, DateEdge
+from expost.tabular.schema.bins import REAL_LIMIT, Closed, DateEdge
 from expost.tabular.schema.column import LARGEST_DOMAIN, Column, Missing
 from expost.tabular.schema.inside import Inside, Shape
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
@@ -75,6 +75,8 @@ class Fields:
         values = self.take(key, list)
         if not all(type(value) in (int, float) for value in values):
             raise SchemaMismatch(f"{key} of {self.where} is not a list of numbers; correct it.")
+        if any(type(value) is int and abs(value) > REAL_LIMIT for value in values):
+            raise SchemaMismatch(f"{key} of {self.where} has a number beyond ±{REAL_LIMIT:g}; correct it.")
         return tuple(values)
 
     def dates(self, key: str) -> tuple[DateEdge, ...]:

@@ -56,11 +56,16 @@ class PrivateBins:
     def __post_init__(self) -> None:
         limit = WHOLE_LIMIT if self.whole else REAL_LIMIT
         if not (-limit <= self.low < self.high <= limit and self.high - self.low >= 1 / REAL_LIMIT):
-            raise SchemaMismatch(f"range of column {self.name} is not [low, high] with two finite numbers; correct it.")
+            raise SchemaMismatch(
+                f"range of column {self.name} is not [low, high], with low below high and neither beyond ±{limit:g}; "
+                "correct it."
+            )
         if self.whole and (self.low != int(self.low) or self.high != int(self.high)):
             raise SchemaMismatch(f"range of integer column {self.name} is not whole; round it or use kind numeric.")
-        if not 2 <= self.bins <= min(MOST_BINS, len(self.grid) - 1):
-            most = min(MOST_BINS, len(self.grid) - 1)
+        most = min(MOST_BINS, len(self.grid) - 1)
+        if most < 2:
+            raise SchemaMismatch(f"range of column {self.name} is too narrow for two bins; widen it.")
+        if not 2 <= self.bins <= most:
             raise SchemaMismatch(f"column {self.name} asks for {self.bins} bins; from 2 to {most} fit into its range.")
         if self.weights and not (len(self.weights) == len(self.grid) - 1 and min(self.weights) >= 0):
             raise SchemaMismatch(f"the weights of column {self.name} are not one for each cell of its grid.")

@@ -14,12 +14,19 @@ import pytest
 from expost.errors import ExpostError, SchemaMismatch
 from expost.jobs import audit as check
 from expost.jobs.job import Result
+from expost.jobs.synthesis import choice
+from expost.jobs.synthesis.found import find_edges
+from expost.jobs.synthesis.prices import table_recipe
 from expost.jobs.synthesis.recipe import QUERY
 from expost.jobs.synthesis.run import synthesize
 from expost.judge import OnPublic
 from expost.noise import SeededNoise
+from expost.odometer import Odometer
+from expost.private import Private, Split
 from expost.receipts.receipt import receipt
 from expost.report.page import render
+from expost.tabular.edges import even_edges
+from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
 from expost.tabular.source.reading import read_table
@@ -112,6 +119,18 @@ def test_the_receipt_leads_to_its_own_statement(neighbours: str) -> None:
     assert [line["facts"].get("cells") for line in written(neighbours)["bill"][:3]] == [1, 144 + 120, 11 + 8 + 2]
 
 
+def test_noise_alone_does_not_choose_edges() -> None:
+    """Where the counts are nothing but noise, of the size that the step has, edges lie evenly on the grid."""
+    recipe = table_recipe(schema=schema(), target="late", accuracy=0.5)
+    sealed = Private(read_table(debtors(1), schema()), schema().neighbours)
+
+    _, known = find_edges(Split.whole(sealed), recipe, Odometer(rehearsal=True), SeededNoise(1))
+
+    money = schema()["money"]
+    assert isinstance(money, PrivateBins)
+    assert known.schema["money"] == money.between(even_edges(money.grid, np.zeros(143), 10), (0.0,) * 143)
+
+
 FORGED: dict[str, Callable[[Receipt], object]] = {
     "the step left out": lambda found: found["bill"].pop(1),
     "the step not mentioned": lambda found: found.update(edges=None),
@@ -126,6 +145,9 @@ FORGED: dict[str, Callable[[Receipt], object]] = {
     "no columns": lambda found: found["edges"]["cells"].clear(),
     "less noise on one column": lambda found: found["edges"]["cells"].pop("age"),
     "more than a step": lambda found: found["edges"].update(note="x"),
+    "the target, on as many cells": lambda found: found["edges"].update(cells={"late": 144, "age": 120}),
+    "a column that there is not, on as many cells": lambda found: found["edges"].update(cells={"x": 144, "age": 120}),
+    "fewer cells than bins, as many in all": lambda found: found["edges"].update(cells={"money": 257, "age": 7}),
 }
 
 
@@ -135,6 +157,23 @@ def test_a_receipt_that_says_otherwise_is_refused(how: str) -> None:
     FORGED[how](found)
 
     assert check(found).differences
+
+
+@pytest.mark.parametrize("share", ["FINDING", "COUNTING"])
+def test_a_run_that_took_another_share_for_its_first_step_is_refused(
+    share: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its bill, its plan and its statement agree with each other, and no other such step was taken."""
+    monkeypatch.setattr(choice, share, getattr(choice, share) / 2)
+    form, validation = (schema(), 0.2) if share == "FINDING" else (with_declared(), None)
+    done = synthesize(
+        debtors(500), schema=form, target="late", accuracy=0.5, validation=validation, learner=Conditional(),
+        noise=SeededNoise(1),
+    )  # fmt: skip
+
+    found = check(json.loads(json.dumps(receipt(done.facts))))
+
+    assert found.differences
 
 
 def test_the_chosen_edges_are_told_in_every_file(tmp_path: Path) -> None:
@@ -151,11 +190,15 @@ def test_the_chosen_edges_are_told_in_every_file(tmp_path: Path) -> None:
     assert "were found" not in render(finished_with_declared().facts)
 
 
+def with_declared() -> Schema:
+    """The columns with edges that are declared."""
+    return Schema.load(schema(EVEN).dumps().replace('"private"\nrange = [0, 120]\nbins = 8', "[0, 18, 65, 120]"))
+
+
 @cache
 def finished_with_declared() -> Result[Any]:
     """A run in which nothing was to be found."""
-    text = schema(EVEN).dumps().replace('"private"\nrange = [0, 120]\nbins = 8', "[0, 18, 65, 120]")
-    form = Schema.load(text)
+    form = with_declared()
     return synthesize(debtors(), schema=form, target="late", accuracy=0.5, learner=Conditional(), noise=SeededNoise(1))
 
 

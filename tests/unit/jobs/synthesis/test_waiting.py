@@ -3,14 +3,19 @@
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 from expost.jobs import audit as check
 from expost.jobs.job import Result
+from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.recipe import TableRecipe
+from expost.jobs.synthesis.waiting import counted_alone
 from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.noise import SeededNoise
@@ -23,6 +28,7 @@ from expost.report.words import conclusion, headline
 from expost.search import Ended
 from expost.tabular.aims import Aim
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
+from tests.unit.jobs.synthesis.recipes import RECIPE
 from tests.unit.report.examples import customers
 
 Receipt = dict[str, Any]
@@ -180,3 +186,16 @@ def test_a_receipt_that_climbed_to_the_top_did_not_end_flat() -> None:
     assert check(forged).differences
     forged["asked"]["patience"] = {"looks": 6, "min gain": "1/200"}
     assert check(sealed(forged)).differences
+
+
+def test_of_several_aims_the_one_about_the_fewest_records_says_how_many_were_held_out() -> None:
+    """An AUC is about the rarer value of its target, of which there are fewer than records."""
+    both = (Aim.accuracy("renewed", 0.9), Aim.auc("renewed", 0.9))
+    counts = Released(("renewed",), np.array([700.0, 100.0]), 1.0)
+    alone = Counted(800.0, 1.0, Fraction(1, 5), {"renewed": counts})
+
+    known = [counted_alone(replace(RECIPE, aims=aims), alone) for aims in (both, both[:1], both[1:])]
+
+    assert known[0] == known[2]
+    assert known[0]["held"] < known[1]["held"] == 200
+    assert known[0]["records"] == 800

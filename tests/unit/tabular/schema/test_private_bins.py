@@ -106,6 +106,9 @@ SLIPS = {
     "a range that falls": "range = [10, 0]\nbins = 3\n",
     "an open range": "range = [0, inf]\nbins = 3\n",
     "a range that is not a number": "range = [0, nan]\nbins = 3\n",
+    "a range that no float holds": f"range = [0, 1{'0' * 400}]\nbins = 3\n",
+    "a range below what floats hold": f"range = [-1{'0' * 400}, 0]\nbins = 3\n",
+    "a range beyond what may be added": "range = [0, 1e301]\nbins = 3\n",
     "one bin": "range = [0, 10]\nbins = 1\n",
     "too many bins": "range = [0, 100000]\nbins = 65\n",
     "bins that are not whole": "range = [0, 10]\nbins = 2.5\n",
@@ -136,6 +139,13 @@ def test_more_bins_than_whole_numbers_are_refused() -> None:
 def test_edges_and_weights_that_are_not_of_the_grid_are_refused(changed: dict[str, Any]) -> None:
     with pytest.raises(SchemaMismatch):
         AGE.between(**changed)
+
+
+def test_a_range_that_has_no_two_cells_is_refused_as_too_narrow() -> None:
+    with pytest.raises(SchemaMismatch, match="too narrow") as refusal:
+        PrivateBins("x", 1.0, math.nextafter(1.0, 2.0), 2, False, LEFT, Missing.DROP)
+
+    assert one_sentence(refusal.value)
 
 
 def test_a_range_of_fractions_is_not_one_of_whole_numbers() -> None:

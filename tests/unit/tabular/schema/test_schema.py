@@ -24,6 +24,7 @@ HEAD = 'neighbours = "add-remove"\n'
 COLUMN = '[[column]]\nname = "x"\nmissing = true\n'
 UNSAID = '[[column]]\nname = "x"\nkind = "boolean"\n'
 BINS = 'kind = "numeric"\nedges = [1, 2]\nclosed = "left"\n'
+HUGE_BINS = BINS.replace("2", f"1{'0' * 400}")
 DATES = 'kind = "date"\nedges = [2020-01-01, 2021-01-01]\nclosed = "left"\n'
 INF = math.inf
 
@@ -135,6 +136,8 @@ BAD = {
     "values that are no texts": (HEAD + COLUMN + 'kind = "categorical"\nvalues = [[1]]', SchemaMismatch),
     "edges that do not increase": (HEAD + COLUMN + 'kind = "numeric"\nedges = [2, 1]\nclosed = "left"', SchemaMismatch),
     "edges that are no numbers": (HEAD + COLUMN + 'kind = "numeric"\nedges = ["1"]\nclosed = "left"', SchemaMismatch),
+    "an edge that no float holds": (HEAD + COLUMN + HUGE_BINS, SchemaMismatch),
+    "a whole edge that no float holds": (HEAD + COLUMN + HUGE_BINS.replace("numeric", "integer"), SchemaMismatch),
     "no closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]', SchemaMismatch),
     "an unknown closed end": (HEAD + COLUMN + 'kind = "numeric"\nedges = [1, 2]\nclosed = "both"', SchemaMismatch),
     "a range upside down": (HEAD + COLUMN + 'kind = "integer"\nrange = [2, 1]', SchemaMismatch),

@@ -1,0 +1,115 @@
+"""A record for the registry of deployments comes from the ledger alone, and is what the registry takes."""
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from expost.accounting.claim import Promise
+from expost.accounting.curve import Linear
+from expost.ledger import Entry
+from expost.ledgers.book import Book, home_of
+from expost.ledgers.registry import registry_record, yaml_text
+from expost.ledgers.run import LedgerRun
+from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
+from expost.numerics import exact
+
+TEXT, TEXTS = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+
+def table(**fields: Any) -> dict[str, Any]:
+    """All of these, and nothing else."""
+    return {"type": "object", "additionalProperties": False, "required": list(fields), "properties": fields}
+
+
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    **table(
+        url_slug={"type": "string", "pattern": "^[a-z0-9-]+$"},
+        status={"enum": ["Draft"]},
+        tier={"enum": [1, 2, 3]},
+        deployment=table(
+            product=table(
+                name=TEXT,
+                data_curators=TEXTS,
+                intended_use=TEXT,
+                data_product_type=TEXT,
+                data_product_region=TEXT,
+                description=TEXT,
+                publication_date={"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"},
+            ),
+            dp_flavor=table(
+                name={"enum": ["Custom"]},
+                input_metric=TEXT,
+                bound_on_input_distance=TEXT,
+                output_measure=TEXT,
+                bound_on_output_distance=TEXT,
+                data_domain=TEXT,
+                unprotected_quantities=TEXT,
+            ),
+            privacy_loss=table(
+                privacy_unit=TEXT,
+                privacy_unit_description=TEXT,
+                privacy_parameters={
+                    "type": "object",
+                    "additionalProperties": False,
+                    "minProperties": 1,
+                    "properties": {each: {"type": "number"} for each in ("epsilon", "rho", "delta")},
+                },
+                privacy_parameters_description=TEXT,
+            ),
+            model=table(
+                model_name={"enum": ["Central"]},
+                actors=TEXT,
+                release_type={"enum": ["One release", "Many releases"]},
+                release_type_description=TEXT,
+                data_source_type={"enum": ["Static", "Dynamic"]},
+                access_type={"enum": ["Interactive", "Non-interactive"]},
+            ),
+            accounting=table(post_processing=TEXT, composition=TEXT),
+            implementation=table(pre_processing_eda_hyperparameter_tuning=TEXT, mechanisms=TEXT, justification=TEXT),
+            resources=table(sources=TEXT, registry_authors=TEXTS),
+        ),
+    ),
+}
+"""An excerpt of what the registry takes, written down from its records."""
+
+
+def spent(tmp_path: Path, terms: Terms) -> Book:
+    """A ledger with one run on it."""
+    book = Book(home_of(str(tmp_path / "ledger.db"), create=True))
+    book.add("visits", terms)
+    rho = exact(0.01, "rho")
+    promise = Promise(Linear(exact(0, "xi"), rho, rho))
+    with LedgerRun(book, "visits", "synth") as run:
+        run.pledge(None)
+        entry = Entry("Gaussian", "data", "add or remove one record", seeded=False, floating=False, facts={})
+        run.capture(run.hold(entry, promise), promise.as_spent())
+    return book
+
+
+@pytest.mark.parametrize("terms", [epsilon_terms(3, 1e-6), order_terms(1, alpha=20), zcdp_terms(0.1)])
+def test_a_record_is_what_the_registry_takes(tmp_path: Path, terms: Terms) -> None:
+    record = yaml.safe_load(yaml_text(registry_record(spent(tmp_path, terms), "visits", curator="General Hospital")))
+
+    jsonschema.Draft7Validator(SCHEMA).validate(record)
+    assert record["deployment"]["dp_flavor"]["name"] == "Custom"
+
+
+def test_the_figures_are_those_of_the_ledger(tmp_path: Path) -> None:
+    record: Any = registry_record(spent(tmp_path, zcdp_terms(0.1)), "visits", curator="General Hospital")
+
+    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {"rho": pytest.approx(0.01)}
+    assert "add or remove one record" in record["deployment"]["dp_flavor"]["bound_on_input_distance"]
+
+
+def test_names_that_yaml_would_read_otherwise_stay_texts(tmp_path: Path) -> None:
+    book = Book(home_of(str(tmp_path / "ledger.db"), create=True))
+    book.add("no: [1", epsilon_terms(3, 1e-6))
+
+    record = yaml.safe_load(yaml_text(registry_record(book, "no: [1", curator="null")))
+
+    assert record["deployment"]["product"]["name"] == "no: [1"
+    assert record["deployment"]["product"]["data_curators"] == ["null"]
