@@ -3,7 +3,6 @@
 import hmac
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
@@ -13,29 +12,18 @@ from expost.errors import InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.moving import OpenRun, sha256
+from expost.ledgers.moving import Begun, OpenRun, sha256
 from expost.ledgers.posting import Clock, Position, now
+from expost.ledgers.run import LedgerRun
 from expost.ledgers.slots import OWN, Slots, slots_out
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
 from expost.receipts.costs import pledge_out
+from expost.recorded import ReadableLedger
 from expost.text import Json
 
 MOST_NAME = 200
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
-
-    id: str
-    dataset: str
-    terms: Terms
-    split: str | None
-    payload: str | None = None
-    earlier: bool = False
 
 
 @final
@@ -99,6 +87,19 @@ class Book:
                 *(identity, known, name, kept, terms_text(terms), nothing, nothing, str(terms.room(terms.nothing))),
             )
         return token
+
+    def run(
+        self,
+        dataset: str,
+        what: str = "a run",
+        *,
+        token: str | None = None,
+        split: str | None = None,
+        because: str = "",
+        beside: ReadableLedger | None = None,
+    ) -> LedgerRun:
+        """A run on a data set, for the odometer, the job or the trainer that it is given to; see ``begin``."""
+        return LedgerRun(self, dataset, what, token=token, split=split, because=because, beside=beside)
 
     def begin(
         self,
