@@ -11,7 +11,8 @@ import pytest
 from expost.errors import SchemaMismatch
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
-from expost.tabular.growth import Block, Grown, candidates
+from expost.tabular.candidates import candidates
+from expost.tabular.growth import Block, Grown
 from expost.tabular.marginals import Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.footprint import Footprint, grown_fits, in_words, memory, require_room
@@ -105,7 +106,7 @@ def test_growth_takes_no_more_than_was_said() -> None:
             cells = Marginals(MODEST, cliques, ADD).cells
             blocks.append(Block(cliques, Estimate(40 + noise.gaussian(1.0, (cells,)), Fraction(1))))
         grown = Grown(tuple(blocks))
-        planting.expected(grown)
+        planting.expected(grown, added)
         raked(planting.model(grown), planting.measured(grown), 1000, noise)
         held = tracemalloc.get_traced_memory()[1]
     finally:
