@@ -26,8 +26,8 @@ from expost.tabular.model.triangles import base, informed, triangles, triple_cou
 MOST_NOISE = 0.04
 """The mean total variation that noise may make in the first pairs before it counts as small; in a triple, at all."""
 SETTLED_NOISE = 0.002
-"""The mean total variation that noise may make in all pairs before triples are worth a look: with more of it, pairs are
-worth more than triples, which on tables of tens of thousands of records made every error larger."""
+"""The mean total variation that noise may make in all pairs before triples are scored: on 80,000 records, where it made
+three times that, errors of two and of three columns grew with the triples that were added."""
 ABSOLUTE = math.sqrt(2 / math.pi)
 """The mean of |N(0, 1)|."""
 BY_SIZE = 0.6
