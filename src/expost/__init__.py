@@ -16,6 +16,8 @@ from expost.folders.journal import Journal
 from expost.jobs import Result, StatedLadder, finetune, synthesize
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
+from expost.ledgers.book import open_ledger
+from expost.ledgers.run import LedgerRun
 from expost.mechanisms import Brownian, Exponential, Gaussian, Laplace
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.odometer import Odometer
@@ -68,6 +70,8 @@ __all__ = [  # noqa: RUF022  by reader
     "Odometer",
     "Filter",
     "Journal",
+    "open_ledger",
+    "LedgerRun",
     "search",
     "Search",
     "Outcome",

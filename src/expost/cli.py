@@ -45,7 +45,7 @@ def audit_receipt(path: Path, pledged: str | None) -> None:
             raise InvalidValue("a journal does not hold a digest of what was pledged; give --pledge with a receipt.")
         click.echo(str(read_journal(text)))
         return
-    result = audited(receipt_in(text, path), pledged=pledged)
+    result = audited(receipt_in(text, path), pledged=pledged, beside=path.parent)
     click.echo(str(result))
     sys.exit(0 if result.matches else NOT_REACHED)
 

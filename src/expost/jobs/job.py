@@ -1,12 +1,13 @@
 """What every job has: a kind, by which commands and audit find it, an odometer under a cap, and a result to keep."""
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar, final
 
+from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, InvalidValue
@@ -17,15 +18,25 @@ from expost.odometer import Odometer
 from expost.receipts.audit import Recompute
 from expost.receipts.procedures import Rebuild
 from expost.receipts.receipt import Commitment, receipt, receipt_text
-from expost.recorded import ReadableLedger
+from expost.recorded import Asking, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
+from expost.report.digits import at_most
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
+from expost.text import Json
 
 if TYPE_CHECKING:
     import click
+
+ASKING: Mapping[str, Asking] = {
+    "rung": lambda most, stops: (
+        f"ask for a ladder such as {at_most(most / 5)}:{at_most(most)}:{max(2, stops)}, or less"
+    ),
+    "release": lambda most, stops: f"ask for one that starts at ε = {at_most(most)}, or less",
+}
+"""What to ask for on a ledger that has no room for the first of them."""
 
 
 @final
@@ -33,12 +44,14 @@ if TYPE_CHECKING:
 class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
-    ``formats`` are receipts that are not of the common format. ``command`` names the module whose ``COMMANDS`` the
+    ``formats`` are receipts that are not of the common format. ``files`` tell, by what was made, the digest that a
+    receipt has of each file beside it. ``command`` names the module whose ``COMMANDS`` the
     command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)
     formats: Mapping[str, Recompute] = field(default_factory=dict)
+    files: Mapping[str, Callable[[Json], Mapping[str, str]]] = field(default_factory=dict)
     command: str | None = None
 
     def add_to(self, main: "click.Group", plan: "click.Group") -> None:
@@ -53,13 +66,24 @@ class JobKind:
 
 
 def capped(
-    pledge: Pledge, first: AdpEpsilon, *, max_epsilon: float | None, ledger: ReadableLedger, noise: Noise, rung: str
-) -> Odometer:
-    """An odometer that keeps the stated ε within the cap; a cap that leaves no room to begin is refused."""
-    if max_epsilon is not None and max_epsilon < first:
-        raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {max_epsilon:g}; raise it.")
-    limit = None if max_epsilon is None else PledgedFilter(pledge, AdpEpsilon(max_epsilon))
-    return Odometer(pledge=pledge, cap=limit, ledger=ledger, rehearsal=noise.seeded)
+    pledge: Pledge,
+    stops: Sequence[Promise],
+    *,
+    max_epsilon: float | None,
+    ledger: ReadableLedger,
+    noise: Noise,
+    rung: str,
+) -> tuple[Odometer, AdpEpsilon | None]:
+    """An odometer that keeps the stated ε within the cap, and that cap; one that leaves no room to begin is refused.
+
+    On a lasting ledger the plan is held before any data is read, and the cap is what there is room for.
+    """
+    first, cap = pledge.epsilon(stops[0]), None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    if cap is not None and cap < first:
+        raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")
+    cap = reserve_plan(ledger, pledge, stops, cap=cap, seeded=noise.seeded, ask=ASKING[rung])
+    limit = None if cap is None else PledgedFilter(pledge, cap)
+    return Odometer(pledge=pledge, cap=limit, ledger=ledger, rehearsal=noise.seeded), cap
 
 
 T = TypeVar("T")

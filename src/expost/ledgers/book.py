@@ -3,39 +3,27 @@
 import hmac
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
 
 from expost.accounting.pledge import Pledge
-from expost.errors import InvalidValue, LedgerConflict
+from expost.errors import InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.moving import OpenRun, sha256
+from expost.ledgers.moving import Begun, OpenRun, sha256
 from expost.ledgers.posting import Clock, Position, now
+from expost.ledgers.run import LedgerRun
 from expost.ledgers.slots import OWN, Slots, slots_out
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
 from expost.receipts.costs import pledge_out
+from expost.recorded import ReadableLedger
 from expost.text import Json
 
 MOST_NAME = 200
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
-
-    id: str
-    dataset: str
-    terms: Terms
-    split: str | None
-    payload: str | None = None
-    earlier: bool = False
 
 
 @final
@@ -56,7 +44,7 @@ class Book:
 
     def add(self, dataset: str, terms: Terms, *, unit: str = "one record") -> Entered:
         """Put a data set on the ledger, with terms that stay; a name that is taken is refused."""
-        _require_name(dataset, "data set")
+        _require_name(dataset, "a data set")
         with self.home.writing() as writing:
             if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
@@ -81,7 +69,7 @@ class Book:
 
     def add_analyst(self, dataset: str, name: str, cap: Real) -> str:
         """Give somebody an allowance below the cap; the token is returned once, and the ledger keeps its hash."""
-        _require_name(name, "analyst")
+        _require_name(name, "an analyst")
         token = uuid4().hex + uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
@@ -99,6 +87,19 @@ class Book:
                 *(identity, known, name, kept, terms_text(terms), nothing, nothing, str(terms.room(terms.nothing))),
             )
         return token
+
+    def run(
+        self,
+        dataset: str,
+        what: str = "a run",
+        *,
+        token: str | None = None,
+        split: str | None = None,
+        because: str = "",
+        beside: ReadableLedger | None = None,
+    ) -> LedgerRun:
+        """A run on a data set, for the odometer, the job or the trainer that it is given to; see ``begin``."""
+        return LedgerRun(self, dataset, what, token=token, split=split, because=because, beside=beside)
 
     def begin(
         self,
@@ -167,7 +168,7 @@ class Book:
 
 def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:
     """The ledger of this name, made if it is not there, with one more data set."""
-    _require_name(dataset, "data set")
+    _require_name(dataset, "a data set")
     book = Book(home_of(str(name), create=True))
     try:
         book.add(dataset, terms, unit=unit)
@@ -178,18 +179,24 @@ def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "on
 
 
 def open_ledger(name: str | Path) -> Book:
-    """The ledger of this name: a file that ``expost ledger init`` made."""
+    """The ledger of this name: a file, or a database of a server, that ``expost ledger init`` made it in."""
     return Book(home_of(str(name)))
 
 
 def home_of(name: str, *, create: bool = False) -> Home:
-    """Where a ledger lives, by its name."""
-    return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
+    """Where a ledger lives, by its name: the address of a PostgreSQL database, or a file."""
+    if not name.startswith(("postgresql://", "postgres://")):
+        return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
+    try:
+        from expost.ledgers.postgres import PostgresHome  # noqa: PLC0415  its driver is optional
+    except ImportError:
+        raise NotInstalled("a ledger on a server needs psycopg; install expost[postgres].", name="psycopg") from None
+    return PostgresHome.create(name) if create else PostgresHome(name)
 
 
 def _require_name(name: str, what: str) -> None:
     if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
-        raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
+        raise InvalidValue(f"the name of {what} is empty, too long or not printable; give a short one.")
 
 
 def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:

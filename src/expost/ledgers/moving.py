@@ -3,15 +3,54 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, TypeAlias, final
 
+from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered
-from expost.ledgers.home import Writing
+from expost.ledgers.home import Home, Writing
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
 from expost.ledgers.slots import Slots, are_within, moved, run_cost, slots_in, slots_out, slots_record
+from expost.ledgers.terms import Terms
 from expost.text import Json
+
+Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
+"""Writes more in the same transaction, and gives what the entry says of it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
+
+    id: str
+    dataset: str
+    terms: Terms
+    split: str | None
+    payload: str | None = None
+    earlier: bool = False
+
+
+class Books(Protocol):
+    """Where runs are put on record. Implemented by Book."""
+
+    @property
+    def home(self) -> Home:
+        """Where it lives."""
+        ...
+
+    def begin(
+        self, dataset: str, what: str, *, pledge: Pledge | None, token: str | None, split: str | None, because: str,
+        key: str | None, request: str | None,
+    ) -> Begun:  # fmt: skip
+        """Put a run on record, before it holds anything."""
+
+    def move(
+        self, run: Begun, kind: str, body: Mapping[str, Json], *, spent: Slots, committed: Slots,
+        neighbours: str | None = None, state: str = "open", payload: str | None = None, also: Also | None = None,
+    ) -> Entered:  # fmt: skip
+        """Change what a run has spent and holds."""
 
 
 @final
@@ -52,7 +91,7 @@ class OpenRun:
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
-        also: Callable[[Writing], Mapping[str, Json]] | None = None,
+        also: Also | None = None,
     ) -> Entered:
         """Change what it has spent and holds, refused if a cap has no room for it.
 

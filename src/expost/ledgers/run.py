@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from threading import RLock
 from types import TracebackType
 from typing import Self, final
@@ -13,28 +14,15 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.book import Begun, Book
 from expost.ledgers.chain import Entered
-from expost.ledgers.home import Writing
+from expost.ledgers.moving import Also, Begun, Books
+from expost.ledgers.offer import offer, that_or_less
+from expost.ledgers.posting import Account
 from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
+from expost.ledgers.standing import accounts_of, booking_of
 from expost.receipts.costs import curve_out
-from expost.recorded import ReadableLedger
+from expost.recorded import Asking, Booking, ReadableLedger
 from expost.text import Json
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Booking:
-    """Where a run stands on a lasting ledger: its data set, its latest entry, and what it held and has captured."""
-
-    ledger: str
-    dataset: str
-    run: str
-    entry: int
-    head: str
-    held: float
-    captured: float
-    notation: str
 
 
 @final
@@ -49,7 +37,7 @@ class LedgerRun:
 
     def __init__(
         self,
-        book: Book,
+        book: Books,
         dataset: str,
         what: str = "a run",
         *,
@@ -65,7 +53,9 @@ class LedgerRun:
         self._beside: ReadableLedger = MemoryLedger() if beside is None else beside
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
-        self._over = False
+        self._pledged: Pledge | None = None
+        self._neighbours: str | None = None
+        self._given, self._over, self._stops = False, False, (0, 0)
         self._parts: dict[str, Spent] = {}
         self._open: dict[int, Hold] = {}
         self._latest: Entered | None = None
@@ -74,41 +64,37 @@ class LedgerRun:
         self._committed: Slots = {}
         self._most: Amount = ()
         self._payload: str | None = None
-        self._neighbours: str | None = None
-        self._also: Callable[[Writing], Mapping[str, Json]] | None = None
+        self._also: Also | None = None
+        self._accounts: Mapping[str, Account] = {}
 
     def pledge(self, pledge: Pledge | None) -> None:
-        """Begin the run, with how its total will be stated on record."""
-        if self._begun is not None:
+        """Begin the run, with how its total will be stated on record, unless ``reserve`` has with the same pledge."""
+        if self._given or (self._begun is not None and pledge is not self._pledged):
             raise LedgerConflict("a run on a ledger is for one odometer; begin another run for another.")
-        self._require_home()
-        self._begun = self._book.begin(
-            self._dataset, self._what, pledge=pledge, token=self._token, split=self._split, because=self._because,
-            key=self._key, request=self._request,
-        )  # fmt: skip
-        nothing = slots_of({}, self._begun.terms, named=self._split is not None)
-        self._reserved = self._spent = self._committed = nothing
-        self._most = run_cost(nothing)
+        if self._begun is None:
+            self._begin(pledge)
+        self._given = True
         self._beside.pledge(pledge)
 
-    def reserve(self, stops: Sequence[Promise]) -> int:
+    def reserve(self, stops: Sequence[Promise], *, pledge: Pledge | None = None, ask: Asking = that_or_less) -> int:
         """Hold the most that the run may come to, before any data is read: the last of its stops that fits.
 
-        Returns how many of the stops fit. If not even the first does, the run is refused.
+        Returns how many of the stops fit. If not even the first does, the run is refused, and ``ask`` says what to ask
+        for instead. Where no odometer has this ledger yet, the run begins here, with the ``pledge`` that it will have.
         """
         with self._lock:
+            if self._begun is None:
+                self._begin(pledge)
             for number in range(len(stops), 0, -1):
-                most = Promise(stops[0].curve)
-                for stop in stops[:number]:
-                    most = most.beside(stop)
+                most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
                 try:
                     self._raise(larger_slots(self._committed, held), {"reserve": curve_out(most.curve)}, None)
                 except BudgetExceeded:
                     if number == 1:
-                        raise
+                        raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
                 else:
-                    self._reserved = held
+                    self._reserved, self._stops = held, (number, len(stops))
                     return number
         return 0
 
@@ -145,7 +131,7 @@ class LedgerRun:
         """What the next capture stores with the bill, in the same transaction."""
         self._payload = payload
 
-    def also(self, write: Callable[[Writing], Mapping[str, Json]]) -> None:
+    def also(self, write: Also) -> None:
         """What the next capture writes besides, in the same transaction, and says in its entry."""
         self._also = write
 
@@ -157,10 +143,10 @@ class LedgerRun:
             for hold in [*self._open.values()]:
                 self._settle(hold, hold.promise.as_spent(), finished=False)
             self._open.clear()
-            self._latest = self._book.move(
-                self._begun, "close", {}, spent=self._spent, committed=self._spent, state="closed"
-            )
-            self._committed, self._over = self._spent, True
+            spent = self._spent
+            self._latest = self._book.move(self._begun, "close", {}, spent=spent, committed=spent, state="closed")
+            self._committed, self._over = spent, True
+            self._accounts = self._charged()
 
     def __enter__(self) -> Self:
         return self
@@ -180,14 +166,13 @@ class LedgerRun:
         """What is stored under the key of the run, by itself or by an earlier one, if anything is."""
         return self._opened.payload
 
-    @property
     def booking(self) -> Booking:
-        """Where the run stands on the ledger."""
-        assert self._latest is not None  # it has held something
-        terms, name = self._opened.terms, self._book.home.name
-        held, captured = terms.stated(self._most), terms.stated(run_cost(self._spent))
-        entry, head = self._latest.number, self._latest.hash
-        return Booking(name, self._dataset, self._opened.id, entry, head, held, captured, terms.notation)
+        """Where the run stands on the ledger, and its data set as it was when the run ended, or is now."""
+        if self._latest is None:
+            raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
+        accounts, name = self._accounts or self._charged(), self._book.home.name
+        amounts = self._most, run_cost(self._spent)
+        return booking_of(self._opened, self._latest, accounts, name=name, amounts=amounts, stops=self._stops)
 
     @property
     def pledged(self) -> Pledge | None:
@@ -203,6 +188,16 @@ class LedgerRun:
     def held(self) -> tuple[Hold, ...]:
         """Holds that were never captured: steps that failed or are under way."""
         return self._beside.held
+
+    def _begin(self, pledge: Pledge | None) -> None:
+        self._require_home()
+        self._begun = self._book.begin(
+            self._dataset, self._what, pledge=pledge, token=self._token, split=self._split, because=self._because,
+            key=self._key, request=self._request,
+        )  # fmt: skip
+        self._pledged = pledge
+        self._reserved = self._spent = self._committed = nothing = self._slots()
+        self._most = run_cost(nothing)
 
     def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
         self._latest = self._book.move(
@@ -238,6 +233,9 @@ class LedgerRun:
         for part, spent in more:
             billed[part] = billed.get(part, NOTHING.as_spent()) + spent
         return slots_of(billed, self._opened.terms, named=self._split is not None)
+
+    def _charged(self) -> Mapping[str, Account]:
+        return accounts_of(self._book.home, self._opened.id)
 
     @property
     def _opened(self) -> Begun:

@@ -15,7 +15,7 @@ from expost.patience import Patience
 from expost.protocols import Look
 from expost.receipts.costs import budget_out, curve_out, gaussian_out, item_out, pledge_out
 from expost.receipts.notation import finite, text
-from expost.recorded import CheckOnRecord
+from expost.recorded import Booking, CheckOnRecord
 from expost.report.answers import Reading
 from expost.report.facts import Facts, PlannedStop
 from expost.report.purpose import Purpose
@@ -161,6 +161,7 @@ def receipt(facts: Facts) -> dict[str, Json]:
         "history": [_rung(rung) for rung in facts.rungs],
         "bill": [item_out(item) for item in facts.bill],
         "split": facts.because,
+        "ledger": None if facts.booking is None else _booking(facts.booking),
         **facts.job.receipt(),
         "versions": dict(facts.versions),
     }
@@ -171,6 +172,10 @@ def receipt_text(found: Mapping[str, Json]) -> str:
     text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     text = NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n"
     return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
+
+
+def _booking(booking: Booking) -> dict[str, Json]:
+    return {"dataset": booking.dataset, "run": booking.run, "entry": booking.entry, "head": booking.head}
 
 
 def _rung(rung: Reading) -> dict[str, Json]:

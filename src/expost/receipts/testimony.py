@@ -1,5 +1,6 @@
 """What a receipt says, taken apart into values of ours: nothing is believed here, but everything has its type."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,7 +32,7 @@ MOST_AIMS = 20
 """Things that a table may be asked for at once."""
 COMMON = (
     "format", "title", "statement", "seeded", "floating", "made", "neighbours", "asked", "cap", "pledge", "plan",
-    "pledged", "ended", "held", "history", "bill", "split", "versions",
+    "pledged", "ended", "held", "history", "bill", "split", "ledger", "versions",
 )  # fmt: skip
 """The parts of every receipt; each kind of run has some of its own, and one with seeded noise begins with a warning."""
 STATEMENT = ("epsilon", "delta", "notion", "probabilistic epsilon", "neighbours", "curve")
@@ -39,6 +40,7 @@ ASKED = ("target", "measure", "threshold", "aims", "confidence", "looks", "check
 PATIENCE = ("looks", "min gain")
 STOP = ("curve", "epsilon", "rung", "guard")
 TAKEN = ("budget", "times", "curve", "epsilon", "passed", "margin", "std", "guard", "accuracy", "error")
+HASH = re.compile("[0-9a-f]{64}")
 SUREST = 1 - Fraction(1, 10**12)
 """The largest confidence whose guard is computed: nearer to 1 the tails of the noise end below the floats."""
 
@@ -87,6 +89,26 @@ class Asked:
 
 @final
 @dataclass(frozen=True, slots=True)
+class OnLedger:
+    """Where a receipt says that its run is on a lasting ledger: the number and the hash of the run's latest entry."""
+
+    dataset: str
+    run: str
+    entry: int
+    head: str
+
+    @classmethod
+    def of(cls, found: Json) -> "OnLedger":
+        """From the part of a receipt; refused unless it is a number and a hash."""
+        fields = record(found, ("dataset", "run", "entry", "head"))
+        told = cls(text(fields["dataset"]), text(fields["run"]), whole(fields["entry"]), text(fields["head"]))
+        if told.entry < 1 or not HASH.fullmatch(told.head):
+            raise Unreadable("the receipt names an entry of a ledger that cannot be one; it was changed.")
+        return told
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Testimony:
     """A receipt without its statement and its pledge; ``found`` is all of it, for what only one job has."""
 
@@ -104,6 +126,7 @@ class Testimony:
     held: float | None
     history: tuple[Taken, ...]
     bill: tuple[Item, ...]
+    ledger: OnLedger | None
 
     @classmethod
     def of(cls, found: Mapping[str, Json]) -> "Testimony":
@@ -130,6 +153,7 @@ class Testimony:
             held=_maybe(number, found["held"]),
             history=tuple(map(_taken, bounded(found["history"], MOST_STOPS))),
             bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
+            ledger=_maybe(OnLedger.of, found["ledger"]),
         )
 
 

@@ -7,6 +7,7 @@ from expost.accounting.gaussian import gaussian_mu
 from expost.bill import Item, bill_total, by_part
 from expost.ledger import Fact
 from expost.report import arrangement, digits, meaning, profile, words
+from expost.report.booked import for_auditors
 from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import computed_with, html_table, note, prose, row, section
@@ -81,6 +82,10 @@ def _known_by(facts: Facts, pledged: str | None) -> str:
     told = [f"{what}: SHA-256 <code>{safe(value)}</code>" for what, value in facts.digests]
     if pledged is not None:
         told.insert(0, f"What was fixed before any data was read: SHA-256 <code>{safe(pledged)}</code>")
+    if facts.booking is not None:
+        told.append(f"Its latest entry on the ledger: SHA-256 <code>{safe(facts.booking.head)}</code>")
     listed = "".join(f"<li>{each}</li>" for each in told)
+    booked = "" if facts.booking is None else f"<p>{prose(for_auditors(facts.booking))}</p>"
     dated = note(f"The run was begun on {facts.date} (UTC).") if facts.date else ""
-    return f"<h3>Options, digests and versions</h3>{options}<ul>{listed}</ul>{dated}{computed_with(facts.versions)}"
+    known = f"{options}{booked}<ul>{listed}</ul>{dated}"
+    return f"<h3>Options, digests and versions</h3>{known}{computed_with(facts.versions)}"

@@ -14,7 +14,7 @@ from expost.checks.confidence import Confidence, population_bound
 from expost.ladder import Rung as PlannedRung
 from expost.patience import Patience
 from expost.protocols import Look
-from expost.recorded import CheckOnRecord
+from expost.recorded import Booking, CheckOnRecord
 from expost.report.answers import Reading, as_share, ratio_half, sampling_half
 from expost.report.purpose import Purpose
 from expost.search import Ended
@@ -89,15 +89,14 @@ class Facts:
 
     ``asked`` is the least mean score that was asked for, None where the check is a rule of the caller's or there was
     none. ``held`` is about how many records were held out, where that is public or was released, and ``held_std`` the
-    standard error of that number, 0 where it is a word of the caller's. ``confidence`` is that
-    of a pass, None for the paper's check or one on public records; ``looks`` are those that were planned. ``check`` is
-    what goes on record of the check; without it an audit takes its prices at their word.
-
+    standard error of that number, 0 where it is a word of the caller's. ``confidence`` is that of a pass, None for the
+    paper's check or one on public records; ``looks`` are those that were planned. ``check`` is what goes on record of
+    it; without it an audit takes its prices at their word.
     ``date`` is the day on which the run was begun, which no record can change; empty for a rehearsal, which repeats
     itself. ``goals`` are what a job names that may be asked for several things: the answers are then the least margin,
     and what is asked for is 0. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are
-    sentences with their titles, ``options`` and ``digests`` what the run is known by besides. ``patience`` is what it
-    ended by where its answers no longer rose, None where every rung is climbed.
+    sentences with their titles, ``options`` and ``digests`` what the run is known by besides, ``booking`` where it is
+    on a lasting ledger. ``patience`` is what it ended by where its answers no longer rose, None if it climbs all rungs.
     """
 
     title: str
@@ -131,6 +130,7 @@ class Facts:
     digests: tuple[tuple[str, str], ...] = ()
     goals: tuple[Purpose, ...] = ()
     patience: Patience | None = None
+    booking: Booking | None = None
 
     @property
     def several(self) -> bool:

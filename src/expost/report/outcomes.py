@@ -22,7 +22,7 @@ from expost.noise import Noise
 from expost.patience import Patience
 from expost.private import Neighbours
 from expost.protocols import Check, Look
-from expost.recorded import CheckOnRecord, ReadableLedger
+from expost.recorded import Booked, CheckOnRecord, ReadableLedger
 from expost.report.answers import Reading
 from expost.report.facts import ROUNDING, Facts, Job, PlannedStop
 from expost.report.purpose import Purpose
@@ -112,6 +112,7 @@ def outcome_facts(
         digests=digests,
         goals=goals,
         patience=patience,
+        booking=ledger.booking() if isinstance(ledger, Booked) else None,
     )
 
 

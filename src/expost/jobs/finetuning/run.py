@@ -8,7 +8,6 @@ from typing import Unpack
 
 from numpy.typing import ArrayLike
 
-from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue, NotDisjoint
 from expost.jobs.finetuning.prices import HeadSettings, head_recipe
 from expost.jobs.finetuning.recipe import fine_tune, plan_training
@@ -90,10 +89,11 @@ def finetune(
         Shape(1, classes)  # refused before the records are read
     plan, kept = plan_training(recipe), MemoryLedger() if ledger is None else ledger
     noise = SystemNoise() if noise is None else noise
-    first, held = plan.pledge.table[0].epsilon, None if records is None else records * float(recipe.held)
+    held = None if records is None else records * float(recipe.held)
     held_std, date = 0.0 if held is None else math.sqrt(held * float(1 - recipe.held)), day(noise)
-    odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="release")
-    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    odometer, cap = capped(
+        plan.pledge, plan.pledge.promises, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="release"
+    )
     if on_pledge is not None:
         on_pledge(head_commitment(recipe, plan, cap=cap))
     data, shape = _read(hidden, classes, check)

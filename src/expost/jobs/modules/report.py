@@ -12,7 +12,7 @@ from expost.jobs.job import save_facts
 from expost.ladder import Rung
 from expost.looks import planned_looks
 from expost.receipts.receipt import Commitment
-from expost.recorded import CheckOnRecord, ReadableLedger
+from expost.recorded import Booked, CheckOnRecord, ReadableLedger
 from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
@@ -159,7 +159,8 @@ def of_training(trainer: "Trainer", found: "Found", *, title: str = "Module") ->
         packages=("torch", "opacus"),
     )
     taken = zip(told.rungs, planned[earlier:], strict=False)
-    return replace(told, rungs=tuple(replace(each, times=rung.times) for each, rung in taken))
+    booking = trainer.ledger.booking() if isinstance(trainer.ledger, Booked) else None
+    return replace(told, rungs=tuple(replace(each, times=rung.times) for each, rung in taken), booking=booking)
 
 
 def module_commitment(announced: "Announced") -> Commitment:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, final
 
 from expost.accounting.claim import Budget
-from expost.accounting.curve import AdpEpsilon
 from expost.errors import SchemaMismatch
 from expost.folders.disk import write_through
 from expost.folders.place import COUNTS, SCHEMA
@@ -138,9 +137,7 @@ def synthesize(
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
     _require_fit(recipe, hidden)
-    first = plan.pledge.epsilon(plan.stops[0])
-    odometer = capped(plan.pledge, first, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
-    cap = None if max_epsilon is None else AdpEpsilon(max_epsilon)
+    odometer, cap = capped(plan.pledge, plan.stops, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
     if on_pledge is not None:
         on_pledge(table_commitment(recipe, plan, cap=cap))
     coded = hidden.coded(schema)

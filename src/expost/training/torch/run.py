@@ -1,7 +1,7 @@
 """A training run under its odometer: the rungs still to be climbed, and what earlier processes of the run have paid."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,7 @@ from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Split
 from expost.protocols import Verdict
-from expost.recorded import ReadableLedger
+from expost.recorded import ReadableLedger, reserve_plan
 from expost.release import Past, Release
 from expost.search import Ended, Line, Outcome, Search, finish, planned_stops
 from expost.training.torch.checkpoint import Checkpoint
@@ -192,6 +192,9 @@ def begin(
     if saved is not None:
         saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
         saved.begin(announced.plan, course.releases.schedule.steps, ahead=bool(left.rungs))
+    booked = ledger if saved is None else saved.ledger
+    cap = reserve_plan(booked, pledge, pledge.promises, cap=cap, seeded=noise.seeded, ask=_less)
+    announced = replace(announced, course=replace(course, cap=cap))
     within = None if cap is None else PledgedFilter(pledge, cap)
     odometer = Odometer(pledge=pledge, cap=within, ledger=ledger, rehearsal=noise.seeded)
     run = TrainingRun(
@@ -209,6 +212,11 @@ def begin(
     )
     course.descent.load(course.descent.start)
     return run
+
+
+def _less(most: float, stops: int) -> str:
+    """What to ask for where a ledger has no room for the first release."""
+    return "ask for fewer steps before the first release, or for more noise"
 
 
 def _require_fresh(judge: ModuleCheck) -> None:

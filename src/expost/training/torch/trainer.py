@@ -238,5 +238,5 @@ class Trainer:
         ledger, ready = self._checkpoint or self.ledger, partial(course.require_suited, self._given, held, goal)
         self._begun = begin(announced, parts, ledger=ledger, noise=self._noise, ready=ready)
         if self._on_announced is not None:
-            self._on_announced(announced)
+            self._on_announced(self._begun.announced)
         return self._begun

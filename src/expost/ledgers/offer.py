@@ -1,0 +1,53 @@
+"""Offers: what to ask for where a ledger has no room for what was asked."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from expost.accounting.claim import Promise, best_statement
+from expost.accounting.curve import Curve, Highest, Linear, Tabulated
+from expost.accounting.pledge import Pledge
+from expost.ledgers.amounts import is_finite
+from expost.ledgers.posting import Account
+from expost.recorded import Asking
+from expost.report.digits import at_most, most, small
+
+
+def that_or_less(most: float, stops: int) -> str:
+    """What to ask for where nobody knows what the run is."""
+    return "ask for that or less"
+
+
+def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Pledge | None, ask: Asking) -> str:
+    """Why a run whose first stop does not fit is refused, and the most that does: a run of the same shape."""
+    whose, account = min(accounts.items(), key=lambda pair: room_for(pair[1], stops[0]))
+    terms, factor = account.terms, room_for(account, stops[0])
+    taken = f"{whose} has {most(terms.share(account.committed))} of its cap spent or held"
+    if factor <= 0 or pledge is None:
+        left = "nothing" if factor <= 0 else "no room"
+        return (
+            f"{taken}, which leaves {left} for this run; ask for less, or wait until others that hold some have ended."
+        )
+    largest = best_statement(Promise(shrunk(stops[0].curve, factor)), pledge.delta / len(stops))[0]
+    fits = f"the most that fits is a run stated as ε = {at_most(largest)} at δ = {small(pledge.delta)}"
+    return f"{taken}, and {fits}; {ask(largest, len(stops))}."
+
+
+def room_for(account: Account, stop: Promise) -> Fraction:
+    """How many times what a stop costs there is room for, by the cap that leaves most of it."""
+    asked = account.terms.amount(stop.as_spent())
+    rows = zip(account.terms.limits, account.committed, asked, strict=True)
+    return max(
+        (Fraction(limit - held, cost) for limit, held, cost in rows if limit is not None and cost and is_finite(cost)),
+        default=Fraction(0),
+    )
+
+
+def shrunk(curve: Curve, factor: Fraction) -> Curve:
+    """A curve of the same shape."""
+    if isinstance(curve, Tabulated):
+        return Tabulated(curve.orders, curve.values * float(factor))
+    lines = tuple(
+        Linear(line.xi * factor, line.rho * factor, None if line.gaussian is None else line.gaussian * factor)
+        for line in curve.lines
+    )
+    return lines[0] if len(lines) == 1 else Highest(lines)

@@ -1,0 +1,54 @@
+"""Standing: where a run and the accounts that it is charged to are."""
+
+from collections.abc import Mapping
+
+from expost.ledgers.amounts import Amount
+from expost.ledgers.chain import Entered
+from expost.ledgers.home import Home
+from expost.ledgers.moving import Begun
+from expost.ledgers.posting import ACCOUNT, Account
+from expost.numerics import up
+from expost.recorded import Booking
+
+
+def accounts_of(home: Home, run: str) -> dict[str, Account]:
+    """The accounts that a run is charged to, as they are now: its data set and, where one began it, its analyst."""
+    found = {}
+    with home.reading() as reading:
+        for what, table, key in (("data set", "datasets", "dataset"), ("analyst", "analysts", "analyst")):
+            charged = f"FROM {table} WHERE id = (SELECT {key} FROM runs WHERE id = ?)"  # noqa: S608
+            for name, *row in reading.rows(f"SELECT name, {ACCOUNT} {charged}", run):
+                found[f"the {what} {name!r}"] = Account.of(row)
+    return found
+
+
+def booking_of(
+    run: Begun,
+    latest: Entered,
+    accounts: Mapping[str, Account],
+    *,
+    name: str,
+    amounts: tuple[Amount, Amount],
+    stops: tuple[int, int],
+) -> Booking:
+    """Where a run stands on the ledger of this name.
+
+    ``amounts`` are the most that it held and what it has spent, ``stops`` how many of its plan fit, and of how many.
+    """
+    terms, account = run.terms, next(iter(accounts.values()))
+    kept_by = terms.kept_by(amounts[0])
+    return Booking(
+        ledger=name,
+        dataset=run.dataset,
+        run=run.id,
+        entry=latest.number,
+        head=latest.hash,
+        held=terms.share(amounts[0], kept_by),
+        captured=terms.share(amounts[1], kept_by),
+        spent=terms.stated(account.spent),
+        most=terms.stated(account.committed),
+        cap=up(terms.cap),
+        notation=terms.notation,
+        fitting=stops[0],
+        planned=stops[1],
+    )

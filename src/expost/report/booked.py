@@ -1,0 +1,48 @@
+"""Booked: where a run stands on a lasting ledger, in sentences, whose totals are stated once and never added up."""
+
+from expost.recorded import Booking
+from expost.report.digits import price
+
+
+def standing(booking: Booking) -> str:
+    """What its data set has spent and, with this run and all else that is held, may come to; for before the run."""
+    spent = "nothing" if not booking.spent else _number(booking, booking.spent)
+    most = f"{booking.notation[0]} = {price(booking.most)} of {booking.cap:g}"
+    at = "" if booking.spent else f" ({booking.notation})"
+    return f"{booking.dataset}: {spent} is spent; with this run at most {most}{at}."
+
+
+def fitting(booking: Booking, rung: str) -> str | None:
+    """That the ledger has no room for the whole plan, if it has not."""
+    if booking.fitting == booking.planned:
+        return None
+    return (
+        f"The ledger has room for {booking.fitting} of the {booking.planned} planned {rung}s; the run ends with that "
+        f"{rung} at the latest."
+    )
+
+
+def held_and_returned(booking: Booking) -> str:
+    """What was held, captured and returned, and what the data set has spent since; for after the run."""
+    returned = max(0.0, booking.held - booking.captured)
+    held, captured, left = (f"{100 * share:.1f} %" for share in (booking.held, booking.captured, returned))
+    return (
+        f"{booking.dataset}: {held} of the cap was held, {captured} captured and {left} returned; "
+        f"{_number(booking, booking.spent)} is spent, of {booking.cap:g}."
+    )
+
+
+def for_auditors(booking: Booking) -> str:
+    """By what the run is known on its ledger, and what all runs together are stated as."""
+    return (
+        f"The run is on the ledger of the data set {booking.dataset}, as {booking.run}; its latest entry is number "
+        f"{booking.entry:,}. All runs on that data set up to this one are stated together as "
+        f"{_number(booking, booking.spent)}, of a cap of {booking.cap:g}. That total is the ledger's, in its own "
+        "terms; it is not the sum of what each run is stated as."
+    )
+
+
+def _number(booking: Booking, value: float) -> str:
+    """A total with what it is: ε = 0.84 at δ = 1e-06."""
+    symbol, _, at = booking.notation.partition(" ")
+    return f"{symbol} = {price(value)} {at}"
