@@ -113,5 +113,5 @@ def test_a_mask_of_persons_keeps_all_rows_of_those() -> None:
     kept = grouped(persons)[np.array([False, True, False, True])]
 
     assert np.array_equal(kept.sizes, [len(PERSONS[20]), len(PERSONS[33])])
-    assert np.array_equal(counts([PERSONS[20], PERSONS[33]], Fraction(2), ADD),
-                          Marginals(SCHEMA.domain, CLIQUES, ADD, Contribution(Fraction(2))).statistic.evaluate(kept))  # fmt: skip
+    marginals = Marginals(SCHEMA.domain, CLIQUES, ADD, Contribution(Fraction(2)))
+    assert np.array_equal(counts([PERSONS[20], PERSONS[33]], Fraction(2), ADD), marginals.statistic.evaluate(kept))

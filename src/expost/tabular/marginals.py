@@ -35,9 +35,9 @@ class Marginals:
     Adding or removing a record moves one cell of each histogram by 1, replacing one moves at most two: with k cliques
     the squared Euclidean distance and the sum of absolute differences are at most k, or 2k.
 
-    Where records are persons with any number of rows, their ``contribution`` bounds the Euclidean norm of what each adds
-    to all histograms; two persons' shares of a cell have the same sign, so that replacing one moves no more than the
-    squares of both together.
+    Where records are persons with any number of rows, their ``contribution`` bounds the Euclidean norm of what each
+    adds to all histograms. No share of a cell is negative, so that replacing a person moves no more than the squares of
+    both shares together.
 
     Implements: marginals of persons.
     Uses: a person's weight.

@@ -17,7 +17,7 @@ from expost.noise import Integers
 from expost.numerics import positive
 from expost.tabular.table import Table
 
-GRID = 1024
+GRID = 2**16
 """Steps of a weight from 0 to 1."""
 MOST_ROWS = 2**20
 """Rows of one person that are looked at; more than these have no weight left on the grid anyway."""
