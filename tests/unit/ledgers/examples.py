@@ -1,59 +1,91 @@
-"""Steps, runs and totals for tests of ledgers."""
+"""Ledgers to look at: a small real one with everything on it, and steps of a known cost."""
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import TypeAlias
+from pathlib import Path
+
+import numpy as np
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Linear
 from expost.ledger import Entry, Hold
-from expost.ledgers.amounts import Amount, amount_in, units
-from expost.ledgers.book import Book
+from expost.ledgers.book import Book, home_of
+from expost.ledgers.overview import overviews
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.terms import terms_in
+from expost.ledgers.shared import SharedRelease
+from expost.ledgers.terms import epsilon_terms, zcdp_terms
+from expost.noise import SystemNoise
+from expost.private import Neighbours
+from expost.statistic import histogram
+from expost.text import Json
 
-Rational: TypeAlias = Fraction | str | int
-NEIGHBOURS = "differ in one record"
-
-
-def gaussian(rho: Rational) -> Promise:
-    """A Gaussian step."""
-    exact = Fraction(rho)
-    return Promise(Linear(Fraction(0), exact, exact))
+RELATION = Neighbours.ADD_REMOVE.value
 
 
-def entry(part: str = "data", *, neighbours: str = NEIGHBOURS, seeded: bool = False) -> Entry:
-    """What a step goes on record with."""
-    return Entry("gaussian", part, neighbours, seeded, floating=False, facts={"sigma": "3"})
+def cost(rho: Fraction | int | str) -> Promise:
+    """Of Gaussian noise."""
+    return Promise(Linear(Fraction(0), Fraction(rho), Fraction(rho)))
 
 
-def run(book: Book, dataset: str = "visits", **settings: str) -> LedgerRun:
-    """A run that has begun."""
-    found = LedgerRun(book, dataset, "a test", **settings)  # type: ignore[arg-type]  # all of them are texts
-    found.pledge(None)
-    return found
+def step(part: str = "data", neighbours: str = RELATION) -> Entry:
+    """What is about to be done."""
+    return Entry("Gaussian", part, neighbours, seeded=False, floating=False, facts={"scale": "3"})
 
 
-def hold(run: LedgerRun, rho: Rational, part: str = "data") -> Hold:
-    """A step that is about to read a part."""
-    return run.hold(entry(part), gaussian(rho))
+def held(run: LedgerRun, rho: Fraction | int | str, part: str = "data") -> Hold:
+    """A step that has begun."""
+    return run.hold(step(part), cost(rho))
 
 
-def step(run: LedgerRun, rho: Rational, part: str = "data") -> None:
-    """A step that finished at the price it promised."""
-    promised = hold(run, rho, part)
-    run.capture(promised, promised.promise.as_spent())
+def spend(run: LedgerRun, rho: Fraction | int | str, part: str = "data", *, most: Fraction | int | str = 0) -> None:
+    """A step that costs this, after a hold of as much or more."""
+    run.capture(held(run, max(Fraction(most), Fraction(rho)), part), cost(rho).as_spent())
 
 
-def totals(book: Book, table: str = "datasets", name: str = "visits") -> Mapping[str, Amount]:
-    """What a data set or an analyst has spent, and that with what is held."""
-    with book.home.reading() as reading:
-        ((terms, *cells),) = reading.rows(f"SELECT terms, spent, committed FROM {table} WHERE name = ?", name)
-    known = terms_in(str(terms))
-    spent, committed = (amount_in(str(cell), known.width) for cell in cells)
-    return {"spent": spent, "committed": committed}
+def begun(
+    book: Book,
+    dataset: str,
+    what: str = "a run",
+    *,
+    token: str | None = None,
+    split: str | None = None,
+    because: str = "",
+    key: str | None = None,
+    request: str | None = None,
+) -> LedgerRun:
+    """A run that an odometer has been given."""
+    run = LedgerRun(book, dataset, what, token=token, split=split, because=because, key=key, request=request)
+    run.pledge(None)
+    return run
 
 
-def rho(amount: Rational) -> Amount:
-    """An amount under a cap on zCDP."""
-    return (units(Fraction(amount)),)
+def booked_by(book: Book, run: LedgerRun, dataset: str) -> dict[str, Json]:
+    """What the receipt of a run says of the ledger, if nothing happened since it ended."""
+    (found,) = overviews(book.home, dataset)
+    return {"dataset": dataset, "run": run.id, "entry": found.entries, "head": found.head}
+
+
+def whole_ledger(path: Path) -> dict[str, Json]:
+    """Make a ledger with everything on it; what the receipt of a run in its midst says of it."""
+    with Book(home_of(str(path), create=True)) as book:
+        book.add("admissions", epsilon_terms(3, 1e-6))
+        book.add("visits", zcdp_terms(1))
+        token = book.add_analyst("admissions", "Ana", 1)
+        with begun(book, "admissions", "a table", token=token) as run:
+            spend(run, "1/1000", most="2/1000")
+            spend(run, "1/500")
+        booked = booked_by(book, run, "admissions")
+        with begun(book, "admissions", "a model", split="halves", because="one coin per record") as run:
+            spend(run, "1/200", "data/train")
+            spend(run, "1/100", "data/held")
+        with begun(book, "admissions", "a count", key="once", request="the count") as run:
+            run.keep('{"count": 3}')
+            spend(run, "1/1000")
+        statistic = histogram(lambda codes: codes, 4, Neighbours.ADD_REMOVE, name="wards")
+        shared = SharedRelease(book, "admissions", "wards", statistic, np.repeat(np.arange(4), 9))
+        shared.at(Fraction(1, 500), noise=SystemNoise())
+        shared.at(Fraction(1, 1000), noise=SystemNoise(), token=token)
+        crashed = begun(book, "admissions", "a crash", token=token)
+        spend(crashed, "1/1000", most="1/500")
+        held(crashed, "1/500")
+        spend(begun(book, "visits"), "1/4")
+    return booked

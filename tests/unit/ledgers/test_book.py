@@ -9,7 +9,7 @@ from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.chain import GENESIS, link
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
-from tests.unit.ledgers.examples import gaussian, hold, rho, run, step, totals
+from tests.unit.ledgers.steps import gaussian, hold, rho, run, step, totals
 
 TERMS = {"epsilon": epsilon_terms(3, 1e-6), "order": order_terms(1, alpha=20), "zcdp": zcdp_terms(1)}
 

@@ -17,8 +17,8 @@ from expost.ledgers import tables
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.terms import zcdp_terms
 from tests.server import LOCKED, PASSWORD, Server
-from tests.unit.ledgers.examples import hold, rho, run, step, totals
 from tests.unit.ledgers.relay import relay
+from tests.unit.ledgers.steps import hold, rho, run, step, totals
 
 postgres_home = pytest.importorskip("expost.ledgers.postgres", reason="psycopg is not installed")
 PostgresHome, server = postgres_home.PostgresHome, importlib.import_module("expost.ledgers.server")

@@ -7,7 +7,7 @@ import pytest
 
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
 from expost.ledgers.book import Book
-from tests.unit.ledgers.examples import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
+from tests.unit.ledgers.steps import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
 
 BECAUSE = "each person is on one side by the last digit of a number"
 
@@ -73,7 +73,7 @@ def test_a_reservation_is_the_last_stop_that_fits(book: Book) -> None:
     assert begun.reserve([gaussian("1/4"), gaussian("1/2"), gaussian(2)]) == 2
 
     assert totals(book)["committed"] == rho("1/2")
-    with pytest.raises(BudgetExceeded, match="leaves no room for this run"):
+    with pytest.raises(BudgetExceeded, match="leaves no room"):
         run(book).reserve([gaussian("3/4")])
 
 
