@@ -52,7 +52,8 @@ def audit_receipt(path: Path, pledged: str | None, ledger: str | None) -> None:
         click.echo(str(read_journal(text)))
         return
     found = receipt_in(text, path)
-    result, faults = audited(found, pledged=pledged), () if ledger is None else on_ledger(ledger, found)
+    result = audited(found, pledged=pledged, beside=path.parent)
+    faults = () if ledger is None else on_ledger(ledger, found)
     click.echo(str(result))
     if ledger is not None:
         click.echo(printable(" ".join(faults) or f"the ledger {ledger} has the same lines, captured by the same run."))

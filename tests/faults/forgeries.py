@@ -39,6 +39,12 @@ def replacing() -> Schema:
     return replace(schema(), neighbours=type(schema().neighbours).REPLACE_ONE)
 
 
+def finding() -> Schema:
+    """The schema of the examples, with edges of the age that are to be found."""
+    private = 'edges = "private"\nrange = [0, 8]\nbins = 4'
+    return Schema.load(schema().dumps().replace("edges = [0, 20, 40, 60, 80]", private))
+
+
 def halved(candidate: Candidate, records: Table) -> Floats:
     """A score of the caller's own: one half for each record that is right."""
     return correct("renewed")(candidate, records) / 2
@@ -48,7 +54,7 @@ def halved(candidate: Candidate, records: Table) -> Floats:
 def made(name: str) -> Facts:
     """The facts of a finished rehearsal with this check, relation, score or ending."""
     records = 40_000 if name == "ended flat" else 3000
-    form = replacing() if name == "replacing one record" else schema()
+    form = {"replacing one record": replacing, "edges found": finding}.get(name, schema)()
     settings: dict[str, dict[str, Any]] = {
         "Gaussian check": {"check": Budgeted(COSTLY.epsilon)},
         "sparse vector check": {"check": SparseVector(COSTLY.epsilon)},
@@ -60,7 +66,7 @@ def made(name: str) -> Facts:
     }
     asked = {"accuracy": Fraction(97, 100), "ladder": LADDER, **settings.get(name, {})}
     return synthesize(
-        customers(form, records),
+        customers(form.fine, records),
         schema=form,
         target="renewed",
         learner=Conditional(),
@@ -88,6 +94,7 @@ TABLES = (
     "replacing one record",
     "a score of one's own",
     "several aims",
+    "edges found",
     "ended at a cap",
     "reached",
     "ended flat",

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -292,6 +293,33 @@ def test_a_receipt_that_was_changed_does_not_add_up(here: Path) -> None:
     printed["statement"]["epsilon"] /= 2
 
     assert not check(printed).matches
+
+
+CHANGED = "counts.csv beside the receipt does not have the digest that the receipt names; it was changed.\n"
+
+
+def test_the_audit_of_a_release_compares_its_counts(here: Path) -> None:
+    """A receipt that lies alone, or without the counts, is worked out all the same."""
+    synth("--seed", "1")
+    counts, audit = here / "out/counts.csv", ("audit", "out/receipt.json")
+    page = (here / "out/report.html").read_text(encoding="utf-8")
+
+    assert sha256(counts.read_bytes()).hexdigest() == kept(here)["counts"]["sha256"]
+    assert kept(here)["counts"]["sha256"] in page
+    assert run(*audit).exit_code == 0
+    counts.write_bytes(counts.read_bytes().replace(b"1", b"2", 1))
+    assert (run(*audit).exit_code, run(*audit).output) == (3, CHANGED)
+    counts.unlink()
+    assert run(*audit).exit_code == 0
+
+
+@pytest.mark.parametrize("told", [None, {}, {"sha256": 1}, {"sha256": "0", "more": "1"}], ids=str)
+def test_a_digest_of_the_counts_that_is_none_is_refused(told: object, here: Path) -> None:
+    printed = json.loads(synth("--seed", "1", "--json").stdout)
+
+    printed["counts"] = told
+
+    assert "missing or malformed" in str(check(printed))
 
 
 def test_a_refusal_prints_no_json(here: Path) -> None:

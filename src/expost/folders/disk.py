@@ -1,5 +1,6 @@
 """Files that are on the disk, and not only on their way to it, or that are one run's alone."""
 
+import hashlib
 import os
 import sys
 from contextlib import suppress
@@ -27,9 +28,15 @@ def sync_names(folder: Path) -> None:
 
 
 def write_through(path: Path, text: str) -> None:
-    """Write a text file that is on the disk when this returns."""
-    path.write_text(text, encoding="utf-8")
+    """Write a text file that is on the disk when this returns, with the same bytes on every system."""
+    path.write_text(text, encoding="utf-8", newline="\n")
     sync(path)
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def open_new(path: Path, *, mode: int) -> int:

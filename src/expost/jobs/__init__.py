@@ -4,6 +4,11 @@ Beside the two that have commands there is a home for what others run: modules t
 caller's own, and tunings.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from expost.folders.disk import file_digest
 from expost.jobs.finetuning import FINETUNING
 from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.prices import head_recipe
@@ -20,6 +25,7 @@ from expost.jobs.tunings import TUNINGS
 from expost.jobs.tunings.receipt import save_tuned, tuning_digest
 from expost.jobs.tunings.report import of_tuning
 from expost.receipts.audit import Audit, check
+from expost.receipts.notation import table
 from expost.text import Json
 
 JOBS = (SYNTHESIS, FINETUNING, MODULES, TUNINGS)
@@ -48,11 +54,30 @@ __all__ = [
 ]
 
 
-def audit(receipt: Json, *, pledged: str | None = None) -> Audit:
+def audit(receipt: Json, *, pledged: str | None = None, beside: Path | None = None) -> Audit:
     """Work out a receipt of any job from its own settings and answers, and say where it states otherwise.
 
-    ``pledged`` is the digest that was shown before the run.
+    ``pledged`` is the digest that was shown before the run. ``beside`` is the folder that the receipt lies in: of the
+    files there, those that the receipt has a digest of are compared with it.
     """
     procedures = {made: rebuild for job in JOBS for made, rebuild in job.procedures.items()}
     formats = {name: recompute for job in JOBS for name, recompute in job.formats.items()}
-    return check(receipt, procedures, formats, pledged=pledged)
+    found = check(receipt, procedures, formats, pledged=pledged)
+    if beside is None or found.differences:
+        return found
+    return replace(found, differences=tuple(_file_faults(receipt, beside)))
+
+
+def _file_faults(receipt: Json, folder: Path) -> Iterator[str]:
+    """The files of a release that are not those of its receipt, which was found to be sound."""
+    told = {made: digests for job in JOBS for made, digests in job.files.items()}.get(str(table(receipt).get("made")))
+    for name, digest in ({} if told is None else told(receipt)).items():
+        if (folder / name).is_file() and not _has_digest(folder / name, digest):
+            yield f"{name} beside the receipt does not have the digest that the receipt names; it was changed."
+
+
+def _has_digest(path: Path, digest: str) -> bool:
+    try:
+        return file_digest(path) == digest
+    except OSError:
+        return False

@@ -21,17 +21,20 @@ from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.recorded import Asking, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
-from expost.report.digits import below
+from expost.report.digits import at_most
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
 from expost.search import Ended
+from expost.text import Json
 
 if TYPE_CHECKING:
     import click
 
 ASKING: Mapping[str, Asking] = {
-    "rung": lambda most, stops: f"ask for a ladder such as {below(most / 5)}:{below(most)}:{max(2, stops)}, or less",
-    "release": lambda most, stops: f"ask for one that starts at ε = {below(most)}, or less",
+    "rung": lambda most, stops: (
+        f"ask for a ladder such as {at_most(most / 5)}:{at_most(most)}:{max(2, stops)}, or less"
+    ),
+    "release": lambda most, stops: f"ask for one that starts at ε = {at_most(most)}, or less",
 }
 """What to ask for on a ledger that has no room for the first of them."""
 
@@ -41,12 +44,14 @@ ASKING: Mapping[str, Asking] = {
 class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
-    ``formats`` are receipts that are not of the common format. ``command`` names the module whose ``COMMANDS`` the
+    ``formats`` are receipts that are not of the common format. ``files`` tell, by what was made, the digest that a
+    receipt has of each file beside it. ``command`` names the module whose ``COMMANDS`` the
     command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)
     formats: Mapping[str, Recompute] = field(default_factory=dict)
+    files: Mapping[str, Callable[[Json], Mapping[str, str]]] = field(default_factory=dict)
     command: str | None = None
 
     def add_to(self, main: "click.Group", plan: "click.Group") -> None:

@@ -44,7 +44,7 @@ class Book:
 
     def add(self, dataset: str, terms: Terms, *, unit: str = "one record") -> Entered:
         """Put a data set on the ledger, with terms that stay; a name that is taken is refused."""
-        _require_name(dataset, "data set")
+        _require_name(dataset, "a data set")
         with self.home.writing() as writing:
             if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
@@ -69,7 +69,7 @@ class Book:
 
     def add_analyst(self, dataset: str, name: str, cap: Real) -> str:
         """Give somebody an allowance below the cap; the token is returned once, and the ledger keeps its hash."""
-        _require_name(name, "analyst")
+        _require_name(name, "an analyst")
         token = uuid4().hex + uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
@@ -168,7 +168,7 @@ class Book:
 
 def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:
     """The ledger of this name, made if it is not there, with one more data set."""
-    _require_name(dataset, "data set")
+    _require_name(dataset, "a data set")
     book = Book(home_of(str(name), create=True))
     try:
         book.add(dataset, terms, unit=unit)
@@ -190,7 +190,7 @@ def home_of(name: str, *, create: bool = False) -> Home:
 
 def _require_name(name: str, what: str) -> None:
     if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
-        raise InvalidValue(f"the name of a {what} is empty, too long or not printable; give a short one.")
+        raise InvalidValue(f"the name of {what} is empty, too long or not printable; give a short one.")
 
 
 def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:

@@ -9,7 +9,7 @@ from expost.accounting.pledge import Pledge
 from expost.ledgers.amounts import is_finite
 from expost.ledgers.posting import Account
 from expost.recorded import Asking
-from expost.report.digits import below, most, small
+from expost.report.digits import at_most, most, small
 
 
 def that_or_less(most: float, stops: int) -> str:
@@ -28,7 +28,7 @@ def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Ple
             f"{taken}, which leaves {left} for this run; ask for less, or wait until others that hold some have ended."
         )
     largest = best_statement(Promise(shrunk(stops[0].curve, factor)), pledge.delta / len(stops))[0]
-    fits = f"the most that fits is a run stated as ε = {below(largest)} at δ = {small(pledge.delta)}"
+    fits = f"the most that fits is a run stated as ε = {at_most(largest)} at δ = {small(pledge.delta)}"
     return f"{taken}, and {fits}; {ask(largest, len(stops))}."
 
 

@@ -13,7 +13,7 @@ from expost.ledgers.posting import ACCOUNT, Account
 from expost.ledgers.terms import EPSILON, Order, Profile, Terms
 from expost.numerics import down
 from expost.receipts.costs import curve_in
-from expost.report.digits import below, least, price, small
+from expost.report.digits import at_most, least, price, small
 
 LOOKED_AT = 200
 """Entries at the end of a chain among which charges are looked for, however long the chain is."""
@@ -98,12 +98,12 @@ def _room(terms: Terms, measure: object, room: float) -> str:
     match measure:
         case Order(alpha):
             any_step = " for steps of any kind" if terms.kind == EPSILON else ""
-            return f"ε = {below(room)} at the Rényi order {float(alpha):g}{any_step}"
+            return f"ε = {at_most(room)} at the Rényi order {float(alpha):g}{any_step}"
         case Profile():
             assert terms.delta is not None  # of a cap with this measure
             alone = price(gaussian_epsilon(room, terms.delta))
-            return f"ρ = {below(room)} for Gaussian noise, which by itself is ε = {alone} at δ = {small(terms.delta)}"
-    return f"ρ = {below(room)}"
+            return f"ρ = {at_most(room)} for Gaussian noise, which by itself is ε = {alone} at δ = {small(terms.delta)}"
+    return f"ρ = {at_most(room)}"
 
 
 def left_share(terms: Terms, committed: Amount) -> str:

@@ -10,7 +10,7 @@ from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, link
 from expost.ledgers.home import Cell, Home, Row, Writing
 from expost.ledgers.moving import sha256
-from expost.ledgers.replay import Replay, line_digest
+from expost.ledgers.replay import ChainReplay, line_digest
 from expost.ledgers.terms import terms_text
 from expost.receipts.notation import text, whole
 from expost.text import Json
@@ -89,7 +89,7 @@ class _Followed:
     reading: Writing
     row: Row
     flaws: list[str] = field(default_factory=list)
-    replay: Replay = field(default_factory=Replay)
+    replay: ChainReplay = field(default_factory=ChainReplay)
     number: int = 0
     head: str = GENESIS
     since: str = ""

@@ -77,7 +77,7 @@ class _Run:
 
 
 @final
-class Replay:
+class ChainReplay:
     """A data set as its entries make it; ``take`` raises Unreadable at one that cannot follow those before it."""
 
     def __init__(self) -> None:

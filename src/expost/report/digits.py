@@ -13,10 +13,10 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
-def below(epsilon: float) -> str:
+def at_most(epsilon: float) -> str:
     """The same, rounded down: what there is room for is never shown larger than it is.
 
-    >>> below(0.39199), below(0.0)
+    >>> at_most(0.39199), at_most(0.0)
     ('0.391', '0')
     """
     return _rounded(epsilon, ROUND_FLOOR)

@@ -1,5 +1,6 @@
 """What a steward sees of a ledger: totals with their bars, charges, runs that are open, and what a check found."""
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -98,10 +99,9 @@ def _analysts(analysts: dict[str, Account], console: Console) -> Table:
     for name, account in analysts.items():
         terms = account.terms
         spent, held = (price(terms.stated(amount)) for amount in (account.spent, account.committed))
-        table.add_row(
-            printable(name), spelled(spent, console.encoding), spelled(held, console.encoding), f"{float(terms.cap):g}",
-            _bar(account, NARROW, console), left_share(terms, account.committed),
-        )  # fmt: skip
+        words = printable(name), spent, held, f"{float(terms.cap):g}"
+        cells = (Text(spelled(word, console.encoding)) for word in words)
+        table.add_row(*cells, _bar(account, NARROW, console), left_share(terms, account.committed))
     return table
 
 
@@ -111,7 +111,7 @@ def _charges(charges: Sequence[Charge], console: Console) -> Table:
         words = _time(charge.at), charge.run[:SHORT], charge.analyst or "—", charge.what
         step = charge.step if charge.finished else f"{charge.step}, not finished"
         cells = (*words, f"{step} on {charge.part}", most(charge.share) if charge.share <= 1 else "unknown")
-        table.add_row(*(spelled(printable(cell), console.encoding) for cell in cells))
+        table.add_row(*(Text(spelled(printable(cell), console.encoding)) for cell in cells))
     return table
 
 
@@ -130,9 +130,11 @@ def _shares(account: Account) -> str:
 
 
 def _bar(account: Account, width: int, console: Console) -> Text:
-    """What is spent, held and left, as parts of a line; anything that is spent shows."""
+    """What is spent, held and left, as parts of a line; whatever is spent or held has a cell of its own."""
     terms, measure = account.terms, account.terms.kept_by(account.committed)
-    ends = [min(width, -int(-width * terms.share(each, measure) // 1)) for each in (account.spent, account.committed)]
+    spent, committed = (terms.share(each, measure) for each in (account.spent, account.committed))
+    cells = [min(width, math.ceil(width * share)) for share in (spent, committed - spent)]
+    ends = cells[0], min(width, sum(cells))
     full, half, empty = "#=." if console.options.ascii_only else "█▒░"
     parts = (
         (full * ends[0], "cyan"),

@@ -11,12 +11,15 @@ from typing import final
 
 import numpy as np
 
+from expost.folders.place import COUNTS
 from expost.noise import Floats
+from expost.receipts.notation import record, table, text
 from expost.report.answers import ratio_half
 from expost.tabular.aims import Aim
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import OfRare
 from expost.tabular.schema.schema import Schema
+from expost.text import Json
 
 NORMAL_95 = 1.959963984540054
 """Half the width of a 95 % interval, in standard deviations."""
@@ -131,3 +134,8 @@ def counts_text(released: Sequence[Released], schema: Schema) -> str:
             named = (word for pair in zip(each.clique, values, strict=True) for word in pair)
             lines.writerow([*named, *blank, f"{count:.3f}", std])
     return out.getvalue()
+
+
+def digests_told(found: Json) -> dict[str, str]:
+    """The digest that a receipt has of each file beside it."""
+    return {COUNTS: text(record(table(found)["counts"], ("sha256",))["sha256"])}

@@ -33,7 +33,12 @@ class Field:
 
 def schema_digest(schema: Schema) -> str:
     """The SHA-256 of the schema's canonical text."""
-    return hashlib.sha256(schema.dumps().encode()).hexdigest()
+    return text_digest(schema.dumps())
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a text, as it is in a file."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def field_of(column: Column) -> Field:

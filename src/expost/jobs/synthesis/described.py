@@ -47,6 +47,7 @@ class TableJob:
     reviewed: bool
     checked: bool
     schema_digest: str
+    counts_digest: str
     selection: Budget
     measured: tuple[Clique, ...]
     grown: tuple[tuple[Clique, ...], ...]
@@ -181,6 +182,7 @@ class TableJob:
             "measured": [list(clique) for clique in self.measured],
             "grown": [[list(clique) for clique in added] for added in self.grown],
             "counted": dict(self.alone),
+            "counts": {"sha256": self.counts_digest},
             "edges": None if self.edges is None else dict(self.edges),
             "sizing": None if self.sizing is None else budget_out(self.sizing),
         }

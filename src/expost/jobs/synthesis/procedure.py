@@ -7,7 +7,7 @@ from typing import TypeAlias, final
 
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
-from expost.jobs.synthesis.counted import Counted, Released
+from expost.jobs.synthesis.counted import Counted, Released, digests_told
 from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
 from expost.jobs.synthesis.recipe import TableRecipe
@@ -178,7 +178,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "edges", "sizing")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "counts", "edges", "sizing")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -186,6 +186,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     schema = record(told.found["schema"], ("sha256", "columns", "sizes", "checked"))
     text(schema["sha256"])
     truth(schema["checked"])
+    digests_told(told.found)
     whole(told.found["rows"])
     names = [text(name) for name in bounded(schema["columns"], MOST_ENTRIES)]
     domain = dict(zip(names, map(whole, items(schema["sizes"])), strict=True))

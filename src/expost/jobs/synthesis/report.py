@@ -6,7 +6,8 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.plan import Plan
 from expost.errors import LedgerConflict
 from expost.jobs.synthesis.comparison import alone, joint, unmeasured
-from expost.jobs.synthesis.declared import field_of, schema_digest
+from expost.jobs.synthesis.counted import counts_text
+from expost.jobs.synthesis.declared import field_of, schema_digest, text_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
 from expost.jobs.synthesis.found import edges_out
@@ -39,10 +40,11 @@ def table_facts(
     held, held_std = told_of(synthesis)
     if ledger.pledged is not outcome.pledge:
         raise LedgerConflict("the record was pledged otherwise than the run; give the ledger of the same odometer.")
+    job = _job(synthesis, checked)
     return outcome_facts(
         outcome,
         ledger,
-        job=_job(synthesis, checked),
+        job=job,
         title=title,
         measure=measure(recipe),
         asked=asked(recipe),
@@ -64,7 +66,10 @@ def table_facts(
             *crowded_warnings(synthesis.released, counted.records, recipe.schema),
         ),
         options=table_options(recipe, cap),
-        digests=(("The schema, as in schema.toml", schema_digest(recipe.schema)),),
+        digests=(
+            ("The schema, as in schema.toml", job.schema_digest),
+            ("The released counts, as in counts.csv", job.counts_digest),
+        ),
         patience=recipe.waits,
     )
 
@@ -149,6 +154,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         reviewed=schema.reviewed,
         checked=checked,
         schema_digest=schema_digest(schema),
+        counts_digest=text_digest(counts_text(synthesis.released, schema)),
         selection=synthesis.recipe.selection.half,
         measured=synthesis.measured,
         grown=synthesis.grown,
