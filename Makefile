@@ -19,7 +19,7 @@ help:
 demo: .venv/.core
 	@$(BIN)/expost demo --overwrite || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
 
-test: .venv/.dev
+test: .venv/.dev .venv/.postgresql
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: .venv/.dev
@@ -57,3 +57,10 @@ clean:
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch .venv/.core $@
+
+# Tests of ledgers on a server start one of their own, from Debian's package; where it cannot be had, they are skipped.
+.venv/.postgresql: | .venv/bin/python
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+		(apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql) \
+		>/dev/null 2>&1 || echo "PostgreSQL is not installed, so tests of ledgers on a server are skipped"
+	@touch $@

@@ -48,7 +48,9 @@ def audit_receipt(path: Path, pledged: str | None, ledger: str | None) -> None:
     text = text_from(path)
     if is_journal(text):
         if pledged is not None or ledger is not None:
-            raise InvalidValue("a journal does not hold a digest of what was pledged or an entry of a ledger; give a receipt.")
+            raise InvalidValue(
+                "a journal does not hold a digest or an entry of a ledger to compare; give these options with a receipt."
+            )
         click.echo(str(read_journal(text)))
         return
     found = receipt_in(text, path)

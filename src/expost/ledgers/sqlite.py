@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from expost.errors import ExpostError, LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
-from expost.ledgers.tables import MIGRATIONS
+from expost.ledgers.tables import MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
@@ -211,12 +211,6 @@ def _write_through(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def require_version(version: int, name: str) -> None:
-    """Refuse a ledger that a later expost has written, whose tables mean something else."""
-    if version > len(MIGRATIONS):
-        raise LedgerConflict(f"the ledger {name} was written by a later expost; update expost to use it.")
 
 
 def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:

@@ -76,6 +76,7 @@ TRAINING: list[Option] = [
     click.option("--device", default=None, help="A torch device to train on, such as cuda; by default NumPy."),
     click.option("--floating", is_flag=True,
                  help="Faster floating-point noise, whose rounding the bound does not cover."),
+    click.option("--title", default=None, help="The title of the report; by default the name of the file."),
 ]  # fmt: skip
 SET = ("releases", "epochs", "epochs_between", "rate", "max_grad_norm", "batch", "learning_rate", "drop", "device")
 """What is passed on where it is given."""
@@ -109,7 +110,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
             noise=noise,
             ledger=ledger,
             max_epsilon=settings["max_epsilon"],
-            title=source.stem,
+            title=settings["title"] or source.stem,
             on_pledge=lambda fixed: screen.pledge(fixed, *foretold(ledger, "release")),
             on_step=climbed,
             on_progress=screen.advance,
