@@ -6,10 +6,11 @@ from expost.report.digits import price
 
 def standing(booking: Booking) -> str:
     """What its data set has spent and, with this run and all else that is held, may come to; for before the run."""
-    spent = "nothing" if not booking.spent else _number(booking, booking.spent)
+    if not booking.spent:
+        most = f"{_number(booking, booking.most)}, of {booking.cap:g}"
+        return f"{booking.dataset}: nothing is spent yet; with this run at most {most}."
     most = f"{booking.notation[0]} = {price(booking.most)} of {booking.cap:g}"
-    at = "" if booking.spent else f" ({booking.notation})"
-    return f"{booking.dataset}: {spent} is spent; with this run at most {most}{at}."
+    return f"{booking.dataset}: {_number(booking, booking.spent)} is spent; with this run at most {most}."
 
 
 def fitting(booking: Booking, rung: str) -> str | None:
@@ -43,6 +44,6 @@ def for_auditors(booking: Booking) -> str:
 
 
 def _number(booking: Booking, value: float) -> str:
-    """A total with what it is: ε = 0.84 at δ = 1e-06."""
+    """A total with what it is: ε = 0.84 at δ = 1e-6."""
     symbol, _, at = booking.notation.partition(" ")
     return f"{symbol} = {price(value)} {at}"

@@ -17,10 +17,8 @@ from expost.receipts.notation import table
 from expost.receipts.untrusted import receipt_in, text_from
 from expost.terminal.accounts import show_overview, show_proof, show_unsettled
 from expost.terminal.ending import NOT_REACHED, Program, plainly, say
+from expost.terminal.options import VARIABLE
 from expost.text import number_typed
-
-VARIABLE = "EXPOST_LEDGER"
-"""The environment variable that names the ledger where a command does not."""
 
 
 @click.group(name="ledger", cls=Program)
