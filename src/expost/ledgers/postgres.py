@@ -1,7 +1,5 @@
 """A ledger on a server: PostgreSQL, for any number of machines."""
 
-import logging
-import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,45 +8,16 @@ from threading import RLock
 from typing import Self, final
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import Diagnostic
-from psycopg.rows import tuple_row
 
 from expost.errors import LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
+from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
 from expost.ledgers.tables import MIGRATIONS, require_version
 
-SCHEMA = "expost"
-"""Where our tables are in a database; it has one ledger."""
-MIGRATING = 0x65787073
-"""The lock that lets one process at a time make or change tables."""
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-NONE = "is not there; make one with `expost ledger init`"
-BY_STATE = {
-    "55P03": "is in use by another program that does not let go; try again, or end that program",
-    "57014": "did not answer in time; try again, or see to the server",
-    "53100": "cannot grow, because the disk of its server is full; make room there",
-    "53": "is on a server that has no room for more; try again, or see to the server",
-    "25006": "is read-only; name the server that takes changes, and a role that may write",
-    "40": "was changed by another program at the same moment; try again",
-    "23505": "was changed by another program at the same moment; try again",
-    "23": "refused an entry that breaks its own rules; the tables were changed by another program",
-    "42501": "does not let this role read and write its tables; grant it the right to",
-    "42P01": NONE,
-    "42P07": "has tables of another program in its schema `expost`; name another database",
-}
-"""What went wrong on a server and what to do, by how PostgreSQL's code for it begins."""
-BY_WORDS = {
-    "password": "refuses the role or its password; correct them",
-    "authentication": "refuses the role or its password; correct them",
-    "does not exist": "is not there; make its database or role first, or correct the name",
-    "too many": "is on a server that has no room for more; try again, or see to the server",
-}
-"""Why no connection was made, by what the server says: libpq keeps no code for it."""
-
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # it would print what we tell in a sentence of our own
 
 
 @final
@@ -85,7 +54,7 @@ class PostgresHome:
     """
 
     def __init__(self, url: str, *, wait: float = WAIT_SECONDS) -> None:
-        self.name = _name(url)
+        self.name = address(url)
         self._url, self._wait, self._lock, self._pid = url, wait, RLock(), os.getpid()
         self._warnings: list[str] = []
         self._closed = False
@@ -94,8 +63,8 @@ class PostgresHome:
     @classmethod
     def create(cls, url: str, *, wait: float = WAIT_SECONDS) -> Self:
         """A ledger in a database that is there; one that has a ledger keeps it."""
-        with _told(_name(url)), _session(url, wait) as connection:
-            _migrate(connection)
+        with told(address(url)), session(url, wait) as connection:
+            migrate(connection)
         return cls(url, wait=wait)
 
     @contextmanager
@@ -141,7 +110,7 @@ class PostgresHome:
                     commit = connection.execute("COMMIT")
                 self._require_committed(commit)
             except psycopg.Error as failure:
-                raise _conflict(self.name, failure, committing=committing) from None
+                raise server_conflict(self.name, failure, committing=committing) from None
             finally:
                 _end(connection)
 
@@ -154,13 +123,13 @@ class PostgresHome:
             )
 
     def _connect(self) -> psycopg.Connection[Row]:
-        with _told(self.name):
-            connection = _session(self._url, self._wait)
+        with told(self.name):
+            connection = session(self._url, self._wait)
             try:
-                version = _version(connection)
+                version = version_of(connection)
                 require_version(version, self.name)
                 if version < len(MIGRATIONS):
-                    _migrate(connection)
+                    migrate(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -172,97 +141,12 @@ class PostgresHome:
             self._warnings.append(notice.sqlstate or "")
 
 
-def _session(url: str, wait: float) -> psycopg.Connection[Row]:
-    """A connection whose commits are on the disk when they return, and which waits for nothing for ever."""
-    patience = str(math.ceil(1000 * wait))
-    connection: psycopg.Connection[Row] = psycopg.connect(
-        url, autocommit=True, row_factory=tuple_row, client_encoding="utf8", application_name="expost",
-        connect_timeout=max(2, math.ceil(wait)), tcp_user_timeout=patience,
-    )  # fmt: skip
-    settings = {
-        "search_path": SCHEMA,
-        "lock_timeout": patience,
-        "statement_timeout": str(2 * int(patience)),
-        "idle_in_transaction_session_timeout": patience,
-    }
-    for setting, value in settings.items():
-        connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
-    (durable,) = connection.execute(
-        "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit') "
-        "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false), current_setting('fsync')"
-    )
-    if durable[1] != "on":
-        connection.close()
-        raise LedgerConflict(f"the server of {_name(url)} does not write to its disk; set fsync = on there.")
-    return connection
-
-
-def _version(connection: psycopg.Connection[Row]) -> int:
-    """How many migrations the ledger went through; none if there is no ledger."""
-    ((there,),) = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
-    ((number,),) = connection.execute("SELECT max(number) FROM migrations") if there else [(0,)]
-    return int(number or 0)
-
-
-def _migrate(connection: psycopg.Connection[Row]) -> None:
-    """Make the tables that are missing, one process at a time."""
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
-        version = _version(connection)
-        if version == 0:
-            ((there,),) = connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (SCHEMA,))
-            if not there:  # or it was made for a role that may not make one
-                connection.execute(f"CREATE SCHEMA {SCHEMA}")
-            connection.execute("CREATE TABLE migrations (number INTEGER PRIMARY KEY)")
-        for number, migration in enumerate(MIGRATIONS[version:], start=version + 1):
-            for statement in migration:
-                connection.execute(statement)
-            connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
-
-
 def _end(connection: psycopg.Connection[Row]) -> None:
     """Take back what was not committed; a connection that cannot be told to is given up, which does so too."""
     try:
         connection.rollback()
     except psycopg.Error:
         connection.close()
-
-
-def _name(url: str) -> str:
-    """What a person calls it: role, host and database, and never the password."""
-    try:
-        found = conninfo_to_dict(url)
-    except psycopg.Error:
-        raise LedgerConflict(
-            "the address of the ledger cannot be read; write it as postgresql://role@host/database."
-        ) from None
-    role, port = found.get("user"), found.get("port")
-    host = f"{f'{role}@' if role else ''}{found.get('host') or ''}{f':{port}' if port else ''}"
-    return f"postgresql://{host}/{found.get('dbname') or ''}"
-
-
-@contextmanager
-def _told(name: str) -> Iterator[None]:
-    """What PostgreSQL says, in a sentence of ours."""
-    try:
-        yield
-    except psycopg.Error as failure:
-        raise _conflict(name, failure, committing=False) from None
-
-
-def _conflict(name: str, failure: psycopg.Error, *, committing: bool) -> LedgerConflict:
-    """The sentence for a failure; its own text may show more than it should."""
-    state = failure.sqlstate or ""
-    if committing and (not state or state.startswith("57P")):
-        return LedgerConflict(
-            f"the connection to the ledger {name} was lost during a commit, so that nobody knows whether it is on "
-            "record; nothing is released, and what was held stays held."
-        )
-    reason = next((told for start, told in BY_STATE.items() if state.startswith(start)), None)
-    if not state:
-        reason = next((told for part, told in BY_WORDS.items() if part in str(failure)), None)
-    unreachable = "cannot be reached; see that its server runs and that the address is right"
-    return LedgerConflict(f"the ledger {name} {reason or (f'cannot be used ({state})' if state else unreachable)}.")
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ class Relay:
     """Passes everything on until it is told to cut the next commit."""
 
     def __init__(self, folder: Path, server: Path) -> None:
-        self.cut = False
+        self.cut, self._cutting = False, False
         self._server = server / SOCKET
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(str(folder / SOCKET))
@@ -39,8 +39,7 @@ class Relay:
         with suppress(OSError):
             while said := program.recv(2**16):
                 if self.cut and b"COMMIT\0" in said:
-                    program.shutdown(socket.SHUT_RDWR)
-                    self.cut = False
+                    self.cut, self._cutting = False, True
                 server.sendall(said)
         with suppress(OSError):
             server.shutdown(socket.SHUT_WR)
@@ -48,8 +47,10 @@ class Relay:
     def _down(self, program: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while said := server.recv(2**16):
-                with suppress(OSError):
-                    program.sendall(said)
+                if self._cutting:
+                    self._cutting = False
+                    program.shutdown(socket.SHUT_RDWR)
+                program.sendall(said)
         for each in (program, server):
             each.close()
 

@@ -1,5 +1,6 @@
 """A ledger on a server: what it sets, and one sentence for each way in which a server fails, which releases nothing."""
 
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from tests.unit.ledgers.relay import relay
 from tests.unit.ledgers.steps import hold, rho, run, step, totals
 
 postgres_home = pytest.importorskip("expost.ledgers.postgres", reason="psycopg is not installed")
-PostgresHome = postgres_home.PostgresHome
+PostgresHome, server = postgres_home.PostgresHome, importlib.import_module("expost.ledgers.server")
 
 LOST = "lost during a commit"
 FAILING = """
@@ -177,10 +178,10 @@ def test_a_server_that_ends_in_a_commit_leaves_the_hold_and_releases_nothing(pos
 
 @pytest.mark.parametrize("lost", ["hold", "capture"])
 def test_a_commit_that_was_made_and_not_told_releases_nothing_and_is_counted_once(url: str, lost: str) -> None:
-    before, _, server = url.partition("host=")
+    before, _, folder_of_server = url.partition("host=")
     with (
         tempfile.TemporaryDirectory() as folder,
-        relay(Path(folder), Path(server)) as line,
+        relay(Path(folder), Path(folder_of_server)) as line,
         Book(PostgresHome(f"{before}host={folder}")) as book,
     ):
         begun = run(book)
@@ -266,7 +267,7 @@ def test_a_ledger_of_an_earlier_expost_goes_through_what_it_lacks_once(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = (*tables.MIGRATIONS, ("CREATE TABLE more (id INTEGER)",))
-    for module in (tables, postgres_home):
+    for module in (tables, server, postgres_home):
         monkeypatch.setattr(module, "MIGRATIONS", later)
 
     with ThreadPoolExecutor() as pool:
