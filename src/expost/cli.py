@@ -49,7 +49,7 @@ def audit_receipt(path: Path, pledged: str | None, ledger: str | None) -> None:
     if is_journal(text):
         if pledged is not None or ledger is not None:
             raise InvalidValue(
-                "a journal holds neither a digest nor an entry of a ledger; give these options with a receipt."
+                "a journal does not hold a digest or an entry of a ledger; give these options with a receipt."
             )
         click.echo(str(read_journal(text)))
         return

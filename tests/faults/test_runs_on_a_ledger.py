@@ -79,7 +79,7 @@ def test_what_is_on_the_ledger_is_the_sum_of_the_bills_to_the_last_unit(job: Job
     assert alone == bills[0]
     assert "people: nothing is spent yet; with this run at most ε = " in first.output
     assert f"people: ε = {price(ROOMY.stated(alone))} at δ = 1e-6 is spent; with this run at most ε" in second.output
-    assert f"ε = {price(ROOMY.stated(kept.spent))} at δ = 1e-6 is spent, of 30." in " ".join(second.output.split())
+    assert f"ε = {price(ROOMY.stated(kept.spent))} of 30 at δ = 1e-6 is spent." in " ".join(second.output.split())
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
@@ -150,7 +150,7 @@ def test_an_interrupted_run_returns_what_it_still_held_and_pays_the_step_under_w
     assert kept.spent == kept.committed
     assert kept.committed < kept.amount(kept.entries("begin")[-1]["pledge"]["stops"][-1])
     said = ended.sentence
-    assert said.endswith(f" returned; ε = {price(ROOMY.stated(kept.spent))} at δ = 1e-6 is spent, of 30.")
+    assert said.endswith(f" returned; ε = {price(ROOMY.stated(kept.spent))} of 30 at δ = 1e-6 is spent.")
 
 
 @pytest.mark.parametrize("fault", ["memory runs out", "a fault of ours", "a step fails"])
@@ -162,7 +162,7 @@ def test_a_run_that_fails_is_closed(fault: str, setting: Setting) -> None:
     assert ended.status != 0
     assert kept.found.open_runs == 0
     assert kept.spent == kept.committed > ROOMY.nothing
-    assert " at δ = 1e-6 is spent, of 30." in ended.errors
+    assert " of 30 at δ = 1e-6 is spent." in ended.errors
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)

@@ -61,7 +61,7 @@ def test_a_plan_that_fits_in_part_is_said_before_the_records_are_read(here: Path
 
     before, _, _ = found.stdout.partition("rung: 1")
     assert "people: nothing is spent yet; with this run at most ε = " in before
-    assert "at δ = 1e-6, of 0.9.\nThe ledger has room for 2 of the 3 planned rungs; the run ends with that " in before
+    assert " of 0.9 at δ = 1e-6.\nThe ledger has room for 2 of the 3 planned rungs; the run ends with that " in before
     assert kept(here)["cap"] == kept(here)["plan"]["stops"][1]["epsilon"]
 
 
