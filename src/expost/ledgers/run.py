@@ -66,7 +66,7 @@ class LedgerRun:
         self._most: Amount = ()
         self._payload: str | None = None
         self._also: Also | None = None
-        self._accounts: Mapping[str, Account] = {}
+        self._known: Mapping[str, Account] = {}
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record, unless ``reserve`` has with the same pledge."""
@@ -95,7 +95,7 @@ class LedgerRun:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
                 else:
-                    self._reserved, self._stops = held, (number, len(stops))
+                    self._reserved, self._stops, self._known = held, (number, len(stops)), self._charged()
                     return number
         return 0
 
@@ -146,7 +146,7 @@ class LedgerRun:
             spent = self._spent
             self._latest = self._book.move(self._begun, "close", {}, spent=spent, committed=spent, state="closed")
             self._committed, self._over = spent, True
-            self._accounts = self._charged()
+            self._known = self._charged()
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +170,7 @@ class LedgerRun:
         """Where the run stands on the ledger, and its data set as it was when the run ended, or is now."""
         if self._latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
-        accounts, name = self._accounts or self._charged(), self._book.home.name
+        accounts, name = self._known if self._over else self._charged(), self._book.home.name
         amounts = self._most, run_cost(self._spent)
         return booking_of(self._opened, self._latest, accounts, name=name, amounts=amounts, stops=self._stops)
 
@@ -228,7 +228,7 @@ class LedgerRun:
         self._payload = self._also = None
 
     def _charged(self) -> Mapping[str, Account]:
-        return accounts_of(self._book.home, self._opened.id)
+        return accounts_of(self._book.home, self._opened.id, self._known)
 
     @property
     def _kind(self) -> tuple[Terms, bool]:

@@ -22,7 +22,6 @@ REASONS = {
     "SQLITE_FULL": "cannot grow, because its disk is full; make room there",
     "SQLITE_READONLY": "is read-only; give yourself the right to write to it and to its folder",
     "SQLITE_CANTOPEN": "cannot be opened; name a file that is there, or make one with `expost ledger init`",
-    "SQLITE_NOTADB": "is not a ledger of expost; name another file",
     "SQLITE_CORRUPT": "is damaged; restore it from a backup, and compare that with your receipts",
     "SQLITE_IOERR": "cannot be read or written, because its disk reports an error or is full; see to the disk",
     "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
@@ -217,5 +216,7 @@ def _write_through(folder: Path) -> None:
 
 def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
     kind = getattr(failure, "sqlite_errorname", "")
+    if kind == "SQLITE_NOTADB":
+        return LedgerConflict(f"{path} is not a ledger of expost; name another file.")
     reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
     return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")

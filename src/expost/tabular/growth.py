@@ -110,7 +110,8 @@ class Growing:
     def __post_init__(self) -> None:
         if {*map(frozenset, self.first)} & {*map(frozenset, self.candidates)}:
             raise InvalidValue("a candidate is measured from the first step on; leave it out.")
-        if 4 * (len(self.first) + self._most) > MOST_CHANGES:
+        # A record changes two counts of a marginal each time it is measured, three times at most, and one score.
+        if 6 * (len(self.first) + self._most) > MOST_CHANGES:
             raise InvalidValue(f"there are {len(self.candidates)} candidates, too many to score; name fewer.")
 
     def divisible(self, scored: tuple[Clique, ...], share: Fraction) -> bool:
@@ -144,7 +145,8 @@ class Growing:
         scored = self._scored(data, gardener.expected(grown, self.candidates), self.candidates, scoring, noise)
         chosen = _among(scored, gardener.chosen(grown, scored, left))
         triples = gardener.triples(grown, chosen, left)
-        if len(triples) <= most_triples(len(self.domain)) and self.divisible(triples, SCORED_TRIPLES):
+        room = most_triples(len(self.domain)) - sum(len(clique) > 2 for clique in grown.cliques)
+        if len(triples) <= room and self.divisible(triples, SCORED_TRIPLES):
             if chosen:
                 left, settling = _apart(left, budget, SETTLED)
                 grown = self._refined(data, grown, chosen, settling, noise)

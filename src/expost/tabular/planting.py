@@ -148,9 +148,8 @@ class Planting:
             self._held(known)[1],
         )
         cells = {each: self._cells(each) for each in found if each not in every}
-        return scored_triples(
-            {each: size for each, size in cells.items() if size <= most and base(junction, found[each], LARGEST_WALK)}
-        )
+        fit = {each: size for each, size in cells.items() if size <= most and base(junction, found[each], LARGEST_WALK)}
+        return scored_triples(fit, [self._cells(each) for each in every if len(each) > 2])
 
     def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
         """The model's counts of each of these pairs, or triples, to the nearest integer."""

@@ -263,7 +263,7 @@ def test_two_runs_are_stated_once_and_not_added_up(tmp_path: Path) -> None:
             alone.append(run.booking().spent)
 
     assert alone[0] < alone[1] < 2 * alone[0]
-    assert before[0].startswith("customers: nothing is spent; with this run at most ε = ")
-    assert before[1].startswith(f"customers: ε = {price(alone[0])} at δ = 1e-06 is spent; with this run at most ε = ")
+    assert before[0].startswith("customers: nothing is spent yet; with this run at most ε = ")
+    assert before[1].startswith(f"customers: ε = {price(alone[0])} at δ = 1e-6 is spent; with this run at most ε = ")
     assert before[1].endswith(" of 8.")
-    assert held_and_returned(run.booking()).endswith(f"; ε = {price(alone[1])} at δ = 1e-06 is spent, of 8.")
+    assert held_and_returned(run.booking()).endswith(f"; ε = {price(alone[1])} of 8 at δ = 1e-6 is spent.")

@@ -32,6 +32,8 @@ def test_of_too_many_triples_those_with_the_fewest_cells_are_scored(monkeypatch:
     monkeypatch.setattr(limits, "MOST_TRIPLE_COUNTS", 53)
 
     assert scored_triples(cells) == (("b", "c", "d"),)
+    assert scored_triples(cells, [29]) == (("b", "c", "d"),)
+    assert scored_triples(cells, [30]) == scored_triples(cells, [1, 1]) == scored_triples(cells, [1, 1, 1]) == ()
 
 
 def test_a_step_scores_no_more_triples_than_there_are_and_than_a_thousand() -> None:
@@ -81,3 +83,4 @@ def test_a_rung_cannot_have_added_more_triples_than_it_scores(monkeypatch: pytes
             assert may_be_added(DOMAIN, FIRST, [everything])
             patch.setattr(limits, name, least - 1)
             assert not may_be_added(DOMAIN, FIRST, [everything])
+            assert not may_be_added(DOMAIN, FIRST, [everything[:4], everything[4:]])  # nor in two rungs

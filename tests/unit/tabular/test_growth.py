@@ -142,6 +142,14 @@ def test_more_triples_than_a_step_says_on_record_are_not_scored(monkeypatch: pyt
     assert [block.cliques for block in grown.blocks] == [FIRST, OTHERS[:1]]
 
 
+def test_triples_that_were_added_before_count_among_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "most_triples", lambda columns: 2)
+
+    grown = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Deepening()), budget(1), budget(2))[-1]
+
+    assert [block.cliques for block in grown.blocks] == [FIRST, OTHERS[:1], THREE[:1], OTHERS[1:]]
+
+
 def test_a_triple_that_was_not_scored_is_never_measured() -> None:
     class Careless(Deepening):
         def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
