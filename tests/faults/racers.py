@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
+from unittest.mock import patch
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.book import Book, open_ledger
@@ -32,9 +33,8 @@ def race(name: str, here: Path) -> None:
 def careless(name: str, here: Path) -> None:
     """The same on a server, without a lock on the data set."""
     postgres = importlib.import_module("expost.ledgers.postgres")
-    spelled = postgres._spelled
-    postgres._spelled = lambda sql: spelled(sql.replace("{lock}", ""))
-    race(name, here)
+    with patch.object(postgres, "_spelled", lambda sql: sql.replace("?", "%s").replace("{lock}", "")):
+        race(name, here)
 
 
 def _to_the_cap(name: str, here: Path) -> None:
