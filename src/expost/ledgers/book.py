@@ -12,7 +12,7 @@ from expost.errors import InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.moving import Begun, OpenRun, sha256
+from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
 from expost.ledgers.posting import Clock, Position, now
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.slots import OWN, Slots, slots_out
@@ -159,6 +159,7 @@ class Book:
         ``also`` writes more in the same transaction, and gives what the entry says of it.
         """
         with self.home.writing() as writing:
+            writing.soon(RUN, run.id)
             position = Position.locked(writing, run.dataset)
             return OpenRun.found(writing, position, run.id).moved(
                 writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,

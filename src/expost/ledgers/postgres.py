@@ -24,20 +24,30 @@ READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class _Transaction:
     """One transaction on a connection."""
 
-    __slots__ = ("_connection", "_pipeline", "queued")
+    __slots__ = ("_answered", "_connection", "_pipeline", "_soon", "queued")
 
     def __init__(self, connection: psycopg.Connection[Row], pipeline: psycopg.Pipeline) -> None:
         self._connection, self._pipeline = connection, pipeline
         self.queued: list[tuple[str, tuple[Cell, ...]]] = []
+        self._soon: list[tuple[str, tuple[Cell, ...]]] = []
+        self._answered: dict[tuple[str, tuple[Cell, ...]], list[Row]] = {}
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; whatever was sent before goes with it.
 
         The server is told that it has all for now, or it would not notice that we hang with a row in hand.
         """
-        cursor = self._connection.execute(_spelled(sql), cells)
-        self._pipeline.sync()
-        return cursor.fetchall()
+        if (sql, cells) not in self._answered:
+            asked = [(sql, cells), *self._soon]
+            cursors = [self._connection.execute(_spelled(sql), cells) for sql, cells in asked]
+            self._soon = []
+            self._pipeline.sync()
+            self._answered.update(zip(asked, (cursor.fetchall() for cursor in cursors), strict=True))
+        return self._answered.pop((sql, cells))
+
+    def soon(self, sql: str, *cells: Cell) -> None:
+        """A query that will be asked after the next one, and reads what is there when that one has its lock."""
+        self._soon.append((sql, cells))
 
     def later(self, sql: str, *cells: Cell) -> None:
         """A change, made at the end."""

@@ -43,6 +43,9 @@ class _Transaction:
         """What a query finds; the whole file is locked, so that no row has to be."""
         return self._connection.execute(sql.replace("{lock}", ""), cells).fetchall()
 
+    def soon(self, sql: str, *cells: Cell) -> None:
+        """There is no way to a server that could be saved."""
+
     def later(self, sql: str, *cells: Cell) -> None:
         """A change, made at the end."""
         self.queued.append((sql, cells))
@@ -101,7 +104,6 @@ class SqliteHome:
     def writing(self) -> Iterator[_Transaction]:
         """A transaction that has the file for itself."""
         with self._within("BEGIN IMMEDIATE") as (transaction, connection):
-            self._require_in_place()
             yield transaction
             for sql, cells in transaction.queued:
                 connection.execute(sql, cells)

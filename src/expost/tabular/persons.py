@@ -86,7 +86,7 @@ class Contribution:
             raise InvalidValue(f"a person counts for at most {MOST_ROWS} rows; declare fewer.")
 
     def squared(self, cliques: int) -> int:
-        """The largest squared Euclidean norm of what a person adds to so many marginals, in squared steps."""
+        """The largest squared Euclidean norm of what a person adds to this number of marginals, in squared steps."""
         return math.floor((GRID * self.rows) ** 2 * cliques)
 
     @property
