@@ -32,8 +32,9 @@ def race(name: str, here: Path) -> None:
 
 def careless(name: str, here: Path) -> None:
     """The same on a server, without a lock on the data set."""
-    postgres = importlib.import_module("expost.ledgers.postgres")
-    with patch.object(postgres, "_spelled", lambda sql: sql.replace("?", "%s").replace("{lock}", "")):
+    wire = importlib.import_module("expost.ledgers.wire")
+    spelled = wire._spelled
+    with patch.object(wire, "_spelled", lambda sql: spelled(sql.replace("{lock}", ""))):
         race(name, here)
 
 
