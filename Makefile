@@ -7,7 +7,7 @@ NAME ?= all
 .PHONY: help demo test lint mutants bench paper paper-quick clean
 
 help:
-	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo"
+	@echo "make demo    set up, then make a synthetic Adult table in ./expost-demo, on a ledger of its own"
 	@echo "make test    set up, then run every test; ARGS='tests/unit -k ladder' for some"
 	@echo "make lint    ruff, mypy --strict, import-linter"
 	@echo "make mutants small faults put into the trusted base, which tests must notice; MODULE=odometer.py for one module"
@@ -17,9 +17,11 @@ help:
 	@echo "make clean   remove the virtual environment and caches"
 
 demo: .venv/.core
-	@$(BIN)/expost demo --overwrite || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
+	@rm -f expost-demo.db expost-demo.db-wal expost-demo.db-shm
+	@$(BIN)/expost ledger init expost-demo.db --dataset adult --cap "epsilon=3, delta=1e-6"
+	@$(BIN)/expost demo --overwrite --ledger expost-demo.db --dataset adult || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
 
-test: .venv/.dev
+test: .venv/.dev .venv/.postgresql
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: .venv/.dev
@@ -57,3 +59,10 @@ clean:
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch .venv/.core $@
+
+# Tests of ledgers on a server start one of their own, from Debian's package; where it cannot be had, they are skipped.
+.venv/.postgresql: | .venv/bin/python
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+		(apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql) \
+		>/dev/null 2>&1 || echo "PostgreSQL is not installed, so tests of ledgers on a server are skipped"
+	@touch $@

@@ -147,6 +147,7 @@ MODULES = (
     "sampling/table.py",
     "tabular/growth.py",
     "tabular/marginals.py",
+    "tabular/misfits.py",
     "tabular/questions.py",
     "tabular/selection.py",
     "training/head/centre.py",

@@ -1,10 +1,12 @@
-"""Bytes that are known beforehand, to force a sampler down every branch."""
+"""Bytes that are known beforehand, to force a sampler down every branch; a server for ledgers, and where they live."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from expost.sampling import Bytes
+from tests.server import NoServer, Server, server
 
 
 class ScriptedBytes:
@@ -31,3 +33,25 @@ def script() -> Iterator[Callable[[bytes], Bytes]]:
 
     yield source
     assert not any(source.left for source in sources)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server that the tests of this process share."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed; install expost[postgres].")
+    running = server()
+    try:
+        found = running.__enter__()
+    except NoServer as why:
+        pytest.skip(f"there is no PostgreSQL server to test with: {why}")
+    yield found
+    running.__exit__(None, None, None)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger_name(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The name of a ledger that is still to be made, in each home."""
+    if request.param == "sqlite":
+        return str(tmp_path / "ledger.db")
+    running: Server = request.getfixturevalue("postgres")
+    return running.emptied()

@@ -62,6 +62,8 @@ def joined(parts: Mapping[str, Spent]) -> Spent:
 
     Uses: parallel odometer.
     """
+    if len(parts) == 1:
+        return next(iter(parts.values()))
     paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
 
     def subtotal(above: tuple[str, ...]) -> Spent:

@@ -8,12 +8,16 @@ import click
 from expost.errors import InvalidValue
 from expost.jobs import JOBS
 from expost.jobs import audit as audited
+from expost.ledgers.billing import billing_faults
+from expost.ledgers.book import open_ledger
 from expost.receipts.journal import is_journal, read_journal
+from expost.receipts.notation import table
 from expost.receipts.untrusted import receipt_in, text_from
 from expost.report.meaning import explain
 from expost.tabular.schema.schema import RELATIONS
 from expost.terminal.ending import NOT_REACHED, Program, plainly
 from expost.terminal.ledger import ledger_commands
+from expost.text import Json, printable
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
@@ -36,18 +40,32 @@ main.add_command(ledger_commands)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--pledge", "pledged", default=None, metavar="DIGEST",
               help="The SHA-256 that the run showed before it read any data.")  # fmt: skip
+@click.option("--ledger", default=None, metavar="FILE|URL",
+              help="The ledger that the run was on, whose entries must have what the receipt says.")  # fmt: skip
 @plainly
-def audit_receipt(path: Path, pledged: str | None) -> None:
+def audit_receipt(path: Path, pledged: str | None, ledger: str | None) -> None:
     """Recompute the bill of a receipt and say whether it adds up, or say what the journal of a run records."""
     text = text_from(path)
     if is_journal(text):
-        if pledged is not None:
-            raise InvalidValue("a journal does not hold a digest of what was pledged; give --pledge with a receipt.")
+        if pledged is not None or ledger is not None:
+            raise InvalidValue(
+                "a journal does not hold a digest or an entry of a ledger; give these options with a receipt."
+            )
         click.echo(str(read_journal(text)))
         return
-    result = audited(receipt_in(text, path), pledged=pledged, beside=path.parent)
+    found = receipt_in(text, path)
+    result = audited(found, pledged=pledged, beside=path.parent)
+    faults = () if ledger is None else on_ledger(ledger, found)
     click.echo(str(result))
-    sys.exit(0 if result.matches else NOT_REACHED)
+    if ledger is not None:
+        click.echo(printable(" ".join(faults) or f"the ledger {ledger} has the same lines, captured by the same run."))
+    sys.exit(0 if result.matches and not faults else NOT_REACHED)
+
+
+def on_ledger(ledger: str, receipt: Json) -> tuple[str, ...]:
+    """What speaks against a receipt by its ledger."""
+    with open_ledger(ledger) as book:
+        return billing_faults(book.home, table(receipt))
 
 
 @main.command(name="explain")

@@ -28,7 +28,8 @@ class Statistic(Generic[D]):
 
     ``l2_squared`` bounds the squared Euclidean distance and ``l1`` the sum of absolute differences between
     neighbours. A claim too small here is the one way privacy can break above this layer, so every statistic
-    deserves a brute-force test over neighbours.
+    deserves a brute-force test over neighbours. ``spacing`` is what one integer step stands for: sensitivities and
+    noise are in steps, what is released is not.
     """
 
     compute: Callable[[D], Integers]
@@ -37,6 +38,7 @@ class Statistic(Generic[D]):
     l1: Fraction
     neighbours: Neighbours
     name: str = "statistic"
+    spacing: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l2_squared", positive(self.l2_squared, "l2_squared"))

@@ -1,14 +1,15 @@
 """Theorem (divided Gaussian step). A step of Gaussian noise, replaced by several whose ρ add up to its own and none of
 which has less noise, costs no more: neither its curve nor its Gaussian profile. Misfits, the l1 distances between the
 counts of P marginals and integers that do not come from the records, move by P in squared distance, by 4P if a record
-is replaced.
+is replaced. Which marginals they are of may depend on what was released before.
 
 The step is run on all small tables. What each of its parts computed is overheard, beside the noise that it asked for.
+Where later parts depend on earlier releases, these are dictated: they are the same for both of two neighbours.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -16,13 +17,13 @@ import pytest
 from expost.accounting.claim import Budget
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import lattice_rho
-from expost.mechanisms.gaussian import Measurement
 from expost.noise import Integers
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.growth import SCORED, Growing, Grown, misfits, shares
+from expost.tabular.growth import SCORED, SCORED_TRIPLES, TRIPLED, Growing, Grown, Scored, shares
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.misfits import misfit_reach, misfits
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -39,10 +40,19 @@ SCHEMA = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in NAMES)
 RECORDS: list[Record] = [record for record in product(range(2), repeat=4) if record[0] == record[1]][1:-2]
 FIRST = (("a", "b"), ("a", "c"), ("a", "d"))
 OTHERS = (("b", "c"), ("b", "d"), ("c", "d"))
+TRIPLES: tuple[Clique, ...] = tuple(combinations(NAMES, 3))
 CHOICES: list[tuple[Clique, ...]] = [(), OTHERS[1:2], OTHERS]
-CASES = [*product([FIRST, FIRST[:1]], CHOICES)]
-"""Also with more marginals added than there were at first."""
-EXPECTED: dict[Clique, Integers] = {clique: np.array([1, 0, 2, 0]) for clique in OTHERS}
+CASES: list[tuple[tuple[Clique, ...], tuple[Clique, ...], tuple[Clique, ...] | None]] = [
+    *product([FIRST, FIRST[:1]], CHOICES, [None]),
+    (FIRST, (), TRIPLES),
+    (FIRST, OTHERS, ()),
+    (FIRST, OTHERS[1:2], TRIPLES),
+    (FIRST[:1], OTHERS, TRIPLES[1:2]),
+]
+"""Also with more marginals added than there were at first; without triples scored, and with none, one or all chosen."""
+EXPECTED: dict[Clique, Integers] = {clique: np.array([1, 0, 2, 0]) for clique in OTHERS} | {
+    clique: np.array([0, 1, 0, 0, 2, 0, 0, 0]) for clique in TRIPLES
+}
 BUDGET = budget(1)
 MOST = 2
 
@@ -55,18 +65,61 @@ def table(records: list[Record]) -> Table:
 
 @dataclass
 class Stubborn:
-    """Grows by the same marginals whatever the scores are."""
+    """Grows by the same marginals whatever the scores are, and scores triples unless there is None to choose."""
 
     choice: tuple[Clique, ...]
+    larger: tuple[Clique, ...] | None = None
 
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         return True
 
-    def expected(self, grown: Grown) -> dict[Clique, Integers]:
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return () if self.larger is None else TRIPLES
+
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
         return EXPECTED
 
-    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
-        return self.choice
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
+        return self.choice if scored.cliques == OTHERS else self.larger or ()
+
+
+class Fickle:
+    """Scores other triples, expects other counts of them and chooses others, by what was released."""
+
+    def grows(self, grown: Grown | None, budget: Budget) -> bool:
+        return True
+
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return TRIPLES[self.told(grown) % 3 :]
+
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
+        return {each: np.full(2 ** len(each), self.told(grown)) for each in cliques}
+
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
+        return scored.cliques[int(scored.distances.sum()) % 3 :]
+
+    @staticmethod
+    def told(grown: Grown) -> int:
+        return int(sum(block.estimate.values.sum() for block in grown.blocks))
+
+
+@dataclass
+class Peeking:
+    """Names the triples to score by what is in the records: some that the model is right about, or some others."""
+
+    data: Table
+
+    def grows(self, grown: Grown | None, budget: Budget) -> bool:
+        return True
+
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return TRIPLES[:2] if len(self.data) % 2 else TRIPLES[2:]
+
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
+        return {each: np.full(2 ** len(each), 0 if "b" in each else 50) for each in cliques}
+
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
+        return ()
 
 
 def begun(first: tuple[Clique, ...], neighbours: Neighbours) -> Past[Grown]:
@@ -75,74 +128,122 @@ def begun(first: tuple[Clique, ...], neighbours: Neighbours) -> Past[Grown]:
     return Past(rehearsal().spend(still, Private(table([]), neighbours), BUDGET, Past(), silence()))
 
 
-def parts(growing: Growing, data: Table, past: Past[Grown]) -> list[Part]:
-    """What each part of a step computed last before it asked for noise, and the variance of that noise."""
-    noise, heard = RecordingNoise(silence(1000)), dict[int, Integers]()
+def parts(growing: Growing, data: Table, past: Past[Grown], dictated: int | None = None) -> list[Part]:
+    """What each part of a step computed, and the variance of the noise that it asked for.
+
+    ``dictated`` is what it releases of every count and distance, whatever it computed; by default that, without noise.
+    """
+    noise, heard, within = RecordingNoise(silence(1000)), list[Integers](), list[None]()
     evaluate = Statistic.evaluate
 
     def overheard(statistic: Statistic[Table], records: Table) -> Integers:
-        heard[len(noise.asked)] = evaluate(statistic, records)
-        return heard[len(noise.asked)]
+        within.append(None)
+        found = evaluate(statistic, records)
+        within.pop()
+        if within:
+            return found
+        heard.append(found)
+        return found if dictated is None else np.full(found.shape, dictated)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Statistic, "evaluate", overheard)
         growing.sample(data, BUDGET, past, noise)
-    return [(heard[place], Fraction(draw.parameter)) for place, draw in enumerate(noise.asked)]
+    return [(found, Fraction(draw.parameter)) for found, draw in zip(heard, noise.asked, strict=True)]
 
 
-def dearest(growing: Growing, past: Past[Grown]) -> Fraction:
+def cost(mine: list[Part], theirs: list[Part]) -> Fraction:
+    """What tells two tables apart in all parts together, as ρ."""
+    pairs = zip(mine, theirs, strict=True)
+    return sum((Fraction(int(((a - b) ** 2).sum())) / (2 * noise) for (a, noise), (b, _) in pairs), Fraction(0))
+
+
+def dearest(growing: Growing, past: Past[Grown], dictated: int | None = None) -> Fraction:
     """The most that two neighbouring tables of few records cost each other, by what was computed and drawn."""
     costs = [Fraction(0)]
     for data in small_data(RECORDS, MOST):
-        mine = parts(growing, table(data), past)
-        for other in neighbouring(data, RECORDS, growing.neighbours):
-            theirs = parts(growing, table(other), past)
-            pairs = zip(mine, theirs, strict=True)
-            costs.append(sum((int(((a - b) ** 2).sum()) / (2 * noise) for (a, noise), (b, _) in pairs), Fraction(0)))
+        mine = parts(growing, table(data), past, dictated)
+        others = map(table, neighbouring(data, RECORDS, growing.neighbours))
+        costs += [cost(mine, parts(growing, other, past, dictated)) for other in others]
     return max(costs)
 
 
 @pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize(("first", "choice"), CASES)
+@pytest.mark.parametrize(("first", "choice", "larger"), CASES)
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_a_divided_step_costs_what_it_promises_whatever_is_chosen(
-    neighbours: Neighbours, first: tuple[Clique, ...], choice: tuple[Clique, ...], later: bool
+    neighbours: Neighbours,
+    first: tuple[Clique, ...],
+    choice: tuple[Clique, ...],
+    larger: tuple[Clique, ...] | None,
+    later: bool,
 ) -> None:
-    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice))
+    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice, larger))
     past = begun(first, neighbours) if later else Past[Grown]()
 
-    cost = dearest(growing, past)
+    found = dearest(growing, past)
 
     promised = growing.promise(BUDGET).curve
     assert isinstance(promised, Linear)
-    assert cost <= promised.rho == BUDGET.rho
-    assert cost > promised.rho * Fraction(9, 10)  # a promise of nine tenths would be broken
+    assert found <= promised.rho == BUDGET.rho
+    assert found > promised.rho * Fraction(9, 10)  # a promise of nine tenths would be broken
+
+
+@pytest.mark.parametrize("dictated", range(3))
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_it_costs_no_more_where_what_is_scored_depends_on_what_was_released(
+    neighbours: Neighbours, dictated: int
+) -> None:
+    growing = Growing(DOMAIN, FIRST, OTHERS, neighbours, Fickle())
+
+    found = dearest(growing, Past(), dictated)
+
+    assert BUDGET.rho * Fraction(9, 10) < found <= BUDGET.rho
+
+
+def test_what_the_fickle_one_scores_does_depend_on_it() -> None:
+    growing = Growing(DOMAIN, FIRST, OTHERS, ADD, Fickle())
+
+    steps = [[len(found) for found, _ in parts(growing, table([]), Past(), dictated)] for dictated in range(3)]
+
+    assert len({*map(tuple, steps)}) > 1
+
+
+def test_it_would_cost_more_if_what_is_scored_depended_on_the_records() -> None:
+    mine, theirs = (
+        parts(Growing(DOMAIN, FIRST, OTHERS, ADD, Peeking(data)), data, Past(), 1)
+        for data in (table(RECORDS[:1]), table(RECORDS[:2]))
+    )
+
+    assert cost(mine, theirs) > BUDGET.rho
 
 
 def test_a_step_for_one_record_more_would_break_its_promise_if_one_were_replaced() -> None:
-    growing = Growing(DOMAIN, FIRST, OTHERS, ADD, Stubborn(OTHERS))
+    growing = Growing(DOMAIN, FIRST, OTHERS, ADD, Stubborn(OTHERS, TRIPLES))
     mine, theirs = (parts(growing, table([record]), Past()) for record in (RECORDS[0], RECORDS[-1]))
 
-    pairs = zip(mine, theirs, strict=True)
-    cost = sum((int(((a - b) ** 2).sum()) / (2 * noise) for (a, noise), (b, _) in pairs), Fraction(0))
-
-    assert cost > growing.promise(BUDGET).curve.at(20) / 20
+    assert cost(mine, theirs) > growing.promise(BUDGET).curve.at(20) / 20
 
 
 @pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize(("first", "choice"), CASES)
+@pytest.mark.parametrize(("first", "choice", "larger"), CASES)
 @pytest.mark.parametrize("neighbours", Neighbours)
 def test_the_parts_add_up_to_the_curve_and_within_the_profile_of_the_whole(
-    neighbours: Neighbours, first: tuple[Clique, ...], choice: tuple[Clique, ...], later: bool
+    neighbours: Neighbours,
+    first: tuple[Clique, ...],
+    choice: tuple[Clique, ...],
+    larger: tuple[Clique, ...] | None,
+    later: bool,
 ) -> None:
-    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice))
+    growing = Growing(DOMAIN, first, OTHERS, neighbours, Stubborn(choice, larger))
     whole, moved = growing.promise(BUDGET).curve, 1 if neighbours is ADD else 2
     assert isinstance(whole, Linear)
 
     found = parts(growing, table(RECORDS), begun(first, neighbours) if later else Past())
 
-    founded = [] if later else [len(first) * moved]
-    reach = [*founded, 3 * moved**2, len(first) * moved, *([len(choice) * moved] if choice else [])]
+    pairs = [len(first) * moved, *([len(choice) * moved] if choice else [])]
+    settled = [] if larger is None else [*(pairs if choice else []), len(TRIPLES) * moved**2]
+    founded, added = [] if later else [len(first) * moved], [len(larger) * moved] if larger else []
+    reach = [*founded, len(OTHERS) * moved**2, *settled, *pairs, *added]
     profiles = [lattice_rho(noise, Fraction(each)) for (_, noise), each in zip(found, reach, strict=True)]
     assert sum(each / (2 * noise) for (_, noise), each in zip(found, reach, strict=True)) == whole.rho
     assert whole.gaussian is not None
@@ -167,9 +268,33 @@ def test_scores_are_left_out_where_they_would_have_less_noise_than_the_whole() -
     first = tuple(("c0", name) for name in many if name != "c0")
     lone = (("c1", "c2"),)
 
-    assert not Growing(many, first, lone, ADD, Stubborn(lone)).divisible
-    assert Growing(many, first[: int(1 / SCORED)], lone, ADD, Stubborn(lone)).divisible
-    assert not Growing(many, first, (), ADD, Stubborn(())).divisible
+    assert not Growing(many, first, lone, ADD).divisible(lone, SCORED)
+    assert not Growing(many, first, lone, ADD).divisible(lone * 3, SCORED)  # named three times, it is still one
+    assert Growing(many, first[: int(1 / SCORED)], lone, ADD).divisible(lone, SCORED)
+    assert Growing(many, first[: int(1 / SCORED_TRIPLES)], lone, ADD).divisible(lone, SCORED_TRIPLES)
+    assert not Growing(many, first, lone, ADD).divisible(lone, SCORED_TRIPLES)
+    assert not Growing(many, first, (), ADD).divisible((), SCORED)
+
+
+def test_triples_are_left_out_where_their_scores_would_have_less_noise_than_the_whole() -> None:
+    """A thirty-second of the budget is much for the score of one triple beside thirty-nine pairs."""
+    many = {f"c{place}": 2 for place in range(40)}
+    first, lone = tuple(("c0", name) for name in many if name != "c0"), (("c0", "c1", "c2"),)
+    others = tuple(combinations([*many][1:5], 2))
+
+    class Lonely(Stubborn):
+        def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+            return lone
+
+        def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
+            return {each: np.zeros(2 ** len(each), np.int64) for each in cliques}
+
+    form = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in many), True, ADD)
+    nobody, noise = Table(form, dict.fromkeys(many, np.zeros(0, np.uint8))), RecordingNoise(silence(10_000))
+
+    Growing(many, first, others, ADD, Lonely((), ())).sample(nobody, BUDGET, Past(), noise)
+
+    assert [draw.shape for draw in noise.asked] == [(4 * len(first),), (len(others),), (4 * len(first),)]
 
 
 def test_where_scores_have_just_as_much_noise_as_the_whole_no_part_has_less(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,12 +340,28 @@ def test_the_counts_measured_are_those_of_the_marginals() -> None:
 
     first, one = (Marginals(DOMAIN, cliques, REPLACE).statistic.evaluate(data) for cliques in (FIRST, OTHERS[1:2]))
     assert founded[0].tolist() == again[0].tolist() == first.tolist()
-    assert scores[0].tolist() == misfits(DOMAIN, EXPECTED, REPLACE).evaluate(data).tolist()
+    pairs: dict[Clique, Integers] = {clique: EXPECTED[clique] for clique in OTHERS}
+    assert scores[0].tolist() == misfits(DOMAIN, pairs, REPLACE).evaluate(data).tolist()
     assert added[0].tolist() == one.tolist()
     assert again[1] == added[1]  # as few are added, all have the same noise
 
 
 @pytest.mark.parametrize(("others", "theirs"), [(0, 0), (1, Fraction(1, 4)), (3, Fraction(1, 2)), (99, Fraction(1, 2))])
 def test_the_first_marginals_get_half_at_least(others: int, theirs: Fraction) -> None:
-    assert shares(3, others) == (1 - theirs, theirs)
-    assert shares(3, others)[1] <= Fraction(others, 3)  # so that the others have no less noise than the whole
+    assert shares(3, others, 0) == (1 - theirs, theirs, Fraction(0))
+
+
+@pytest.mark.parametrize("triples", [1, 4, 99])
+@pytest.mark.parametrize("pairs", [0, 1, 3, 99])
+def test_no_share_leaves_less_noise_than_the_whole_would_have(pairs: int, triples: int) -> None:
+    first, others, larger = shares(3, pairs, triples)
+
+    assert first + others + larger == 1
+    assert others <= Fraction(pairs, 3)
+    assert larger <= min(TRIPLED, Fraction(triples, 3))
+    assert first >= (1 - larger) / 2
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+def test_the_reach_of_misfits_is_what_they_declare(neighbours: Neighbours) -> None:
+    assert misfits(DOMAIN, EXPECTED, neighbours).l2_squared == misfit_reach(len(EXPECTED), neighbours)

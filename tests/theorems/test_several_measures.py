@@ -16,14 +16,13 @@ from expost.accounting.curve import Curve, Linear, Tabulated, total
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import FixedOrder, Mixture
 from expost.ledgers.amounts import as_fraction
+from expost.ledgers.measures import Order, Profile
 from expost.ledgers.terms import (
     GAUSSIAN_SHARE,
     MIXED,
     MIXTURE_SHARE,
     ORDER_SHARE,
     ORDERS,
-    Order,
-    Profile,
     Terms,
     epsilon_terms,
 )

@@ -1,9 +1,9 @@
 """Amounts: what was spent as whole numbers of a tiny unit, one number per measure, so that sums and caps are exact."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from expost.errors import Unreadable
@@ -17,6 +17,9 @@ UNIT_BITS = 96
 INFINITE = 1 << 256
 """What a measure says of a step that it knows no bound for: beyond any cap, and it can be taken back like any other."""
 MOST_TEXT = 4096
+KEPT = 256
+"""Amounts whose text is remembered: a charge reads what the last one wrote."""
+_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def units(value: Fraction) -> int:
@@ -46,12 +49,12 @@ def as_float(number: int) -> float:
 
 def plus(one: Amount, other: Amount) -> Amount:
     """Both."""
-    return tuple(left + right for left, right in zip(one, other, strict=True))
+    return tuple([left + right for left, right in zip(one, other, strict=True)])
 
 
 def minus(one: Amount, other: Amount) -> Amount:
     """What is left of one without the other."""
-    return tuple(left - right for left, right in zip(one, other, strict=True))
+    return tuple([left - right for left, right in zip(one, other, strict=True)])
 
 
 def largest(one: Amount, *others: Amount) -> Amount:
@@ -69,14 +72,16 @@ def is_within(one: Amount, other: Amount) -> bool:
     return all(left <= right for left, right in zip(one, other, strict=True))
 
 
+@lru_cache(maxsize=KEPT)
 def amount_out(amount: Amount) -> str:
     """An amount as text."""
-    return json.dumps(amount, separators=(",", ":"))
+    return _text(amount)
 
 
+@lru_cache(maxsize=KEPT)
 def amount_in(text: str, width: int) -> Amount:
     """The amount that ``amount_out`` wrote."""
     found: object = json.loads(text) if len(text) <= MOST_TEXT else None
-    if not isinstance(found, Sequence) or len(found) != width or not all(type(each) is int for each in found):
+    if not isinstance(found, list) or len(found) != width or {*map(type, found)} - {int}:
         raise Unreadable("an amount in the ledger is not one that expost writes; the file was changed.")
     return tuple(found)

@@ -8,11 +8,11 @@ from typing import Self, final
 from uuid import uuid4
 
 from expost.accounting.pledge import Pledge
-from expost.errors import InvalidValue, LedgerConflict
+from expost.errors import InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
-from expost.ledgers.moving import Begun, OpenRun, sha256
+from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
 from expost.ledgers.posting import Clock, Position, now
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.slots import OWN, Slots, slots_out
@@ -159,6 +159,7 @@ class Book:
         ``also`` writes more in the same transaction, and gives what the entry says of it.
         """
         with self.home.writing() as writing:
+            writing.soon(RUN, run.id)
             position = Position.locked(writing, run.dataset)
             return OpenRun.found(writing, position, run.id).moved(
                 writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
@@ -179,13 +180,19 @@ def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "on
 
 
 def open_ledger(name: str | Path) -> Book:
-    """The ledger of this name: a file that ``expost ledger init`` made."""
+    """The ledger of this name: a file, or a database of a server, that ``expost ledger init`` made it in."""
     return Book(home_of(str(name)))
 
 
 def home_of(name: str, *, create: bool = False) -> Home:
-    """Where a ledger lives, by its name."""
-    return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
+    """Where a ledger lives, by its name: the address of a PostgreSQL database, or a file."""
+    if not name.startswith(("postgresql://", "postgres://")):
+        return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
+    try:
+        from expost.ledgers.postgres import PostgresHome  # noqa: PLC0415  its driver is optional
+    except ImportError:
+        raise NotInstalled("a ledger on a server needs psycopg; install expost[postgres].", name="psycopg") from None
+    return PostgresHome.create(name) if create else PostgresHome(name)
 
 
 def _require_name(name: str, what: str) -> None:

@@ -8,6 +8,7 @@ from typing import final
 
 from expost.text import Json
 
+_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 GENESIS = "0" * 64
 """What the first entry of a data set follows."""
 
@@ -27,11 +28,11 @@ class Entered:
 
 def enter(previous: str, number: int, *, at: str, kind: str, run: str | None, body: Mapping[str, Json]) -> Entered:
     """The entry that follows another."""
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = _text(body)
     return Entered(number, at, kind, run, text, link(previous, number, at=at, kind=kind, run=run, body=text))
 
 
 def link(previous: str, number: int, *, at: str, kind: str, run: str | None, body: str) -> str:
     """The SHA-256 of an entry and of all before it; a list of texts and numbers in JSON has one spelling only."""
     parts = [previous, number, at, kind, run, body]
-    return hashlib.sha256(json.dumps(parts, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(_text(parts).encode()).hexdigest()

@@ -17,6 +17,9 @@ class Writing(Protocol):
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds, its places marked by ``?``; `{lock}` keeps the rows from others until the end."""
 
+    def soon(self, sql: str, *cells: Cell) -> None:
+        """A query that will be asked after the next one, with which a server answers it, in one round trip."""
+
     def later(self, sql: str, *cells: Cell) -> None:
         """A change, made at the end of the transaction together with all others, in order."""
 

@@ -15,6 +15,8 @@ from expost.ledgers.slots import Slots, are_within, moved, run_cost, slots_in, s
 from expost.ledgers.terms import Terms
 from expost.text import Json
 
+RUN = "SELECT dataset, state, analyst, split, payload, spent, committed FROM runs WHERE id = ?"
+"""What is asked of a run."""
 Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
 """Writes more in the same transaction, and gives what the entry says of it."""
 
@@ -68,14 +70,11 @@ class OpenRun:
     @classmethod
     def found(cls, writing: Writing, position: Position, identity: str) -> "OpenRun":
         """The run of a data set that is locked, refused if it is no longer open."""
-        found = writing.rows(
-            "SELECT state, analyst, split, payload, spent, committed FROM runs WHERE id = ? AND dataset = ?",
-            *(identity, position.account.id),
-        )
-        if not found or found[0][0] != "open":
+        found = writing.rows(RUN, identity)
+        if not found or found[0][:2] != (position.account.id, "open"):
             raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
-        analyst, split, payload = (None if cell is None else str(cell) for cell in found[0][1:4])
-        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][4:])
+        analyst, split, payload = (None if cell is None else str(cell) for cell in found[0][2:5])
+        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][5:])
         return cls(identity, analyst, split, spent, committed, payload)
 
     def moved(

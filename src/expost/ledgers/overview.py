@@ -9,8 +9,9 @@ from expost.accounting.gaussian import gaussian_epsilon
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, as_fraction, is_finite
 from expost.ledgers.home import Home, Row, Writing
+from expost.ledgers.measures import Order, Profile
 from expost.ledgers.posting import ACCOUNT, Account
-from expost.ledgers.terms import EPSILON, Order, Profile, Terms
+from expost.ledgers.terms import EPSILON, Terms
 from expost.numerics import down
 from expost.receipts.costs import curve_in
 from expost.report.digits import at_most, least, price, small

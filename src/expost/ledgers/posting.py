@@ -43,7 +43,7 @@ class Account:
 
     def moved(self, spent: Amount, committed: Amount, *, whose: str) -> "Account":
         """The account after a change of both, refused if no cap has room for it."""
-        after = replace(self, spent=plus(self.spent, spent), committed=plus(self.committed, committed))
+        after = Account(self.id, self.terms, plus(self.spent, spent), plus(self.committed, committed))
         if any(each > 0 for each in committed) and after.terms.room(after.committed) < 0:
             terms = self.terms
             raise BudgetExceeded(

@@ -9,7 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Self, final
 
-from expost.accounting.claim import NOTHING, Promise, Spent
+from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
@@ -18,8 +18,9 @@ from expost.ledgers.chain import Entered
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
-from expost.ledgers.slots import Slots, are_within, larger_slots, run_cost, slots_of
+from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
+from expost.ledgers.terms import Terms
 from expost.receipts.costs import curve_out
 from expost.recorded import Asking, Booking, ReadableLedger
 from expost.text import Json
@@ -56,7 +57,7 @@ class LedgerRun:
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
-        self._parts: dict[str, Spent] = {}
+        self._tab = Tab()
         self._open: dict[int, Hold] = {}
         self._latest: Entered | None = None
         self._reserved: Slots = {}
@@ -65,7 +66,7 @@ class LedgerRun:
         self._most: Amount = ()
         self._payload: str | None = None
         self._also: Also | None = None
-        self._accounts: Mapping[str, Account] = {}
+        self._known: Mapping[str, Account] = {}
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record, unless ``reserve`` has with the same pledge."""
@@ -94,7 +95,7 @@ class LedgerRun:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
                 else:
-                    self._reserved, self._stops = held, (number, len(stops))
+                    self._reserved, self._stops, self._known = held, (number, len(stops)), self._charged()
                     return number
         return 0
 
@@ -106,8 +107,7 @@ class LedgerRun:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._require_home()
-            pending = [(hold.entry.part, hold.promise.as_spent()) for hold in self._open.values()]
-            wanted = self._slots(*pending, (entry.part, promise.as_spent()))
+            wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
                 body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
                 body["curve"] = curve_out(promise.curve)
@@ -146,7 +146,7 @@ class LedgerRun:
             spent = self._spent
             self._latest = self._book.move(self._begun, "close", {}, spent=spent, committed=spent, state="closed")
             self._committed, self._over = spent, True
-            self._accounts = self._charged()
+            self._known = self._charged()
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +170,7 @@ class LedgerRun:
         """Where the run stands on the ledger, and its data set as it was when the run ended, or is now."""
         if self._latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
-        accounts, name = self._accounts or self._charged(), self._book.home.name
+        accounts, name = self._known if self._over else self._charged(), self._book.home.name
         amounts = self._most, run_cost(self._spent)
         return booking_of(self._opened, self._latest, accounts, name=name, amounts=amounts, stops=self._stops)
 
@@ -196,7 +196,7 @@ class LedgerRun:
             key=self._key, request=self._request,
         )  # fmt: skip
         self._pledged = pledge
-        self._reserved = self._spent = self._committed = nothing = self._slots()
+        self._reserved = self._spent = self._committed = nothing = self._tab.slots((), *self._kind)
         self._most = run_cost(nothing)
 
     def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
@@ -208,11 +208,10 @@ class LedgerRun:
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
         """Capture one step."""
         entry = hold.entry
-        after = self._parts.get(entry.part, NOTHING.as_spent()) + spent
-        pending = [(each.entry.part, each.promise.as_spent()) for each in self._open.values() if each is not hold]
-        parts = {**self._parts, entry.part: after}
-        paid = slots_of(parts, self._opened.terms, named=self._split is not None)
-        committed = larger_slots(self._reserved, self._slots(*pending, parts=parts))
+        pending = [each for each in self._open.values() if each is not hold]
+        tab = self._tab.after(entry.part, spent)
+        paid = tab.slots((), *self._kind)
+        committed = larger_slots(self._reserved, tab.slots(pending, *self._kind))
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
         body: dict[str, Json] = {
@@ -223,19 +222,17 @@ class LedgerRun:
         self._latest = self._book.move(
             self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload, also=self._also
         )
-        self._parts, self._spent, self._committed = parts, paid, committed
+        self._tab, self._spent, self._committed = tab, paid, committed
         if self._payload is not None:
             self._begun = replace(self._opened, payload=self._payload)
         self._payload = self._also = None
 
-    def _slots(self, *more: tuple[str, Spent], parts: dict[str, Spent] | None = None) -> Slots:
-        billed = dict(self._parts if parts is None else parts)
-        for part, spent in more:
-            billed[part] = billed.get(part, NOTHING.as_spent()) + spent
-        return slots_of(billed, self._opened.terms, named=self._split is not None)
-
     def _charged(self) -> Mapping[str, Account]:
-        return accounts_of(self._book.home, self._opened.id)
+        return accounts_of(self._book.home, self._opened.id, self._known)
+
+    @property
+    def _kind(self) -> tuple[Terms, bool]:
+        return self._opened.terms, self._split is not None
 
     @property
     def _opened(self) -> Begun:

@@ -1,12 +1,15 @@
 """Slots: what a run spends and holds, on all records and on the two sides of a split that other runs use too."""
 
 import json
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.bill import joined
-from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
+from expost.ledger import Hold
+from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.terms import Terms
 from expost.text import Json
@@ -14,6 +17,7 @@ from expost.text import Json
 Slots: TypeAlias = Mapping[str, Amount]
 """An amount for ``own``, and for ``train`` and ``held`` where the run is on a split that was named."""
 
+_text = json.JSONEncoder(separators=(",", ":")).encode
 OWN = "own"
 COMMON = "data"
 """The label of the data that a named split divides."""
@@ -32,6 +36,35 @@ def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
         side = below.partition("/")[0]
         sides[side if data == COMMON and side in SIDES else OWN][label] = spent
     return {name: terms.amount(joined(each) if each else NOTHING.as_spent()) for name, each in sides.items()}
+
+
+@final
+class Tab:
+    """What a run has spent by part. It remembers what it was asked last: most steps cost just what they promised."""
+
+    __slots__ = ("_after", "_slots", "parts")
+
+    def __init__(self, parts: Mapping[str, Spent] | None = None) -> None:
+        self.parts: Mapping[str, Spent] = {} if parts is None else parts
+        self._after: tuple[str, Spent, Tab] | None = None
+        self._slots: Slots | None = None
+
+    def after(self, part: str, spent: Spent) -> "Tab":
+        """The tab with one more step on it."""
+        known = self._after
+        if known is None or known[0] != part or known[1].curve is not spent.curve:
+            paid = self.parts[part] + spent if part in self.parts else spent
+            known = self._after = part, spent, Tab({**self.parts, part: paid})
+        return known[2]
+
+    def slots(self, pending: Collection[Hold], terms: Terms, named: bool) -> Slots:
+        """All of it in slots, with steps under way in full."""
+        if pending:
+            first, *others = pending
+            return self.after(first.entry.part, first.promise.as_spent()).slots(others, terms, named)
+        if self._slots is None:
+            self._slots = slots_of(self.parts, terms, named=named)
+        return self._slots
 
 
 def run_cost(slots: Slots) -> Amount:
@@ -53,7 +86,7 @@ def are_within(one: Slots, other: Slots) -> bool:
 
 def slots_out(slots: Slots) -> str:
     """Slots as text."""
-    return json.dumps({name: amount_out(amount) for name, amount in slots.items()}, separators=(",", ":"))
+    return _text({name: amount_out(amount) for name, amount in slots.items()})
 
 
 def slots_record(slots: Slots) -> dict[str, Json]:
@@ -63,7 +96,12 @@ def slots_record(slots: Slots) -> dict[str, Json]:
 
 def slots_in(text: str, terms: Terms) -> Slots:
     """The slots that ``slots_out`` wrote."""
-    return {name: amount_in(amount, terms.width) for name, amount in json.loads(text).items()}
+    return _read(text, terms.width)
+
+
+@lru_cache(maxsize=KEPT)
+def _read(text: str, width: int) -> Slots:
+    return MappingProxyType({name: amount_in(amount, width) for name, amount in json.loads(text).items()})
 
 
 def moved(

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from expost.errors import ExpostError, LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
-from expost.ledgers.tables import MIGRATIONS
+from expost.ledgers.tables import MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
@@ -42,6 +42,9 @@ class _Transaction:
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; the whole file is locked, so that no row has to be."""
         return self._connection.execute(sql.replace("{lock}", ""), cells).fetchall()
+
+    def soon(self, sql: str, *cells: Cell) -> None:
+        """There is no way to a server that could be saved."""
 
     def later(self, sql: str, *cells: Cell) -> None:
         """A change, made at the end."""
@@ -101,7 +104,6 @@ class SqliteHome:
     def writing(self) -> Iterator[_Transaction]:
         """A transaction that has the file for itself."""
         with self._within("BEGIN IMMEDIATE") as (transaction, connection):
-            self._require_in_place()
             yield transaction
             for sql, cells in transaction.queued:
                 connection.execute(sql, cells)
@@ -210,12 +212,6 @@ def _write_through(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def require_version(version: int, name: str) -> None:
-    """Refuse a ledger that a later expost has written, whose tables mean something else."""
-    if version > len(MIGRATIONS):
-        raise LedgerConflict(f"the ledger {name} was written by a later expost; update expost to use it.")
 
 
 def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:

@@ -1,7 +1,9 @@
 """Standing: where a run and the accounts that it is charged to are."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Home
@@ -9,17 +11,20 @@ from expost.ledgers.moving import Begun
 from expost.ledgers.posting import ACCOUNT, Account
 from expost.numerics import up
 from expost.recorded import Booking
+from expost.report.digits import small
 
 
-def accounts_of(home: Home, run: str) -> dict[str, Account]:
-    """The accounts that a run is charged to, as they are now: its data set and, where one began it, its analyst."""
-    found = {}
-    with home.reading() as reading:
-        for what, table, key in (("data set", "datasets", "dataset"), ("analyst", "analysts", "analyst")):
-            charged = f"FROM {table} WHERE id = (SELECT {key} FROM runs WHERE id = ?)"  # noqa: S608
-            for name, *row in reading.rows(f"SELECT name, {ACCOUNT} {charged}", run):
-                found[f"the {what} {name!r}"] = Account.of(row)
-    return found
+def accounts_of(home: Home, run: str, known: Mapping[str, Account]) -> Mapping[str, Account]:
+    """The accounts that a run is charged to: its data set and, where one began it, its analyst.
+
+    Where the ledger cannot be read any more, they are those that were ``known``, with all that was held as spent.
+    """
+    try:
+        return _read(home, run)
+    except LedgerConflict:
+        if not known:
+            raise
+        return {whose: replace(account, spent=account.committed) for whose, account in known.items()}
 
 
 def booking_of(
@@ -48,7 +53,17 @@ def booking_of(
         spent=terms.stated(account.spent),
         most=terms.stated(account.committed),
         cap=up(terms.cap),
-        notation=terms.notation,
+        notation=terms.notation if terms.delta is None else f"ε at δ = {small(terms.delta)}",
         fitting=stops[0],
         planned=stops[1],
     )
+
+
+def _read(home: Home, run: str) -> dict[str, Account]:
+    found = {}
+    with home.reading() as reading:
+        for what, table, key in (("data set", "datasets", "dataset"), ("analyst", "analysts", "analyst")):
+            charged = f"FROM {table} WHERE id = (SELECT {key} FROM runs WHERE id = ?)"  # noqa: S608
+            for name, *row in reading.rows(f"SELECT name, {ACCOUNT} {charged}", run):
+                found[f"the {what} {name!r}"] = Account.of(row)
+    return found

@@ -3,6 +3,8 @@
 A migration is never changed once it was published: a change is one more.
 """
 
+from expost.errors import LedgerConflict
+
 FIRST = (
     """CREATE TABLE datasets (
         id INTEGER PRIMARY KEY,
@@ -90,3 +92,11 @@ FIRST = (
 )
 MIGRATIONS = (FIRST,)
 """The version of a ledger is how many of them it went through."""
+
+
+def require_version(version: int, name: str) -> None:
+    """Refuse a place without a ledger, and a ledger of a later expost, whose tables mean something else."""
+    if version < 1:
+        raise LedgerConflict(f"the ledger {name} is not there; make one with `expost ledger init`.")
+    if version > len(MIGRATIONS):
+        raise LedgerConflict(f"the ledger {name} was written by a later expost; update expost to use it.")

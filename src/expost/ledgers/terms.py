@@ -4,7 +4,6 @@ They are fixed when the data set is put on the ledger, before the first release,
 """
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,11 +12,12 @@ from typing import final
 
 from expost.accounting import convert, gaussian
 from expost.accounting.claim import Spent
-from expost.accounting.curve import Curve, Linear, Tabulated
+from expost.accounting.curve import Tabulated
 from expost.accounting.pledge import Mixture
 from expost.accounting.statement import stated
 from expost.errors import InvalidValue, Unreadable
-from expost.ledgers.amounts import INFINITE, UNIT_BITS, Amount, as_float, units, whole_units
+from expost.ledgers.amounts import Amount, as_float, whole_units
+from expost.ledgers.measures import Measure, Order, Profile, Slope, in_units
 from expost.numerics import Real, down, exact, order, positive, probability, up
 from expost.receipts.notation import fraction, items, number, record, text
 from expost.text import Json
@@ -29,46 +29,6 @@ MIXED = ORDERS[::2] + ORDERS[-1:]
 GAUSSIAN_SHARE, ORDER_SHARE, MIXTURE_SHARE = 0.5, 0.25, 0.25
 """Of δ: what a cap in the Gaussian profile, a cap at one order, and the statement on the way to them may take."""
 HALVINGS, ROUNDED_BITS = 100, 40
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The bound at one Rényi order."""
-
-    alpha: Fraction
-
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units."""
-        if isinstance(curve, Tabulated):
-            value = curve.at(self.alpha)
-            return units(Fraction(value)) if math.isfinite(value) else INFINITE
-        return max(_height(line, self.alpha) for line in curve.lines)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Slope:
-    """The ρ of zCDP: the line ρα through the origin that lies above a curve at every order."""
-
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units; a table knows nothing of all orders."""
-        if isinstance(curve, Tabulated):
-            return INFINITE
-        return max(units(line.xi + line.rho) for line in curve.lines)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """The ρ of a Gaussian release that everything is a post-processing of."""
-
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units."""
-        return INFINITE if curve.gaussian is None else units(curve.gaussian)
-
-
-Measure = Order | Slope | Profile
 
 
 @final
@@ -102,12 +62,21 @@ class Terms:
 
     def amount(self, spent: Spent) -> Amount:
         """What was spent in each measure, rounded up once."""
-        return tuple(measure.of(spent.curve) for measure in self.measures)
+        curve = spent.curve
+        if isinstance(curve, Tabulated):
+            return tuple(measure.of(curve) for measure in self.measures)
+        lines = [in_units(line) for line in curve.lines]
+        return tuple(
+            measure.of_lines(lines) if isinstance(measure, Order) else measure.of(curve) for measure in self.measures
+        )
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""
-        capped = [number for number, limit in enumerate(self.limits) if limit is not None]
-        return min(capped, key=lambda number: self._used(amount, number))
+        best, least = -1, (1, 0)
+        for place, limit in enumerate(self.limits):
+            if limit is not None and amount[place] * least[1] < least[0] * max(limit, 1):
+                best, least = place, (amount[place], max(limit, 1))
+        return best
 
     def room(self, amount: Amount) -> int:
         """How many units are left below the cap that leaves most, relative to it; negative if all caps are passed."""
@@ -213,13 +182,6 @@ def terms_in(found: str) -> Terms:
     if not _agree(limits, terms.limits) or replace(terms, limits=limits).out() != fields:
         raise Unreadable("the caps of the ledger are not what expost makes of its terms; the file was changed.")
     return replace(terms, limits=limits)
-
-
-def _height(line: Linear, alpha: Fraction) -> int:
-    """Of a line at an order, in units; in whole numbers, since fractions would take most of the time of a charge."""
-    xi, rho = line.xi, line.rho
-    height = xi.numerator * rho.denominator * alpha.denominator + rho.numerator * alpha.numerator * xi.denominator
-    return -((-height << UNIT_BITS) // (xi.denominator * rho.denominator * alpha.denominator))
 
 
 def _agree(kept: tuple[int | None, ...], made: tuple[int | None, ...]) -> bool:

@@ -71,7 +71,7 @@ class Gaussian(Generic[D]):
         """The noisy integers."""
         statistic, variance = self.statistic, self.variance(budget)
         noisy = statistic.evaluate(data) + noise.discrete_gaussian(variance, statistic.shape)
-        return Measurement(noisy.astype(np.float64), variance)
+        return Measurement(noisy.astype(np.float64) * float(statistic.spacing), variance * statistic.spacing**2)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""

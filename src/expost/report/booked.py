@@ -1,15 +1,20 @@
 """Booked: where a run stands on a lasting ledger, in sentences, whose totals are stated once and never added up."""
 
+import math
+
 from expost.recorded import Booking
 from expost.report.digits import price
+
+PARTS = 1000
+"""Parts of a cap that shares are told in, so that what was captured and what was returned add up to what was held."""
 
 
 def standing(booking: Booking) -> str:
     """What its data set has spent and, with this run and all else that is held, may come to; for before the run."""
-    spent = "nothing" if not booking.spent else _number(booking, booking.spent)
+    if not booking.spent:
+        return f"{booking.dataset}: nothing is spent yet; with this run at most {_of_cap(booking, booking.most)}."
     most = f"{booking.notation[0]} = {price(booking.most)} of {booking.cap:g}"
-    at = "" if booking.spent else f" ({booking.notation})"
-    return f"{booking.dataset}: {spent} is spent; with this run at most {most}{at}."
+    return f"{booking.dataset}: {_number(booking, booking.spent)} is spent; with this run at most {most}."
 
 
 def fitting(booking: Booking, rung: str) -> str | None:
@@ -24,11 +29,11 @@ def fitting(booking: Booking, rung: str) -> str | None:
 
 def held_and_returned(booking: Booking) -> str:
     """What was held, captured and returned, and what the data set has spent since; for after the run."""
-    returned = max(0.0, booking.held - booking.captured)
-    held, captured, left = (f"{100 * share:.1f} %" for share in (booking.held, booking.captured, returned))
+    held, captured = (math.ceil(share * PARTS) for share in (booking.held, booking.captured))
+    shares = [f"{100 * each / PARTS:.1f} %" for each in (held, captured, held - captured)]
     return (
-        f"{booking.dataset}: {held} of the cap was held, {captured} captured and {left} returned; "
-        f"{_number(booking, booking.spent)} is spent, of {booking.cap:g}."
+        f"{booking.dataset}: {shares[0]} of the cap was held, {shares[1]} captured and {shares[2]} returned; "
+        f"{_of_cap(booking, booking.spent)} is spent."
     )
 
 
@@ -37,12 +42,18 @@ def for_auditors(booking: Booking) -> str:
     return (
         f"The run is on the ledger of the data set {booking.dataset}, as {booking.run}; its latest entry is number "
         f"{booking.entry:,}. All runs on that data set up to this one are stated together as "
-        f"{_number(booking, booking.spent)}, of a cap of {booking.cap:g}. That total is the ledger's, in its own "
-        "terms; it is not the sum of what each run is stated as."
+        f"{_number(booking, booking.spent)}, where the cap is {booking.cap:g}. The ledger states that total once, in "
+        "its own terms; it is not the sum of what the runs are stated as."
     )
 
 
 def _number(booking: Booking, value: float) -> str:
-    """A total with what it is: ε = 0.84 at δ = 1e-06."""
+    """A total with what it is: ε = 0.84 at δ = 1e-6."""
     symbol, _, at = booking.notation.partition(" ")
     return f"{symbol} = {price(value)} {at}"
+
+
+def _of_cap(booking: Booking, value: float) -> str:
+    """The same beside the cap: ε = 0.84 of 3 at δ = 1e-6."""
+    symbol, _, at = booking.notation.partition(" ")
+    return f"{symbol} = {price(value)} of {booking.cap:g} {at}"

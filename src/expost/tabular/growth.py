@@ -1,12 +1,10 @@
-"""Growth: pairs of columns refined rung by rung, and more of them measured where the model fits the records worst."""
+"""Growth: pairs of columns refined rung by rung; more of them, then triples, measured where the model fits worst."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise
 from typing import ClassVar, Protocol, final
-
-import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import MOST_CHANGES
@@ -18,15 +16,19 @@ from expost.noise import Floats, Integers, Noise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.rules import Due, Recorded
-from expost.statistic import Statistic
+from expost.tabular.candidates import most_triples
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.misfits import misfit_reach, misfits
 from expost.tabular.table import Table
 
 SCORED, FOUNDED = Fraction(1, 16), Fraction(1, 4)
 """The shares of a growing step that go to the scores and, where nothing is measured yet, to the first pairs before."""
 
-MOST_CANDIDATES, MOST_COUNTS = 10_000, 2**20
-"""Pairs that may be scored, and the counts that they may have together: each is counted anew on every rung."""
+SETTLED, SCORED_TRIPLES = Fraction(1, 8), Fraction(1, 32)
+"""The shares that go to the scores of triples and, where pairs were chosen in the same step, to all pairs before."""
+
+TRIPLED = Fraction(1, 2)
+"""The largest share of what is measured with that triples get."""
 
 
 @final
@@ -71,10 +73,13 @@ class Gardener(Protocol):
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         """Whether a step with this budget is divided to add marginals; None if nothing is measured yet."""
 
-    def expected(self, grown: Grown) -> Mapping[Clique, Integers]:
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        """The triples to score once these pairs are measured as well; none if noise would be too large for them."""
+
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> Mapping[Clique, Integers]:
         """The counts that the model expects of each candidate, flat, as integers."""
 
-    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
         """Candidates to measure besides, given how badly each fits; ``budget`` is what is left to measure with."""
 
 
@@ -84,10 +89,11 @@ class Growing:
     """Each step refines all marginals that are measured, by fresh noise; a step that grows first adds some.
 
     Such a step scores each candidate by the l1 distance between its counts and those that a model expects. Noise on
-    the scores makes them a release, from which the choice follows. The ``first`` marginals get half of what is measured
-    with at least, however many are added. No part of the step has less noise than the whole
+    the scores makes them a release, from which the choice follows. Pairs come first, the ``candidates``; where the
+    gardener names triples, these are scored next. Of what is measured with, triples get half at most, and the ``first``
+    marginals at least half of the rest, however many are added. No part of the step has less noise than the whole
     would have undivided, and the parts add up to it: so it costs what an undivided step on the ``first`` marginals
-    costs, whatever is chosen. Without a ``gardener`` no step grows.
+    costs, whatever is scored and chosen. Without a ``gardener`` no step grows.
 
     Implements: misfits under Gaussian noise; divided Gaussian step.
     Uses: discrete Gaussian mechanism; integer noise under the Gaussian profile; adaptive composition.
@@ -104,16 +110,18 @@ class Growing:
     def __post_init__(self) -> None:
         if {*map(frozenset, self.first)} & {*map(frozenset, self.candidates)}:
             raise InvalidValue("a candidate is measured from the first step on; leave it out.")
-        if 4 * (len(self.first) + len(self.candidates)) > MOST_CHANGES:
+        # A record changes two counts of a marginal each time it is measured, three times at most, and one score.
+        if 6 * (len(self.first) + self._most) > MOST_CHANGES:
             raise InvalidValue(f"there are {len(self.candidates)} candidates, too many to score; name fewer.")
 
+    def divisible(self, scored: tuple[Clique, ...], share: Fraction) -> bool:
+        """Whether a share for the scores of these marginals leaves them as much noise as the undivided step has."""
+        return misfit_reach(len({*scored}), self.neighbours) >= share * self._whole.statistic.l2_squared
+
     @property
-    def divisible(self) -> bool:
-        """Whether a share for the scores would leave them as much noise as the undivided step has."""
-        if not self.candidates:
-            return False
-        scores = misfits(self.domain, dict.fromkeys(self.candidates, np.zeros(0, np.int64)), self.neighbours)
-        return scores.l2_squared >= SCORED * self._whole.statistic.l2_squared
+    def _most(self) -> int:
+        """The most marginals that a step can score."""
+        return len(self.candidates) + most_triples(len(self.domain))
 
     @property
     def _whole(self) -> Gaussian[Table]:
@@ -127,47 +135,67 @@ class Growing:
     def sample(self, data: Table, budget: Budget, past: Past[Grown], noise: Noise) -> Grown:
         """The refined estimates, maybe of more marginals than before."""
         grown, gardener = past.steps[-1].value if past.steps else None, self.gardener
-        if gardener is None or not self.divisible or not gardener.grows(grown, budget):
+        if gardener is None or not self.divisible(self.candidates, SCORED) or not gardener.grows(grown, budget):
             return self._refined(data, grown, (), budget, noise)
         left = budget
         if grown is None:
-            grown, left = self._refined(data, None, (), _share(budget, FOUNDED), noise), _share(budget, 1 - FOUNDED)
-        scored = _share(budget, SCORED)
-        left = Budget(left.epsilon - scored.epsilon, budget.alpha)
-        found = gardener.expected(grown)
-        statistic = misfits(self.domain, {each: found[each] for each in self.candidates}, self.neighbours)
-        scores = Gaussian(statistic).sample(data, scored, Past(), noise)
-        chosen = gardener.chosen(grown, scores, left)
-        if not set(chosen) <= set(self.candidates):
-            raise InvalidValue("a marginal was chosen that is not a candidate.")
-        refined = self._refined(data, grown, chosen, left, noise)
-        return replace(refined, scored=Scored(self.candidates, scores.values, scores.std))
+            left, founding = _apart(left, budget, FOUNDED)
+            grown = self._refined(data, None, (), founding, noise)
+        left, scoring = _apart(left, budget, SCORED)
+        scored = self._scored(data, gardener.expected(grown, self.candidates), self.candidates, scoring, noise)
+        chosen = _among(scored, gardener.chosen(grown, scored, left))
+        triples = gardener.triples(grown, chosen, left)
+        room = most_triples(len(self.domain)) - sum(len(clique) > 2 for clique in grown.cliques)
+        if len(triples) <= room and self.divisible(triples, SCORED_TRIPLES):
+            if chosen:
+                left, settling = _apart(left, budget, SETTLED)
+                grown = self._refined(data, grown, chosen, settling, noise)
+            left, scoring = _apart(left, budget, SCORED_TRIPLES)
+            larger = self._scored(data, gardener.expected(grown, triples), triples, scoring, noise)
+            chosen = _among(larger, gardener.chosen(grown, larger, left))
+        return replace(self._refined(data, grown, chosen, left, noise), scored=scored)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
-        """The undivided step's, and how many candidates there are."""
-        return {**self._whole.facts(budget), "candidates": len(self.candidates)}
+        """The undivided step's, and how many candidates it may score, pairs and triples, at most."""
+        return {**self._whole.facts(budget), "candidates": self._most}
 
     @staticmethod
     def rule(line: Recorded) -> Due:
         """The undivided step's."""
         return Gaussian.rule(line)
 
+    def _scored(
+        self,
+        data: Table,
+        expected: Mapping[Clique, Integers],
+        cliques: tuple[Clique, ...],
+        budget: Budget,
+        noise: Noise,
+    ) -> Scored:
+        """How far the counts of each of these are from the expected ones, with noise."""
+        statistic = misfits(self.domain, {each: expected[each] for each in cliques}, self.neighbours)
+        scores = Gaussian(statistic).sample(data, budget, Past(), noise)
+        return Scored(cliques, scores.values, scores.std)
+
     def _refined(
         self, data: Table, grown: Grown | None, added: tuple[Clique, ...], budget: Budget, noise: Noise
     ) -> Grown:
-        """All marginals measured once more, and those added for the first time: the first ones, then all others."""
+        """All marginals measured once more, and those added for the first time: first ones, other pairs, triples."""
         before = () if grown is None else grown.blocks
-        later = [block.cliques for block in before[1:]] + ([added] if added else [])
-        mine, theirs = shares(len(self.first), sum(map(len, later)))
-        fresh = self._measured(data, [self.first], _share(budget, mine), noise)
-        if later:
-            fresh += self._measured(data, later, _share(budget, theirs), noise)
-        blocks = []
-        for place, (cliques, values) in enumerate(zip([self.first, *later], fresh, strict=True)):
-            old = before[place].estimate if place < len(before) else None
+        blocks = [self.first, *(block.cliques for block in before[1:]), *([added] if added else [])]
+        groups = [0, *(group_of(cliques) for cliques in blocks[1:])]
+        placed = [[cliques for cliques, each in zip(blocks, groups, strict=True) if each == kind] for kind in range(3)]
+        parts = shares(*(sum(map(len, each)) for each in placed))
+        fresh = [
+            iter(self._measured(data, each, _share(budget, part), noise) if each else ())
+            for each, part in zip(placed, parts, strict=True)
+        ]
+        found = []
+        for place, (cliques, group) in enumerate(zip(blocks, groups, strict=True)):
+            values, old = next(fresh[group]), before[place].estimate if place < len(before) else None
             new = Estimate(values.values, 1 / values.variance) if old is None else old.refine(values)
-            blocks.append(Block(cliques, new))
-        return Grown(tuple(blocks), None if grown is None else grown.scored)
+            found.append(Block(cliques, new))
+        return Grown(tuple(found), None if grown is None else grown.scored)
 
     def _measured(
         self, data: Table, blocks: list[tuple[Clique, ...]], budget: Budget, noise: Noise
@@ -179,44 +207,34 @@ class Growing:
         return [Measurement(fresh.values[start:end], fresh.variance) for start, end in pairwise(ends)]
 
 
-def shares(first: int, others: int) -> tuple[Fraction, Fraction]:
-    """What of a budget goes to the first marginals and to the others: evenly, but at least half to the first.
+def group_of(cliques: tuple[Clique, ...]) -> int:
+    """1 for marginals that were added as pairs, 2 for triples; the first ones are 0."""
+    return 1 if len(cliques[0]) == 2 else 2
 
-    Neither has less noise than the first would have if all of it went to them: with k of them and r of others, the
-    noise of these is r/k times as large over their share, which is at most r/(k + r).
+
+def shares(first: int, pairs: int, triples: int) -> tuple[Fraction, Fraction, Fraction]:
+    """What of a budget goes to the first marginals, to other pairs and to triples.
+
+    It goes evenly, but at most ``TRIPLED`` to triples, and at least half of the rest to the first. None has less noise
+    than the first would have if all of it went to them: with k of them and r of others, the noise of these is r/k times
+    as large over their share, which is at most r/(k + r).
     """
-    less = min(Fraction(1, 2), Fraction(others, first + others))
-    return 1 - less, less
+    larger = min(TRIPLED, Fraction(triples, first + pairs + triples))
+    less = min(Fraction(1, 2), Fraction(pairs, first + pairs))
+    return (1 - larger) * (1 - less), (1 - larger) * less, larger
 
 
-def misfits(domain: Mapping[str, int], expected: Mapping[Clique, Integers], neighbours: Neighbours) -> Statistic[Table]:
-    """For each marginal the l1 distance between its counts and the expected ones, which do not come from the records.
-
-    A record counts in one cell of each marginal, so it moves each distance by 1 at most, by 2 if it is replaced.
-    """
-    moved = 1 if neighbours is Neighbours.ADD_REMOVE else 2
-
-    def compute(table: Table) -> Integers:
-        found = (
-            np.abs(Marginals(domain, (clique,), neighbours).statistic.evaluate(table) - counts).sum()
-            for clique, counts in expected.items()
-        )
-        return np.fromiter(found, dtype=np.int64, count=len(expected))
-
-    size = len(expected)
-    return Statistic(compute, (size,), Fraction(size * moved**2), Fraction(size * moved), neighbours, "misfits")
-
-
-def candidates(domain: Mapping[str, int], first: tuple[Clique, ...]) -> tuple[Clique, ...]:
-    """The pairs that may be added to the first marginals: those of fewest cells if there are too many of them."""
-    taken = {frozenset(clique) for clique in first}
-    pairs = [pair for pair in combinations(domain, 2) if frozenset(pair) not in taken]
-    cells = {pair: domain[pair[0]] * domain[pair[1]] for pair in pairs}
-    smallest = sorted(pairs, key=cells.__getitem__)[:MOST_CANDIDATES]
-    together = accumulate(cells[pair] for pair in smallest)
-    kept = {pair for pair, total in zip(smallest, together, strict=True) if total <= MOST_COUNTS}
-    return tuple(pair for pair in pairs if pair in kept)
+def _among(scored: Scored, chosen: tuple[Clique, ...]) -> tuple[Clique, ...]:
+    if not set(chosen) <= set(scored.cliques):
+        raise InvalidValue("a marginal was chosen that is not a candidate.")
+    return chosen
 
 
 def _share(budget: Budget, share: Fraction) -> Budget:
     return Budget(budget.epsilon * share, budget.alpha)
+
+
+def _apart(left: Budget, whole: Budget, share: Fraction) -> tuple[Budget, Budget]:
+    """What is left without a share of the whole, and that share."""
+    taken = _share(whole, share)
+    return Budget(left.epsilon - taken.epsilon, whole.alpha), taken

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import TypeAlias, TypeVar, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
+from expost.tabular.persons import GRID, Contribution, Grouped, person_steps
 from expost.tabular.table import Table
 
 Clique: TypeAlias = tuple[str, ...]
@@ -33,11 +34,19 @@ class Marginals:
 
     Adding or removing a record moves one cell of each histogram by 1, replacing one moves at most two: with k cliques
     the squared Euclidean distance and the sum of absolute differences are at most k, or 2k.
+
+    Where records are persons with any number of rows, their ``contribution`` bounds the Euclidean norm of what each
+    adds to all histograms. No share of a cell is negative, so that replacing a person moves no more than the squares of
+    both shares together.
+
+    Implements: marginals of persons.
+    Uses: a person's weight.
     """
 
     domain: Mapping[str, int]
     cliques: tuple[Clique, ...]
     neighbours: Neighbours
+    contribution: Contribution | None = None
 
     def __post_init__(self) -> None:
         if not self.cliques:
@@ -64,10 +73,18 @@ class Marginals:
         return sum(map(math.prod, self.shapes))
 
     @property
-    def statistic(self) -> Statistic[Table]:
-        """All counts, one marginal after the other, with their sensitivities."""
-        moved = Fraction(len(self.cliques) * (1 if self.neighbours is Neighbours.ADD_REMOVE else 2))
-        return Statistic(self._counts, (self.cells,), moved, moved, self.neighbours, "marginals")
+    def statistic(self) -> Statistic[Any]:
+        """All counts, one marginal after the other, with their sensitivities: of a Table, or of Grouped rows."""
+        moved, shape = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2, (self.cells,)
+        if self.contribution is None:
+            most = Fraction(len(self.cliques) * moved)
+            return Statistic(self._counts, shape, most, most, self.neighbours, "marginals")
+        squared = self.contribution.squared(len(self.cliques))
+        l1 = moved * math.isqrt(squared * self.cells)  # Cauchy-Schwarz, and l1 is an integer
+        name = "marginals of persons"
+        return Statistic(
+            self._weighed, shape, Fraction(moved * squared), Fraction(l1), self.neighbours, name, Fraction(1, GRID)
+        )
 
     def apart(self, values: NDArray[S]) -> dict[Clique, NDArray[S]]:
         """The flat values as one array for each clique, with an axis for each of its columns."""
@@ -78,9 +95,23 @@ class Marginals:
         return {clique: values[start:end].reshape(shape) for clique, shape, (start, end) in parts}
 
     def _counts(self, table: Table) -> Integers:
+        self._require_domain(table)
+        return np.concatenate([_histogram(table, clique, shape) for clique, shape in self._asked])
+
+    def _weighed(self, grouped: Grouped) -> Integers:
+        """The counts in steps of a weight."""
+        assert self.contribution is not None
+        self._require_domain(grouped.table)
+        packed = [_packed(grouped.table, clique, shape) for clique, shape in self._asked]
+        steps = person_steps(grouped, packed, self.contribution.squared(len(self.cliques)))
+        weights = np.repeat(steps, grouped.sizes).astype(np.float64)  # whose sums stay below 2**53, and so exact
+        sizes = map(math.prod, self.shapes)
+        found = [np.bincount(cells, weights, minlength=size) for cells, size in zip(packed, sizes, strict=True)]
+        return np.concatenate(found).astype(np.int64)
+
+    def _require_domain(self, table: Table) -> None:
         if any(table.domain.get(name) != self.domain[name] for clique in self.cliques for name in clique):
             raise SchemaMismatch("the table's domain is not that of the marginals; use one schema for both.")
-        return np.concatenate([_histogram(table, clique, shape) for clique, shape in self._asked])
 
     @property
     def _asked(self) -> tuple[tuple[Clique, tuple[int, ...]], ...]:
@@ -98,3 +129,12 @@ def _histogram(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers
             combined += table.codes(name)[start : start + step]
         counts += np.bincount(combined, minlength=cells)
     return counts
+
+
+def _packed(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers:
+    """The cell of each row."""
+    cells = np.zeros(len(table), dtype=np.int64)
+    for name, size in zip(clique, shape, strict=True):
+        cells *= size
+        cells += table.codes(name)
+    return cells

@@ -131,7 +131,10 @@ class AreaUnderCurve:
         named = known[1] if self.positive is None and len(known) == 2 else self.positive
         if named not in labels:
             wanted = "name" if named is None else f"{named} is not among its values: name"
-            raise InvalidValue(f"an AUC is about one value of {target}; {wanted} one of {', '.join(known[:12])}.")
+            listed = ", ".join(known[:12])
+            raise InvalidValue(
+                f"an AUC is about one value of {target}; {wanted} one of {listed} as the positive value."
+            )
         return Lesson(target, labels.index(named))
 
     def question(self, about: About, at_least: Fraction) -> Asking:

@@ -16,10 +16,11 @@ import click
 from expost.bill import spent_so_far
 from expost.errors import ExpostError, MechanismFailed
 from expost.folders.claim import Claim
-from expost.folders.journal import Journal
 from expost.noise import Noise, SeededNoise, SystemNoise
+from expost.recorded import ReadableLedger
 from expost.report.digits import price
 from expost.report.facts import Facts
+from expost.terminal.kept import OnRecord
 from expost.terminal.options import Command, require_once
 from expost.terminal.screen import Screen
 from expost.terminal.steady import is_lost, steady_streams
@@ -152,26 +153,30 @@ def plainly(command: Command) -> Command:
 
 
 def release(
-    run: Callable[[Noise, Journal], Finished],
+    run: Callable[[Noise, ReadableLedger], Finished],
     claim: Claim,
     screen: Screen,
     settings: Mapping[str, Any],
 ) -> NoReturn:
     """Run the job with a live table, write its files, and say how it ended and what was spent, whatever happens."""
     noise: Noise = SystemNoise() if settings["seed"] is None else SeededNoise(settings["seed"])
+    record = OnRecord(claim, str(click.get_current_context().info_name), settings)
     with Signals() as signals:
         try:
-            with claim, screen:
-                done = run(noise, claim.journal)
+            with claim, record, screen:
+                done = run(noise, record.ledger)
                 with signals.waiting():
+                    record.close()  # before the receipt, which names the entry that the run ends with
                     missed = _keep(done, claim, settings.get("format_"))
                     claim.give_up()  # while signals wait: one that came later would leave the journal behind
         except BaseException as failure:  # whatever it is, what was spent is said
             signals.ignore()
-            _say_spent(failure, claim, signals)
+            _say_spent(failure, claim, signals, record.told)
             raise
         signals.ignore()
         screen.end(done.facts, claim.where)
+        if record.unreturned is not None:
+            say(f"expost: {record.unreturned}")
         if missed is not None:
             stop(f"expost: {claim.place.typed} could not be written ({missed}){_spent(claim)}.", FAILED)
         sys.exit(REACHED if done.passed else NOT_REACHED)
@@ -193,23 +198,28 @@ def _keep(done: Finished, claim: Claim, chosen: str | None) -> str | None:
     return None
 
 
-def _say_spent(failure: BaseException, claim: Claim, signals: Signals) -> None:
-    """End by a signal, a refusal or a lack of disk or memory in one sentence; anything else keeps its traceback."""
+def _say_spent(failure: BaseException, claim: Claim, signals: Signals, told: str) -> None:
+    """End by a signal, a refusal or a lack of disk or memory in one sentence; anything else keeps its traceback.
+
+    What a lasting ledger has ``told`` of the run comes after it.
+    """
     if signals.number is not None:
-        stop(f"\nexpost: {signals.word}{_spent(claim)}.", BY_SIGNAL + signals.number)
+        stop(f"\nexpost: {signals.word}{_spent(claim)}.{told}", BY_SIGNAL + signals.number)
     match failure:
         case MechanismFailed():  # which says itself what is spent
-            stop(f"expost: {failure}{'' if claim.left is None else f' The journal {claim.left} says so too.'}", REFUSED)
+            left = "" if claim.left is None else f" The journal {claim.left} says so too."
+            stop(f"expost: {failure}{left}{told}", REFUSED)
         case ExpostError():
             paid = spent_so_far(claim.ledger)
-            stop(f"expost: {failure}{f' ε = {price(paid)} is spent{_recorded(claim)}.' if paid else ''}", REFUSED)
+            spent = f" ε = {price(paid)} is spent{_recorded(claim)}." if paid else ""
+            stop(f"expost: {failure}{spent}{told}", REFUSED)
         case OSError():
-            stop(f"expost: a file could not be written ({_reason(failure)}){_spent(claim)}.", FAILED)
+            stop(f"expost: a file could not be written ({_reason(failure)}){_spent(claim)}.{told}", FAILED)
         case MemoryError():
-            stop(f"expost: memory ran out{_spent(claim)}.", FAILED)
+            stop(f"expost: memory ran out{_spent(claim)}.{told}", FAILED)
         case KeyboardInterrupt():  # raised by other means than a signal
-            stop(f"\nexpost: interrupted{_spent(claim)}.", BY_SIGNAL + signal.SIGINT)
-    say(f"expost: the run failed{_spent(claim)}.")
+            stop(f"\nexpost: interrupted{_spent(claim)}.{told}", BY_SIGNAL + signal.SIGINT)
+    say(f"expost: the run failed{_spent(claim)}.{told}")
 
 
 def _spent(claim: Claim) -> str:

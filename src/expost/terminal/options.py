@@ -18,6 +18,8 @@ Command = Callable[..., None]
 Option = Callable[[Command], Command]
 MOST_BYTES = 2**20
 """Of a file of options, which has a line for each."""
+VARIABLE, TOKEN = "EXPOST_LEDGER", "EXPOST_TOKEN"
+"""The environment variables that name the ledger where a command does not, and hold the token of an analyst."""
 CONFIG = f"{__name__}.config"
 """Where a context keeps the file of options."""
 
@@ -72,11 +74,15 @@ def public_file(settings: Mapping[str, Any]) -> tuple[Path, ...]:
 
 
 RELEASING: list[Option] = [
+    click.option("--ledger", default=None, envvar=VARIABLE, metavar="FILE|URL",
+                 help="A ledger that lasts: its cap holds for the run, whose bill stays there; by default what "
+                 f"{VARIABLE} names. {TOKEN} holds the token of an analyst."),
+    click.option("--dataset", default=None, metavar="NAME", help="The data set of the ledger that the run reads."),
     click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),
     click.option("--overwrite", is_flag=True, help="Replace the release in the output folder; its receipt is kept."),
     click.option("--seed", type=int, default=None, help="Repeat the same noise; everything is then NOT PRIVATE."),
     click.option("--json", "as_json", is_flag=True, help="Print the receipt instead of words."),
-]
+]  # fmt: skip
 
 
 def options(*groups: Sequence[Option]) -> Option:

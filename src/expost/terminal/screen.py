@@ -18,6 +18,7 @@ from expost.checks.confidence import Confidence
 from expost.protocols import Look
 from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.report.answers import Reading
+from expost.report.booked import held_and_returned
 from expost.report.digits import apart, half_width, margin, plain, tied
 from expost.report.facts import Facts
 from expost.report.words import conclusion, forewords
@@ -106,7 +107,8 @@ class Screen:
         if self._quiet:
             self._console.print(receipt_text(receipt(facts)), markup=False, soft_wrap=True, end="")
             return
-        for told in (*forewords(facts), conclusion(facts)):
+        booked = () if facts.booking is None else (held_and_returned(facts.booking),)
+        for told in (*forewords(facts), conclusion(facts), *booked):
             self._console.print()
             paragraph(self._console, told)
         written_to = printable(f"Written to {out}{'/' if not str(out).endswith('/') else ''}")

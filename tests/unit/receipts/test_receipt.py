@@ -89,6 +89,9 @@ def left_over(found: Receipt) -> list[str]:
     return list(pair)
 
 
+THREE = ["region", "age", "plan"]
+"""Columns of which one pair, the one that is left over, is not measured from the first rung on."""
+
 TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a smaller ε": lambda found: found["statement"].update(epsilon=found["statement"]["epsilon"] * 0.99),
     "a smaller loss": lambda found: found["statement"].update({"probabilistic epsilon": found["statement"]["epsilon"]}),
@@ -105,7 +108,12 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
     "a pair added that was measured anyway": lambda found: found["grown"][-1].append(found["measured"][0]),
     "a pair added twice": lambda found: found["grown"][-1].extend([left_over(found)] * 2),
     "a pair added of a column that there is not": lambda found: found["grown"][-1].append(["age", "income"]),
-    "a pair added of three columns": lambda found: found["grown"][-1].append(["region", "age", "plan"]),
+    "a triple added of a pair that is not measured": lambda found: found["grown"][-1].append(["region", "age", "plan"]),
+    "a triple added before its pair": lambda found: found["grown"][-1].extend([THREE, left_over(found)]),
+    "a triple added backwards": lambda found: found["grown"][-1].extend([left_over(found), THREE[::-1]]),
+    "a triple added twice": lambda found: found["grown"][-1].extend([left_over(found), THREE, THREE]),
+    "four columns added": lambda found: found["grown"][-1].append([*THREE, "renewed"]),
+    "fewer candidates": lambda found: first(found, "Growing")["facts"].update(candidates=1),
     "a pair added backwards": lambda found: found["grown"][-1].append(left_over(found)[::-1]),
     "nothing said of what was added": lambda found: found.pop("grown"),
     "a cheaper selection": lambda found: cheaper(found, "SpanningTree"),
@@ -137,11 +145,12 @@ TAMPERED: dict[str, Callable[[Receipt], object]] = {
 }
 
 
-def test_a_pair_that_a_rung_may_have_added_is_the_receipts_word_and_costs_the_same() -> None:
-    found = written()
+@pytest.mark.parametrize("larger", [[], [THREE]])
+def test_what_a_rung_may_have_added_is_the_receipts_word_and_costs_the_same(larger: list[list[str]]) -> None:
+    found = copy.deepcopy(written())
     assert found["grown"] == [[] for _ in found["history"]]
 
-    found["grown"][-1].append(left_over(found))
+    found["grown"][-1].extend([left_over(found), *larger])
 
     audit = check(found)
     assert audit.matches, str(audit)

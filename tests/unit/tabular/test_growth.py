@@ -1,6 +1,7 @@
 """Steps that refine and add marginals: what they measure, what they keep, and which pairs may be added."""
 
 from dataclasses import dataclass
+from math import comb, prod
 
 import numpy as np
 import pytest
@@ -8,12 +9,13 @@ import pytest
 from expost.accounting.claim import Budget
 from expost.errors import ExpostError, InvalidValue
 from expost.mechanisms.brownian import Brownian, Estimate
-from expost.mechanisms.gaussian import Gaussian, Measurement
+from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SeededNoise
 from expost.private import Private
 from expost.release import Past
 from expost.tabular import growth
-from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.candidates import candidates
+from expost.tabular.growth import SCORED, Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
 from tests.unit.examples import ADD, budget, one_sentence, rehearsal
 from tests.unit.report.examples import customers, schema
@@ -34,10 +36,13 @@ class Adding:
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         return (0 if grown is None else len(grown.blocks)) >= self.start
 
-    def expected(self, grown: Grown) -> dict[Clique, Integers]:
-        return {each: np.zeros(DOMAIN[each[0]] * DOMAIN[each[1]], np.int64) for each in reversed(OTHERS)}
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return ()
 
-    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
+        return {each: np.zeros(prod(DOMAIN[name] for name in each), np.int64) for each in reversed(cliques)}
+
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
         return tuple(each for each in OTHERS if each not in grown.cliques)[:1]
 
 
@@ -97,9 +102,66 @@ def test_the_estimates_lie_near_the_counts() -> None:
         assert np.abs(block.estimate.values - truth).max() < 5 * block.estimate.std
 
 
+THREE = (("region", "age", "renewed"), ("age", "plan", "renewed"))
+
+
+@dataclass
+class Deepening(Adding):
+    """Names two triples in every step and adds the first that is left."""
+
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return THREE
+
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
+        return tuple(each for each in scored.cliques if each not in grown.cliques)[:1]
+
+
+def test_a_step_may_add_pairs_and_then_triples() -> None:
+    first, second, third = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Deepening()), budget(1), budget(2), budget(4))
+
+    blocks = [FIRST, OTHERS[:1], THREE[:1], OTHERS[1:], THREE[1:]]
+    assert [block.cliques for block in first.blocks] == blocks[:3]
+    assert [block.cliques for block in second.blocks] == [block.cliques for block in third.blocks] == blocks
+    assert first.scored is not None
+    assert first.scored.cliques == OTHERS
+
+
+def test_triples_are_estimates_of_the_counts_too() -> None:
+    grown = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Deepening()), budget(1), budget(2), budget(4))[-1]
+
+    for block in grown.blocks:
+        truth = Marginals(DOMAIN, block.cliques, ADD).statistic.evaluate(customers(FORM))
+        assert np.abs(block.estimate.values - truth).max() < 5 * block.estimate.std
+
+
+def test_more_triples_than_a_step_says_on_record_are_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "most_triples", lambda columns: 1)
+
+    (grown,) = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Deepening()), budget(1))
+
+    assert [block.cliques for block in grown.blocks] == [FIRST, OTHERS[:1]]
+
+
+def test_triples_that_were_added_before_count_among_the_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "most_triples", lambda columns: 2)
+
+    grown = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Deepening()), budget(1), budget(2))[-1]
+
+    assert [block.cliques for block in grown.blocks] == [FIRST, OTHERS[:1], THREE[:1], OTHERS[1:]]
+
+
+def test_a_triple_that_was_not_scored_is_never_measured() -> None:
+    class Careless(Deepening):
+        def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
+            return () if scored.cliques == OTHERS else (("region", "plan", "renewed"),)
+
+    with pytest.raises(ExpostError):
+        climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Careless()), budget(1))
+
+
 def test_a_marginal_that_is_not_a_candidate_is_never_measured() -> None:
     class Careless(Adding):
-        def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+        def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
             return (("plan", "age"),)
 
     with pytest.raises(ExpostError):
@@ -123,32 +185,19 @@ def test_more_candidates_than_a_profile_can_cover_are_refused(monkeypatch: pytes
     assert one_sentence(refused.value)
 
 
-def test_every_other_pair_is_a_candidate() -> None:
-    assert OTHERS == (("region", "plan"), ("age", "plan"))
-
-
-def test_of_too_many_pairs_those_with_the_fewest_cells_are_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    domain = {"a": 5, "b": 2, "c": 3, "d": 4}
-    monkeypatch.setattr(growth, "MOST_CANDIDATES", 3)
-    assert candidates(domain, ()) == (("a", "b"), ("b", "c"), ("b", "d"))
-    monkeypatch.setattr(growth, "MOST_COUNTS", 14)
-
-    assert candidates(domain, ()) == (("b", "c"), ("b", "d"))
-
-
 def test_a_step_whose_scores_would_have_less_noise_than_the_whole_is_not_divided() -> None:
     """A sixteenth of the budget is much for the score of one pair beside more than sixteen."""
     names = [f"c{place}" for place in range(18)]
     domain = dict.fromkeys([*names, "y"], 2)
     first, other = tuple((name, "y") for name in names), (("c0", "c1"),)
 
-    assert not Growing(domain, first, other, ADD).divisible
-    assert not Growing(domain, first, (), ADD).divisible
-    assert Growing(domain, first[:16], other, ADD).divisible
+    assert not Growing(domain, first, other, ADD).divisible(other, SCORED)
+    assert not Growing(domain, first, (), ADD).divisible((), SCORED)
+    assert Growing(domain, first[:16], other, ADD).divisible(other, SCORED)
 
 
 def test_a_gardener_is_not_asked_where_a_step_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Growing, "divisible", False)
+    monkeypatch.setattr(Growing, "divisible", lambda growing, scored, share: False)
 
     steps = climbed(Growing(DOMAIN, FIRST, OTHERS, ADD, Adding()), budget(1), budget(2))
 
@@ -158,5 +207,5 @@ def test_a_gardener_is_not_asked_where_a_step_cannot_be_divided(monkeypatch: pyt
 def test_a_growing_step_says_on_record_what_the_undivided_one_does_and_its_candidates() -> None:
     growing, whole = Growing(DOMAIN, FIRST, OTHERS, ADD), Gaussian(Marginals(DOMAIN, FIRST, ADD).statistic)
 
-    assert growing.facts(budget(1)) == {**whole.facts(budget(1)), "candidates": len(OTHERS)}
+    assert growing.facts(budget(1)) == {**whole.facts(budget(1)), "candidates": len(OTHERS) + comb(len(DOMAIN), 3)}
     assert not growing.floating

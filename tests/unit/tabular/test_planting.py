@@ -1,4 +1,4 @@
-"""Models grow where noise is small, by the pairs that fit worst, and stay small enough to be fitted."""
+"""Models grow where noise is small, by the pairs and triples that fit worst, and stay small enough to be fitted."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from expost.mechanisms.gaussian import Gaussian
 from expost.noise import SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
-from expost.tabular.growth import Growing, Grown, candidates
+from expost.tabular.candidates import candidates
+from expost.tabular.growth import Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
@@ -43,6 +44,18 @@ def records(count: int = 4000) -> Table:
     return Table(Schema(columns, True, ADD), codes)
 
 
+TOGETHER = ("b", "c", "t")
+"""Columns that belong together, though each pair of them does not, in the records with a triple."""
+
+
+@cache
+def twisted(count: int = 4000) -> Table:
+    """The same, but that the last column is 1 with the others of its triple so that no pair tells."""
+    codes = {name: records(count).codes(name).copy() for name in DOMAIN}
+    codes["t"] = ((codes["b"] % 2 + (codes["c"] == 0) + (SeededNoise(5).uniform(count) < 0.1)) % 2).astype(np.uint8)
+    return Table(records(count).schema, codes)
+
+
 def planting(table: Table | None = None, allowed: Sequence[Allowed] = (), room: float = math.inf) -> Planting:
     """A gardener that has seen the columns alone."""
     data = records() if table is None else table
@@ -51,12 +64,13 @@ def planting(table: Table | None = None, allowed: Sequence[Allowed] = (), room: 
     return Planting(DOMAIN, FIRST, ADD, ones, allowed=allowed, room=room)
 
 
-def climbed(gardener: Planting, *budgets: Budget, seed: int = 1) -> Grown:
+def climbed(gardener: Planting, *budgets: Budget, seed: int = 1, table: Table | None = None) -> Grown:
     """What a run measured by its last step."""
+    data = Private(records() if table is None else table, ADD)
     growing = Growing(DOMAIN, FIRST, gardener.candidates, ADD, gardener)
     past, odometer, noise = Past[Grown](), rehearsal(), SeededNoise(seed)
     for each in budgets:
-        past = past.then(odometer.spend(growing, Private(records(), ADD), each, past, noise))
+        past = past.then(odometer.spend(growing, data, each, past, noise))
     return past.steps[-1].value
 
 
@@ -88,6 +102,92 @@ def test_a_pair_that_the_model_explains_is_not_added() -> None:
 
     assert MISSED in added
     assert ("b", "d") not in added
+
+
+def triples(grown: Grown) -> list[Clique]:
+    """Those that were added, as they were."""
+    return [clique for clique in grown.cliques if len(clique) == 3]
+
+
+@pytest.mark.parametrize("budgets", [[budget(40)], [budget(20), budget(20)]])
+def test_with_hardly_any_noise_the_triple_that_fits_worst_is_added(budgets: list[Budget]) -> None:
+    added = triples(climbed(planting(twisted()), *budgets, table=twisted()))
+
+    assert added[0] == TOGETHER
+    assert len({*added}) == len(added)
+
+
+def test_triples_wait_until_noise_in_all_pairs_is_small() -> None:
+    """The same pairs, and a noise in them that is small for pairs."""
+    gardener = planting(twisted())
+    grown = climbed(gardener, budget(1), table=twisted())
+
+    assert MISSED in grown.cliques
+    assert not triples(grown)
+    assert gardener.triples(grown, (), budget(1)) == ()
+    assert TOGETHER in gardener.triples(grown, (), budget(40))
+
+
+def test_only_triples_all_whose_pairs_are_measured_are_scored() -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(0.001))
+
+    assert sorted(gardener.triples(grown, (), budget(100))) == [("a", "b", "t"), ("b", "c", "t"), ("c", "d", "t")]
+    assert ("a", "d", "t") in gardener.triples(grown, (MISSED,), budget(100))
+
+
+def test_a_triple_that_noise_would_drown_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(0.001))
+    variance = 1 / float(2 * budget(100).rho / 8)  # a triple beside seven pairs gets an eighth
+    least = math.sqrt(2 / math.pi * variance) / 2 * 18 / gardener.records
+    monkeypatch.setattr("expost.tabular.planting.MOST_NOISE", 1.01 * least)
+    assert gardener.triples(grown, (), budget(100)) == (("c", "d", "t"),)
+    monkeypatch.setattr("expost.tabular.planting.MOST_NOISE", 0.99 * least)
+
+    assert gardener.triples(grown, (), budget(100)) == ()
+
+
+def test_a_triple_that_takes_too_long_a_walk_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(0.001))
+    monkeypatch.setattr("expost.tabular.planting.LARGEST_WALK", 1)
+
+    assert gardener.triples(grown, (), budget(100)) == ()
+
+
+def test_a_triple_is_chosen_where_it_ends_more_than_its_noise_brings() -> None:
+    gardener = planting()
+    grown, left = climbed(gardener, budget(1)), budget(40)
+    cliques = (("a", "b", "t"), TOGETHER)
+
+    assert gardener.chosen(grown, Scored(cliques, np.array([5.0, 2000.0]), 4.0), left) == (TOGETHER,)
+    assert gardener.chosen(grown, Scored(cliques, np.array([1900.0, 2000.0]), 4.0), left) == cliques[::-1]
+    assert gardener.chosen(grown, Scored(cliques, np.array([1900.0, 2000.0]), 2000.0), left) == ()
+
+
+def test_what_is_expected_of_a_triple_adds_up_to_the_records() -> None:
+    gardener = planting()
+    grown = climbed(gardener, budget(0.001))
+    named = gardener.triples(grown, (), budget(100))
+
+    expected = gardener.expected(grown, named)
+
+    assert {*expected} == {*named}
+    for clique, counts in expected.items():
+        assert counts.shape == (math.prod(DOMAIN[name] for name in clique),)
+        assert counts.sum() == pytest.approx(gardener.model(grown).total, abs=len(counts))
+
+
+def test_triples_are_kept_out_of_the_tree_and_tell_of_their_pairs() -> None:
+    gardener = planting(twisted())
+    grown = climbed(gardener, budget(40), table=twisted())
+
+    fitted = {len(clique) for clique, _ in gardener.model(grown).potentials}
+    pairs = zip(gardener.measured(grown), gardener.informed(grown), strict=True)
+
+    assert fitted == {1, 2}
+    assert any(after.variance < before.variance for before, after in pairs)
 
 
 def test_a_pair_is_added_once() -> None:
@@ -130,7 +230,7 @@ def test_what_is_expected_of_a_candidate_adds_up_to_the_records() -> None:
     gardener = planting()
     grown = climbed(gardener, budget(0.001))
 
-    expected = gardener.expected(grown)
+    expected = gardener.expected(grown, gardener.candidates)
 
     assert sorted(expected) == sorted(candidates(DOMAIN, FIRST))
     total = gardener.model(grown).total
@@ -147,7 +247,7 @@ def test_a_rule_holds_in_the_model_and_in_what_it_expects_of_candidates() -> Non
     gardener = planting(allowed=[NEVER])
     grown = climbed(gardener, budget(0.15))
 
-    model, expected = gardener.model(grown), gardener.expected(grown)
+    model, expected = gardener.model(grown), gardener.expected(grown, gardener.candidates)
 
     assert (model.marginal((0, 3))[~NEVER.table] == 0).all()
     assert (expected[MISSED].reshape(4, 3)[~NEVER.table] == 0).all()

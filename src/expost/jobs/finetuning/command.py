@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
-from expost.folders.journal import Journal
 from expost.jobs.finetuning.prices import METHODS, HeadSettings, head_recipe, method_of
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
 from expost.jobs.job import Result
 from expost.noise import Noise
+from expost.recorded import ReadableLedger
 from expost.report.answers import Reading
 from expost.terminal.ending import plainly, release
+from expost.terminal.kept import foretold
 from expost.terminal.options import (
     RELEASING,
     Option,
@@ -75,6 +76,7 @@ TRAINING: list[Option] = [
     click.option("--device", default=None, help="A torch device to train on, such as cuda; by default NumPy."),
     click.option("--floating", is_flag=True,
                  help="Faster floating-point noise, whose rounding the bound does not cover."),
+    click.option("--title", default=None, help="The title of the report; by default the name of the file."),
 ]  # fmt: skip
 SET = ("releases", "epochs", "epochs_between", "rate", "max_grad_norm", "batch", "learning_rate", "drop", "device")
 """What is passed on where it is given."""
@@ -88,13 +90,14 @@ SET = ("releases", "epochs", "epochs_between", "rate", "max_grad_norm", "batch",
 @plainly
 def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> None:
     """Train a linear head on SOURCE, an .npz file with arrays `features` and `labels`."""
+    claim = claimed(out, settings, source, *public_file(settings))
     screen = Screen(
         columns(shares=settings["records"] is not None), doing="reading the records", quiet=settings["as_json"]
     )
 
-    def run(noise: Noise, journal: Journal) -> Result[Classifier]:
+    def run(noise: Noise, ledger: ReadableLedger) -> Result[Classifier]:
         def climbed(rung: Reading) -> None:
-            screen.add(*release_cells(rung, steps[screen.lines], screen.width, screen.asked), keep=journal.show)
+            screen.add(*release_cells(rung, steps[screen.lines], screen.width, screen.asked), keep=claim.journal.show)
 
         chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
         steps = head_recipe(accuracy=accuracy, check=check, **chosen).taken
@@ -105,15 +108,15 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
             **chosen,
             classes=settings["classes"],
             noise=noise,
-            ledger=journal,
+            ledger=ledger,
             max_epsilon=settings["max_epsilon"],
-            title=source.stem,
-            on_pledge=screen.pledge,
+            title=settings["title"] or source.stem,
+            on_pledge=lambda fixed: screen.pledge(fixed, *foretold(ledger, "release")),
             on_step=climbed,
             on_progress=screen.advance,
         )
 
-    release(run, claimed(out, settings, source, *public_file(settings)), screen, settings)
+    release(run, claim, screen, settings)
 
 
 @click.command(name="finetune")

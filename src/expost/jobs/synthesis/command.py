@@ -12,7 +12,6 @@ from expost.checks.question import accuracy_threshold
 from expost.datasets import adult
 from expost.errors import InvalidValue
 from expost.folders.claim import Claim
-from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.jobs.synthesis.declared import CHECKED
 from expost.jobs.synthesis.marks import was_checked
@@ -24,6 +23,7 @@ from expost.jobs.synthesis.screen import run_heads, rung_cells, synthesis_plan
 from expost.jobs.synthesis.typed import AIMING, aims_typed, asking
 from expost.ladder import Ladder
 from expost.noise import Noise
+from expost.recorded import ReadableLedger
 from expost.tabular.aims import Aim
 from expost.tabular.model.footprint import require_room
 from expost.tabular.schema.schema import Schema
@@ -31,6 +31,7 @@ from expost.tabular.score import Conditional, Sklearn
 from expost.tabular.source.frames import Format
 from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
+from expost.terminal.kept import foretold
 from expost.terminal.options import (
     RELEASING,
     Option,
@@ -164,7 +165,7 @@ def release_table(
     screen = Screen(run_heads(aims), doing="reading the table", quiet=settings["as_json"])
     path = settings["estimator"]
 
-    def run(noise: Noise, journal: Journal) -> Result[Any]:
+    def run(noise: Noise, ledger: ReadableLedger) -> Result[Any]:
         return synthesize(
             load(),
             aims=aims,
@@ -172,12 +173,12 @@ def release_table(
             learner=Conditional() if path == "model" else Sklearn(path),
             rows=settings["rows"],
             noise=noise,
-            ledger=journal,
+            ledger=ledger,
             max_epsilon=settings["max_epsilon"],
             title=settings["title"] or title,
             checked=checked,
-            on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked]),
-            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width, screen.asked), keep=journal.show),
+            on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked], *foretold(ledger, "rung")),
+            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width, screen.asked), keep=claim.journal.show),
             on_progress=screen.tell,
         )
 

@@ -60,7 +60,7 @@ class TableJob:
     lines: ClassVar[Mapping[str, str]] = {
         "Gaussian": "noisy counts of records, or of each column",
         "SpanningTree": "which pairs of columns to count",
-        "Growing": "noisy counts of the pairs, refined, and of more pairs",
+        "Growing": "noisy counts of the pairs, refined, and of more pairs or triples",
     }
     covered: ClassVar[str] = (
         "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
@@ -150,11 +150,17 @@ class TableJob:
 
     def _added(self) -> str:
         """What the rungs added to the first pairs."""
-        count = sum(map(len, self.grown))
-        if not count:
-            return "No rung added pairs to these: none was worth the noise that it would have brought."
-        told = "1 pair that fitted badly was" if count == 1 else f"{count} pairs that fitted badly were"
-        return f"By noisy scores of the other pairs, which are on the bill, {told} counted as well."
+        added = [clique for rung in self.grown for clique in rung]
+        pairs = sum(len(clique) == 2 for clique in added)
+        triples = len(added) - pairs
+        told = []
+        if pairs or not triples:
+            told.append(_told(pairs))
+        if triples:
+            scored = "By noisy scores of three columns together, which are on the bill too"
+            told.append(f"{scored}, 1 triple was" if triples == 1 else f"{scored}, {triples} triples were")
+            told[-1] += " counted once noise in the pairs was small."
+        return " ".join(told)
 
     def _schema(self, facts: Facts) -> str:
         rows = [row(each.name, each.kind, str(each.size), each.domain, each.missing) for each in self.schema]
@@ -186,3 +192,10 @@ class TableJob:
             "edges": None if self.edges is None else dict(self.edges),
             "sizing": None if self.sizing is None else budget_out(self.sizing),
         }
+
+
+def _told(pairs: int) -> str:
+    if not pairs:
+        return "No rung added pairs to these: none was worth the noise that it would have brought."
+    counted = "1 pair that fitted badly was" if pairs == 1 else f"{pairs} pairs that fitted badly were"
+    return f"By noisy scores of the other pairs, which are on the bill, {counted} counted as well."

@@ -1,7 +1,8 @@
-"""What a synthetic table keeps: the columns and pairs that were measured, graded, and drawn beside their counts."""
+"""What a synthetic table keeps: all that was measured, graded, and drawn beside its counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import final
 
 from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Grade, Unmeasured
@@ -10,7 +11,7 @@ from expost.report.charts import safe, svg_figure, svg_line, svg_text
 from expost.report.markup import note, prose, section
 
 GRADED = (
-    f"A column or pair is good if the synthetic table is within about {digits.plain(GOOD)} of the training records, "
+    f"What was measured is good if the synthetic table is within about {digits.plain(GOOD)} of the training records, "
     f"coarse if within {digits.plain(COARSE)}, and beyond that lost in noise, or far off where noise is not the "
     "reason. The percentage is the share of rows that would have to change: the distance from the released counts plus "
     "their noise, where cells that cannot be told from noise count as wrong altogether if that is less."
@@ -45,6 +46,16 @@ class KeptTable:
     unmeasured: tuple[Unmeasured, ...] = ()
 
     @property
+    def pairs(self) -> tuple[Comparison, ...]:
+        """What was measured of two columns together."""
+        return tuple(each for each in self.together if len(each.columns) == 2)
+
+    @property
+    def triples(self) -> tuple[Comparison, ...]:
+        """What was measured of three."""
+        return tuple(each for each in self.together if len(each.columns) > 2)
+
+    @property
     def worst(self) -> Comparison | None:
         """The relation that is known least well."""
         return max(self.together, key=lambda each: each.error, default=None)
@@ -55,7 +66,7 @@ def kept_section(kept: KeptTable) -> str:
     marks = '<i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval'
     told = [
         f"<p>{prose(measured_words(kept))}</p><p>{prose(GRADED)}</p>",
-        *(_graded(kept.columns, "Columns"), _graded(kept.together, "Pairs")),
+        *(_graded(kept.columns, "Columns"), _graded(kept.pairs, "Pairs"), _graded(kept.triples, "Triples")),
         *([f"<h3>Pairs that were not measured</h3><p>{prose(checked_words(kept))}</p>"] if kept.unmeasured else []),
         "<h3>Each column, released and synthetic</h3>",
         note(f"{counted_words(kept)} {COMPARED}"),
@@ -63,22 +74,28 @@ def kept_section(kept: KeptTable) -> str:
         f'<div class="charts">{"".join(map(_chart, kept.columns))}</div>',
     ]
     if kept.worst is not None:
-        told.append(f'<h3>The measured pair that is known least well</h3><div class="charts one">{_chart(kept.worst)}')
+        kind = "pair" if len(kept.worst.columns) == 2 else "triple"
+        told.append(
+            f'<h3>The measured {kind} that is known least well</h3><div class="charts one">{_chart(kept.worst)}'
+        )
         told.append("</div>")
     return section("What the table keeps", *told)
 
 
 def measured_words(kept: KeptTable) -> str:
     """What was measured, and what was not."""
-    columns, pairs = len(kept.columns), len(kept.together)
-    others = columns * (columns - 1) // 2 - pairs
+    columns, pairs, triples = len(kept.columns), len(kept.pairs), len(kept.triples)
+    larger = "" if not triples else " and 1 triple" if triples == 1 else f" and {triples} triples"
     told = (
-        f"Each of the {columns} columns was counted with noise, and so were {pairs} pairs of columns. The table is "
-        "made from these counts alone, and keeps what they say. All other relations follow only from these:"
+        f"Each of the {columns} columns was counted with noise, and so were {pairs} pairs{larger} of columns. The "
+        "table is made from these counts alone, and keeps what they say. All other relations follow only from these:"
     )
+    left = [(comb(columns, 2) - pairs, "pair"), (comb(columns, 3) - triples if triples else 0, "triple")]
+    others = [f"the other {f'{count} {word}s' if count > 1 else word}" for count, word in left if count]
+    rest = f"{'four' if triples else 'three'} or more columns together"
     if others:
-        return f"{told} the other {others} pairs, and three or more columns together, were not measured."
-    return f"{told} three or more columns together were not measured."
+        rest = f"{', '.join(others)}, and {rest},"
+    return f"{told} {rest} were not measured."
 
 
 def checked_words(kept: KeptTable) -> str:

@@ -25,7 +25,8 @@ from expost.release import Past
 from expost.search import Line, Outcome, Search, finish
 from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
-from expost.tabular.growth import Growing, Grown, Scored, candidates
+from expost.tabular.candidates import candidates, may_be_added
+from expost.tabular.growth import Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import Footprint
 from expost.tabular.model.graphical import Measured
@@ -46,8 +47,8 @@ class Synthesis:
     """A finished job: the outcome of the search, and what was released on the way to it.
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
-    the pairs that each rung added to those measured from the first on, ``scored`` the noisy scores that the last such
-    rung went by, and ``alone`` is about how many records the columns alone said there are.
+    the pairs and triples that each rung added to those measured from the first on, ``scored`` the noisy scores of pairs
+    that the last such rung went by, and ``alone`` is about how many records the columns alone said there are.
     """
 
     recipe: TableRecipe
@@ -90,8 +91,8 @@ class Builder:
     def __call__(self, steps: tuple[Grown, ...]) -> Candidate:
         """The candidate of this rung."""
         recipe, self._steps = self._recipe, steps
-        pairs, names = self.planting.measured(steps[-1]), steps[-1].cliques
-        together = zip(names, pairs, strict=True)
+        measured = self.planting.measured(steps[-1])
+        together = zip(steps[-1].cliques, measured, strict=True)
         self.released = (*self._singles, *(Released(c, each.values, math.sqrt(each.variance)) for c, each in together))
         self.counted = Counted.of(self.released, recipe.targets, recipe.held)
         self._tell("fitting the model")
@@ -99,10 +100,10 @@ class Builder:
         self._tell("drawing a synthetic table")
         rows = recipe.rows or max(1, round(self.counted.records / float(1 - recipe.held)))
         fitted = {clique for clique, _ in model.potentials}
-        if all(each.clique in fitted for each in pairs):
+        if all(each.clique in fitted for each in measured):
             drawn = model.round(rows, self._noise)
         else:
-            model, drawn = raked(model, pairs, rows, self._noise)
+            model, drawn = raked(model, self.planting.informed(steps[-1]), rows, self._noise)
         table = Table(recipe.schema, dict(zip(recipe.schema.names, drawn, strict=True)))
         self._tell("learning from it" if recipe.lessons else "comparing it")
         learnt = {lesson: learn(recipe.learner, table, model, lesson, self._noise) for lesson in recipe.lessons}
@@ -119,7 +120,7 @@ class Builder:
 
     @property
     def grown(self) -> tuple[tuple[Clique, ...], ...]:
-        """The pairs that each rung added to the first ones."""
+        """The pairs and triples that each rung added to the first pairs."""
         counts = [len(self.planting.first), *(len(each.cliques) for each in self._steps)]
         return tuple(each.cliques[before:] for before, each in zip(counts, self._steps, strict=False))
 
@@ -203,7 +204,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     query = query_claimed(told, half)
     found = (*sizing_claimed(told, query), *edges_claimed(told, domain, targets, query))
     chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    _require_grown(told, growing)
+    _require_grown(told, domain, first)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
     asked = question_told(aims, tuple(names), neighbours)
     return Procedure((*found, *chosen), growing, asked, OWN, plateau=plateau)
@@ -221,12 +222,12 @@ def _pairs(
     return cliques
 
 
-def _require_grown(told: Testimony, growing: Growing) -> None:
-    """Refuse pairs that no rung can have added; whichever it was, and however many, the rung costs the same."""
+def _require_grown(told: Testimony, domain: Mapping[str, int], first: tuple[Clique, ...]) -> None:
+    """Refuse pairs and triples that no rung can have added; whichever it was, and however many, it costs the same."""
     rungs = bounded(told.found["grown"], len(told.history))
-    added = [tuple(text(name) for name in bounded(each, 2)) for rung in rungs for each in items(rung)]
-    if len(rungs) < len(told.history) or len({*added}) < len(added) or not {*added} <= {*growing.candidates}:
-        raise Unreadable("the pairs that the rungs added are not those that a run may add.")
+    added = [[tuple(text(name) for name in bounded(each, 3)) for each in items(rung)] for rung in rungs]
+    if len(rungs) < len(told.history) or not may_be_added(domain, first, added):
+        raise Unreadable("what the rungs added to the pairs is not what a run may add.")
 
 
 def _spans(tree: tuple[tuple[str, str], ...], edges: tuple[tuple[str, str], ...]) -> bool:

@@ -107,4 +107,15 @@ def _predicted(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
         values = [accuracy_threshold(value) for value in values]
     extra = {"positive": settings["positive"]} if given[0] == "auc" else {}
     made = MEASURES[given[0]]
-    return tuple(made(name, value, **extra) for name, value in zip(named, values * len(named), strict=False))
+    aims = tuple(made(name, value, **extra) for name, value in zip(named, values * len(named), strict=False))
+    for aim in aims if extra else ():
+        _require_positive(schema, aim)
+    return aims
+
+
+def _require_positive(schema: Schema, aim: Aim) -> None:
+    """Refuse an AUC that does not say which value it is about, with the option that says so."""
+    try:
+        aim.lesson(schema)
+    except InvalidValue as refused:
+        raise InvalidValue(f"{str(refused).removesuffix('.')}, with --positive.") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import final
 
 from expost.errors import SchemaMismatch
-from expost.tabular.growth import MOST_COUNTS
+from expost.tabular.candidates import MOST_COUNTS, MOST_TRIPLE_COUNTS
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.model.pairwise import pairwise_cells
@@ -26,10 +26,10 @@ LEAST = 2**20
 
 GROWN_CELLS, GROWN_BYTES, LARGEST_WALK = 2**14, 2**26, 2**21
 """What a model may have if pairs are added to it: cells, which take seconds to fit, bytes of its fit, and cells that a
-comparison of all pairs with it may hold at a time."""
+comparison of all pairs with it, or of triples, may hold at a time."""
 
 WALKED, ADDED = 32, 96
-"""Bytes for each cell of that comparison, and for each count of the pairs that are compared."""
+"""Bytes for each cell of that comparison, and for each count of the marginals that are compared."""
 
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """Where a container is told how much memory it may use."""
@@ -40,8 +40,8 @@ LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.
 class Footprint:
     """The most that a run under a schema can ask for: cells of the model of any selection, counts, and bytes.
 
-    ``bytes`` are for that model, of which ``fit`` are for its fit. ``growth`` is what pairs that are added later may
-    need on top of it.
+    ``bytes`` are for that model, of which ``fit`` are for its fit. ``growth`` is what pairs and triples that are added
+    later may need on top of it.
     """
 
     cells: int
@@ -63,7 +63,8 @@ class Footprint:
         another one, no larger than the largest. So the maps go through at most three times all cells and, for each
         column and three more, the cells of the largest clique.
 
-        Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``. Columns
+        Pairs that are added later are kept out of the model where its fit would need more than ``GROWN_BYTES``, and
+        triples always. Columns
         that rules have ``tied`` together are in it in any case, and so is the target with each column. The selected
         pairs are kept out where both would need more than the tree of largest pairs without rules.
         """
@@ -80,8 +81,11 @@ class Footprint:
         if tied:
             fit = max(fit, fit_bytes(*_ruled(domain, targets, tied)))
             cells = fit // CELL
-        needed, added = LEAST + fit + TRIED * tried, _added(domain, targets)
-        return cls(cells, counts + added, fit, needed, _growth(domain, cells, counts, added, needed) if added else 0)
+        needed, added, larger = LEAST + fit + TRIED * tried, _added(domain, targets), _triples(domain)
+        if not added:
+            return cls(cells, counts, fit, needed, 0)
+        growth = _growth(domain, cells, counts, added, needed) + ADDED * larger
+        return cls(cells, counts + added + larger, fit, needed, growth)
 
 
 def require_room(domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]] = ()) -> None:
@@ -160,6 +164,14 @@ def _added(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
     return min(MOST_COUNTS, (sum(others) ** 2 - sum(size**2 for size in others)) // 2)
 
 
+def _triples(domain: Mapping[str, int]) -> int:
+    """The most counts that added triples can have."""
+    one, two, three = 0, 0, 0
+    for size in domain.values():
+        one, two, three = one + size, two + size * one, three + size * two
+    return min(MOST_TRIPLE_COUNTS, three)
+
+
 def _growth(domain: Mapping[str, int], cells: int, counts: int, added: int, fitted: int) -> int:
     """Bytes that a run which adds pairs needs beyond those of the first fit.
 
@@ -170,7 +182,7 @@ def _growth(domain: Mapping[str, int], cells: int, counts: int, added: int, fitt
     grown = min(GROWN_CELLS, len(domain) * largest)
     maps = (2 * len(domain) + math.comb(len(domain), 2)) * largest
     again = LEAST + min(GROWN_BYTES, CELL * grown + COUNT * (counts + added) + LINK * maps)
-    walked = min(LARGEST_WALK, max(domain.values()) * max(cells, grown))
+    walked = min(LARGEST_WALK, math.prod(sorted(domain.values())[-2:]) * max(cells, grown))
     return max(0, again - fitted) + ADDED * added + WALKED * walked
 
 

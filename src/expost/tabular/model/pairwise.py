@@ -1,4 +1,4 @@
-"""Every pair of columns at once, as a model expects it: post-processing, and the model's joint tables suffice."""
+"""Pairs of columns, and triples, as a model expects them: post-processing, and the model's joint tables suffice."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from expost.noise import Floats
 from expost.tabular.model.graphical import Model
+from expost.tabular.model.inference import held
 from expost.tabular.model.junction import Clique, Junction
 
 
@@ -15,10 +16,18 @@ def pairwise_cells(junction: Junction) -> int:
 
 
 def pairwise_counts(model: Model) -> Iterator[tuple[Clique, Floats]]:
-    """The expected counts of each pair of columns, in no particular order.
+    """The expected counts of each pair of columns, in no particular order."""
+    for column in range(len(model.domain)):
+        for other, counts in walk(model, (column,)):
+            if column < other:
+                yield (column, other), counts
 
-    From a clique that holds the first column, the tree is walked along its edges: given the columns that two cliques
-    share, all that is beyond them is independent of the first column.
+
+def walk(model: Model, start: Clique) -> Iterator[tuple[int, Floats]]:
+    """Each other column, and the expected counts of it beside the first ones, which one clique must hold.
+
+    The tree is walked along its edges from that clique: given the columns that two cliques share, all that is beyond
+    them is independent of the first columns.
     """
     domain, nodes = model.domain, model.junction.nodes
     near: list[list[int]] = [[] for _ in nodes]
@@ -26,24 +35,28 @@ def pairwise_counts(model: Model) -> Iterator[tuple[Clique, Floats]]:
         if node.parent >= 0:
             near[place].append(node.parent)
             near[node.parent].append(place)
-    for column in range(len(domain)):
-        home = model.junction.home((column,))
-        assert home is not None  # each column is in a clique
-        own, done = nodes[home].columns, {column}
-        table = np.moveaxis(model.joints[home], own.index(column), 0)
-        stretched = np.zeros((domain[column], *table.shape))
-        stretched[np.arange(domain[column]), np.arange(domain[column])] = table
-        stretched = np.moveaxis(stretched, 1, 1 + own.index(column))
-        queue = [(home, -1, stretched)]
-        for place, before, joint in queue:
-            for other in nodes[place].columns:
-                if other not in done:
-                    done.add(other)
-                    if column < other:
-                        yield (column, other), model.total * _onto(joint, nodes[place].columns, (other,))
-            queue.extend(
-                (child, place, _across(model, joint, place, child)) for child in near[place] if child != before
-            )
+    home = held(model.junction, start)
+    shape = [domain[column] for column in start]
+    done = set(start)
+    queue = [(home, -1, _stretched(model.joints[home], nodes[home].columns, start))]
+    for place, before, joint in queue:
+        for other in nodes[place].columns:
+            if other not in done:
+                done.add(other)
+                counts = model.total * _onto(joint, nodes[place].columns, (other,))
+                yield other, counts.reshape(*shape, domain[other])
+        queue.extend((child, place, _across(model, joint, place, child)) for child in near[place] if child != before)
+
+
+def _stretched(table: Floats, columns: Sequence[int], start: Clique) -> Floats:
+    """The table of a clique once for each combination of the first columns, and 0 where these are not so."""
+    axes = [columns.index(column) for column in start]
+    moved = np.moveaxis(table, axes, range(len(axes)))
+    lines = moved.reshape(-1, *moved.shape[len(axes) :])
+    stretched = np.zeros((len(lines), *lines.shape))
+    stretched[np.arange(len(lines)), np.arange(len(lines))] = lines
+    apart = stretched.reshape(len(lines), *moved.shape)
+    return np.moveaxis(apart, range(1, 1 + len(axes)), [1 + axis for axis in axes])
 
 
 def _across(model: Model, table: Floats, place: int, child: int) -> Floats:

@@ -1,8 +1,9 @@
-"""Raking: rows drawn from a model, weighted and drawn again until pairs fit that no junction tree holds together.
+"""Raking: rows drawn from a model, weighted and drawn again until marginals fit that it was not fitted to.
 
-Weights are exp(Σ θ_c) for tables θ_c over the pairs, so that they are one more factor of the model. They make
-PRIOR·KL(weighted rows, rows) + ½·Σ‖counts − values‖²/variance small: pair by pair, as iterative proportional fitting
-does, and only as far as the noise in the values allows. It is post-processing of what was released.
+These are pairs that no junction tree holds together, and triples. Weights are exp(Σ θ_c) for tables θ_c over them, so
+that they are one more factor of the model. They make PRIOR·KL(weighted rows, rows) + ½·Σ‖counts − values‖²/variance
+small: marginal by marginal, as iterative proportional fitting does, and only as far as the noise in the values allows.
+It is post-processing of what was released.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ PRIOR = 0.1
 """How many records' worth of evidence each row of the model is: with 1, interactions that many records show were held
 back by a model that knows nothing of them; with 0.01, rows are given the noise of pairs that were hardly measured."""
 PASSES = 12
-"""How often all pairs are gone through: more lowers the misfit by less than the noise in the counts."""
+"""How often all of them are gone through: more lowers the misfit by less than the noise in the counts."""
 SPREAD, MOST_TIMES, MOST_DRAWN = 0.5, 4, 2**18
 """Where the weights leave less than this share of the rows in effect, more are drawn to choose from: at most this many
 times the rows, and this many altogether, since the work grows with them."""
@@ -26,33 +27,35 @@ NEWTON_STEPS = 20
 SMALL = 1e-3
 """A step of all cells, in log weight, that is not worth another pass."""
 LARGEST = 10.0
-"""The farthest that one pair moves a log weight."""
+"""The farthest that one marginal moves a log weight."""
 
 
-def raked(model: Model, pairs: Sequence[Measured], rows: int, noise: Noise) -> tuple[Model, list[Codes]]:
-    """Rows from the model whose pairs fit those measured, and the model with the factors that weighted them.
+def raked(model: Model, measured: Sequence[Measured], rows: int, noise: Noise) -> tuple[Model, list[Codes]]:
+    """Rows from the model whose marginals fit those measured, and the model with the factors that weighted them.
 
-    Pairs that the model was fitted to are to stay as they are in it: it has less noise than the counts of each alone.
+    Those that the model was fitted to are to stay as they are in it: it has less noise than the counts of each alone.
+    Triples come before pairs, and so do not move these from where they were put last: summed up, they have more noise.
     """
     known = {clique for clique, _ in model.potentials}
-    pairs = [replace(each, values=model.marginal(each.clique)) if each.clique in known else each for each in pairs]
+    wanted = [replace(each, values=model.marginal(each.clique)) if each.clique in known else each for each in measured]
+    wanted.sort(key=lambda each: -len(each.clique))
     codes = model.round(rows, noise)
-    weights, factors = _weights(model, codes, pairs)
+    weights, factors = _weights(model, codes, wanted)
     times = min(MOST_TIMES, MOST_DRAWN // rows)
     if times > 1 and weights.sum() ** 2 < SPREAD * rows * (weights @ weights):
         codes = model.round(times * rows, noise)
-        weights, factors = _weights(model, codes, pairs)
+        weights, factors = _weights(model, codes, wanted)
     picked = _systematic(codes, weights, rows, noise)
     return replace(model, potentials=(*model.potentials, *factors)), [column[picked] for column in codes]
 
 
-def _weights(model: Model, codes: Sequence[Codes], pairs: Sequence[Measured]) -> tuple[Floats, list[Factor]]:
-    """A weight for each row, their sum about the model's total, and its logarithm as tables over the pairs."""
+def _weights(model: Model, codes: Sequence[Codes], wanted: Sequence[Measured]) -> tuple[Floats, list[Factor]]:
+    """A weight for each row, their sum about the model's total, and its logarithm as tables over the marginals."""
     weights = np.full(len(codes[0]), model.total / len(codes[0]))
-    tables = [np.zeros(np.size(each.values)) for each in pairs]
+    tables = [np.zeros(np.size(each.values)) for each in wanted]
     for _ in range(PASSES):
         farthest = 0.0
-        for place, each in enumerate(pairs):
+        for place, each in enumerate(wanted):
             cells = _cells(codes, each, model.domain)
             counts: Floats = np.bincount(cells, weights=weights, minlength=np.size(each.values)).astype(np.float64)
             step = _step(counts, tables[place], each)
@@ -64,7 +67,7 @@ def _weights(model: Model, codes: Sequence[Codes], pairs: Sequence[Measured]) ->
             farthest = max(farthest, float(np.abs(step).max()))
         if farthest <= SMALL:
             break
-    shapes = zip(pairs, tables, strict=True)
+    shapes = zip(wanted, tables, strict=True)
     return weights, [(each.clique, table.reshape(np.shape(each.values))) for each, table in shapes]
 
 
@@ -81,10 +84,11 @@ def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
 
 def _cells(codes: Sequence[Codes], each: Measured, domain: Sequence[int]) -> Integers:
     """The cell of each row."""
-    left, right = each.clique
-    cells = codes[left].astype(np.int64)
-    cells *= domain[right]
-    cells += codes[right]
+    first, *others = each.clique
+    cells = codes[first].astype(np.int64)
+    for column in others:
+        cells *= domain[column]
+        cells += codes[column]
     return cells
 
 

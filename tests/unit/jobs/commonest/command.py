@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from expost.folders.journal import Journal
 from expost.jobs.job import Result
 from expost.noise import Noise
+from expost.recorded import ReadableLedger
 from expost.report.digits import price
 from expost.terminal.ending import plainly, release
 from expost.terminal.options import RELEASING, checking, claimed, judge_typed, options
@@ -24,16 +24,17 @@ from tests.unit.jobs.commonest.run import LADDER, commonest
 @plainly
 def count(source: Path, codes: int, accuracy: float, out: Path, **settings: Any) -> None:
     """The commonest code of SOURCE."""
+    claim = claimed(out, settings, source)
     screen = Screen(("rung", "ε so far", "verdict"), doing="counting", quiet=settings["as_json"])
 
-    def run(noise: Noise, journal: Journal) -> Result[int]:
+    def run(noise: Noise, ledger: ReadableLedger) -> Result[int]:
         return commonest(
-            source, codes=codes, accuracy=accuracy, noise=noise, ledger=journal, on_pledge=screen.pledge,
+            source, codes=codes, accuracy=accuracy, noise=noise, ledger=ledger, on_pledge=screen.pledge,
             check=judge_typed(settings["check_name"], settings["check_epsilon"]),
-            on_step=lambda rung: screen.add(price(rung.epsilon), VERDICTS[rung.passed], keep=journal.show),
+            on_step=lambda rung: screen.add(price(rung.epsilon), VERDICTS[rung.passed], keep=claim.journal.show),
         )  # fmt: skip
 
-    release(run, claimed(out, settings, source), screen, settings)
+    release(run, claim, screen, settings)
 
 
 @click.command(name="commonest")

@@ -58,6 +58,15 @@ def test_a_release_is_a_model_a_report_and_a_receipt(here: Path) -> None:
     assert Classifier.load(here / "out/model.npz").weights.shape == (3, 7)
 
 
+@pytest.mark.parametrize(("words", "title"), [((), "records"), (("--title", "Digits of 2024"), "Digits of 2024")])
+def test_a_report_is_headed_by_the_title_or_by_the_name_of_the_file(
+    here: Path, words: tuple[str, ...], title: str
+) -> None:
+    tuned("--seed", "1", *words)
+
+    assert f"<title>{title}" in (here / "out/report.html").read_text(encoding="utf-8")
+
+
 def test_there_is_a_line_a_release_with_steps_price_margin_and_verdict(here: Path) -> None:
     result = tuned("--seed", "1", accuracy="0.99")
 

@@ -296,6 +296,22 @@ def test_what_is_not_clear_is_refused_in_one_sentence(words: tuple[str, ...]) ->
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", [("plan", "synth"), ("synth", "nowhere.csv", "--out", "out")], ids=" ".join)
+@pytest.mark.parametrize("words", [(), ("--positive", "none")], ids=" ".join)
+def test_an_auc_of_more_than_two_values_is_refused_with_the_option_that_says_which(
+    command: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    result = run(*command, "--schema", "schema.toml", "--target", "region", "--auc", "0.7", *words)
+
+    assert result.exit_code == 2
+    named = "none is not among its values: name" if words else "name"
+    assert f"an AUC is about one value of region; {named} one of north, south, west as the positive value, with" in (
+        plainly := " ".join(result.stderr.split())
+    )
+    assert plainly.endswith("--positive.")
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "setting", ['target = "renewed"\nauc = 0.6', 'target = ["renewed", "plan"]\nauc = [0.6, "0.5"]']
 )

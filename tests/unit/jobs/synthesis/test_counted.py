@@ -100,6 +100,27 @@ def test_every_count_is_a_line_with_its_columns_values_and_noise() -> None:
     }  # fmt: skip
 
 
+def test_a_count_of_three_columns_names_all_of_them() -> None:
+    three = Released(("region", "plan", "renewed"), np.arange(12.0).reshape(3, 2, 2), 2.0)
+
+    lines = list(csv.DictReader(counts_text([PLAN, three], schema()).splitlines()))
+
+    assert len(lines) == 2 + 12
+    assert lines[0]["column 3"] == lines[0]["value 3"] == ""
+    assert (lines[4]["column 3"], lines[4]["value 1"], lines[4]["count"]) == ("renewed", "north", "2.000")
+
+
+def test_a_column_adds_up_triples_that_hold_it() -> None:
+    """Two of 12 counts with a variance of 4 each make one of 24, beside 16."""
+    three = Released(("region", "plan", "renewed"), np.arange(12.0).reshape(3, 2, 2), 2.0)
+
+    found = column_counts([PLAN, three], "plan")
+
+    weights = np.array([1 / 16, 1 / 24])
+    np.testing.assert_allclose(found.values, (weights @ [[60, 40], [27, 39]]) / weights.sum())
+    assert found.std == pytest.approx(weights.sum() ** -0.5)
+
+
 def test_a_hostile_value_is_quoted_in_the_file() -> None:
     value = 'a,"b"'
     named = Released((HOSTILE, "plan"), PAIR.values, 2.0)

@@ -35,17 +35,34 @@ def test_every_column_and_every_measured_pair_has_a_grade() -> None:
     assert kept.together
     for each in (*kept.columns, *kept.together):
         assert f"{' × '.join(each.columns)} ({short_share(each.error)})" in page
-    assert "A column or pair is good if the synthetic table is within about 2 % of the training records" in page
+    assert "What was measured is good if the synthetic table is within about 2 % of the training records" in page
 
 
 def test_what_was_not_measured_is_said_to_follow_only_from_what_was() -> None:
     kept = table(facts()).kept
-    others = 6 - len(kept.together)
 
-    assert others > 0
-    assert f"the other {others} pairs, and three or more columns together, were not measured" in measured_words(kept)
+    assert len(kept.together) == 5
+    assert "the other pair, and three or more columns together, were not measured" in measured_words(kept)
+    fewer = replace(kept, together=kept.together[:4])
+    assert "the other 2 pairs, and three or more columns together, were not measured" in measured_words(fewer)
     every = replace(kept, together=kept.together[:1] * 6)
     assert "follow only from these: three or more columns together were not measured" in measured_words(every)
+
+
+def test_triples_are_told_apart_from_pairs() -> None:
+    columns = (compared(),) * 4
+    pair, triple = compared(), replace(compared(error=0.2), columns=("age", "sex", "plan"))
+    kept = KeptTable(columns, (*[pair] * 5, triple, triple), 10.0, 10.0)
+
+    assert "so were 5 pairs and 2 triples of columns" in measured_words(kept)
+    assert "the other pair, the other 2 triples, and four or more columns together, were not" in measured_words(kept)
+    every = replace(kept, together=(*[pair] * 6, *[triple] * 4))
+    assert "follow only from these: four or more columns together were not measured" in measured_words(every)
+    assert "6 pairs and 1 triple of columns" in measured_words(replace(kept, together=(*[pair] * 6, triple)))
+    page = said(f"<div>{kept_section(kept)}</div>")
+    assert "Tripleslost in noise: age × sex × plan (20 %), age × sex × plan (20 %)" in page
+    assert "The measured triple that is known least well" in page
+    assert "Triples" not in kept_section(replace(kept, together=(pair,)))
 
 
 def test_counts_say_which_records_they_are_of() -> None:

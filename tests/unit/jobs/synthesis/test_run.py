@@ -622,6 +622,19 @@ def test_a_run_that_added_pairs_lists_them_and_its_receipt_adds_up() -> None:
     assert "1 pair that fitted badly was counted as well" in render(run.facts)
 
 
+def test_a_run_that_added_triples_lists_them_and_its_receipt_adds_up() -> None:
+    run = made(pl.DataFrame(records()), accuracy=0.99, ladder=Ladder.of([1, 4000], alpha=20))
+
+    found: dict[str, Any] = json.loads(json.dumps(receipt(run.facts)))
+
+    audit = check(found)
+    assert audit.matches, str(audit)
+    pair, *triples = found["grown"][1]
+    assert (len(pair), {*map(len, triples)}) == (2, {3})
+    assert f"{len(triples)} triples were counted once noise in the pairs was small" in render(run.facts)
+    assert all(" × ".join(each) in render(run.facts) for each in triples)
+
+
 def test_a_run_that_added_nothing_says_why() -> None:
     run = made(pl.DataFrame(records()), accuracy=0.99, ladder=Ladder.of([Fraction(1, 100)], alpha=20))
 

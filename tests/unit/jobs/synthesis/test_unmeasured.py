@@ -8,7 +8,6 @@ import pytest
 from expost.accounting.claim import Budget
 from expost.jobs.synthesis.comparison import Unmeasured, unmeasured
 from expost.jobs.synthesis.kept import KeptTable, checked_words, kept_section
-from expost.mechanisms.gaussian import Measurement
 from expost.noise import Integers, SeededNoise
 from expost.release import Past
 from expost.tabular.growth import Growing, Grown, Scored
@@ -70,8 +69,11 @@ class Watched:
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         return True
 
-    def expected(self, grown: Grown) -> Mapping[Clique, Integers]:
+    def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
+        return ()
+
+    def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> Mapping[Clique, Integers]:
         return {("age", "plan"): np.full(8, 7, dtype=np.int64)}
 
-    def chosen(self, grown: Grown, scores: Measurement, budget: Budget) -> tuple[Clique, ...]:
+    def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
         return ()

@@ -1,8 +1,9 @@
 """What a schema needs is known beforehand, covers whatever is selected, and is refused where it does not fit."""
 
+import math
 import tracemalloc
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from expost.errors import SchemaMismatch
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
-from expost.tabular.growth import Block, Grown, candidates
+from expost.tabular.candidates import candidates, scored_triples
+from expost.tabular.growth import Block, Grown
 from expost.tabular.marginals import Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.footprint import Footprint, grown_fits, in_words, memory, require_room
@@ -91,22 +93,24 @@ MODEST = {f"c{place}": size for place, size in enumerate((7, 12, 24, 5, 10, 9, 4
 
 
 def test_growth_takes_no_more_than_was_said() -> None:
-    """All pairs are added that may be, to a model that takes them in as far as it goes."""
+    """All pairs and triples are added that may be, to a model that takes in pairs as far as it goes."""
     said, order = Footprint.of(MODEST, ("target",)), list(MODEST)
     first = queries(MODEST, ("target",), tuple(pairwise(order[:-1])))
     added = candidates(MODEST, first)
-    noise, marginals = SeededNoise(1), Marginals(MODEST, (*first, *added), ADD)
+    larger = scored_triples({each: math.prod(MODEST[name] for name in each) for each in combinations(MODEST, 3)})
+    noise, marginals = SeededNoise(1), Marginals(MODEST, (*first, *added, *larger), ADD)
     ones = [Measured((place,), np.full(size, 500.0), 1.0) for place, size in enumerate(MODEST.values())]
     tracemalloc.start()
     try:
         planting = Planting(MODEST, first, ADD, ones)
         blocks = []
-        for cliques in (first, added):
+        for cliques in (first, added, larger):
             cells = Marginals(MODEST, cliques, ADD).cells
             blocks.append(Block(cliques, Estimate(40 + noise.gaussian(1.0, (cells,)), Fraction(1))))
         grown = Grown(tuple(blocks))
-        planting.expected(grown)
-        raked(planting.model(grown), planting.measured(grown), 1000, noise)
+        planting.expected(grown, added)
+        planting.expected(grown, larger)
+        raked(planting.model(grown), planting.informed(grown), 1000, noise)
         held = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

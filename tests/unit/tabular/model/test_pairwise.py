@@ -8,7 +8,7 @@ import pytest
 from expost.noise import SeededNoise
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Clique, Junction
-from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
+from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts, walk
 from tests.unit.tabular.model.graphs import GRAPHS
 
 
@@ -23,6 +23,20 @@ def test_every_pair_is_that_of_the_model(domain: list[int], cliques: list[Clique
     assert sorted(found) == [*combinations(range(len(domain)), 2)]
     for pair, counts in found.items():
         np.testing.assert_allclose(counts, model.marginal(pair), atol=1e-9 * model.total)
+
+
+@pytest.mark.parametrize(("domain", "cliques"), GRAPHS.values(), ids=GRAPHS)
+def test_a_walk_from_columns_of_one_clique_meets_every_other_one(domain: list[int], cliques: list[Clique]) -> None:
+    noise = SeededNoise(3)
+    measured = [Measured(c, 20 + noise.gaussian(5.0, tuple(domain[each] for each in c)), 1.0) for c in cliques]
+    model = fit(Junction.of(domain, cliques), measured)
+
+    for start in cliques:
+        found = dict(walk(model, start))
+
+        assert {*found} == {*range(len(domain))} - {*start}
+        for other, counts in found.items():
+            np.testing.assert_allclose(counts, model.marginal((*start, other)), atol=1e-9 * model.total)
 
 
 def test_values_that_never_occur_have_no_partners() -> None:

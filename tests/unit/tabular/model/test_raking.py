@@ -37,6 +37,30 @@ def test_a_pair_that_the_model_does_not_hold_is_fitted() -> None:
     assert np.abs(shares(codes, 2, 1).sum(axis=1) - 0.5).max() < 0.01
 
 
+def test_a_triple_whose_pairs_say_nothing_is_fitted() -> None:
+    """The third column is even or odd as the two others together are, in nine of ten records."""
+    even = fit(
+        Junction.of([2, 2, 2], [(0,), (1,), (2,)]), [Measured((place,), np.full(2, 500.0), 1.0) for place in range(3)]
+    )
+    odd = np.indices((2, 2, 2)).sum(axis=0) % 2 == 1
+    triple = np.where(odd, 25.0, 225.0)
+
+    _, codes = raked(even, [Measured((0, 1, 2), triple, 0.01)], ROWS, SeededNoise(1))
+
+    cells = np.bincount(4 * codes[0].astype(int) + 2 * codes[1] + codes[2], minlength=8)
+    np.testing.assert_allclose(cells / ROWS, triple.ravel() / 1000, atol=0.003)
+
+
+def test_a_triple_does_not_move_the_pairs_that_were_measured_better() -> None:
+    """Its counts are off by as much as noise may be, and say of the pair what the pair does not."""
+    triple = np.stack([500 * JOINT, 500 * JOINT[:, ::-1]], axis=2)
+    measured = [Measured((0, 1), 1000 * JOINT, 0.01), Measured((0, 1, 2), triple, 100.0)]
+
+    _, codes = raked(independent(), measured, ROWS, SeededNoise(1))
+
+    assert np.abs(shares(codes) - JOINT).max() < 0.005
+
+
 def test_a_pair_that_is_all_noise_moves_nothing() -> None:
     model = independent()
 
