@@ -140,9 +140,9 @@ class LedgerRun:
         with self._lock:
             if self._begun is None or self._over or self._begun.earlier or os.getpid() != self._pid:
                 return
-            for hold in [*self._open.values()]:
+            for place, hold in [*self._open.items()]:
                 self._settle(hold, hold.promise.as_spent(), finished=False)
-            self._open.clear()
+                del self._open[place]
             spent = self._spent
             self._latest = self._book.move(self._begun, "close", {}, spent=spent, committed=spent, state="closed")
             self._committed, self._over = spent, True
