@@ -84,7 +84,7 @@ def amount_out(amount: Amount) -> str:
 
 
 @lru_cache(maxsize=KEPT)
-def amount_words(amount: Amount) -> tuple[str, ...]:
+def in_digits(amount: Amount) -> tuple[str, ...]:
     """An amount as an entry has it, each number a text."""
     return tuple(map(str, amount))
 

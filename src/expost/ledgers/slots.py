@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.bill import joined
 from expost.ledger import Hold
-from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, amount_words, is_within, largest, minus, plus
+from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, in_digits, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.terms import Terms
 from expost.text import Json
@@ -96,7 +96,7 @@ def _written(slots: tuple[tuple[str, Amount], ...]) -> str:
 
 def slots_record(slots: Slots) -> dict[str, Json]:
     """Slots as an entry has them."""
-    return {name: [*amount_words(amount)] for name, amount in slots.items()}
+    return {name: [*in_digits(amount)] for name, amount in slots.items()}
 
 
 def slots_in(text: str, terms: Terms) -> Slots:
