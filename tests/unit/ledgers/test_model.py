@@ -115,9 +115,11 @@ class Ledgers(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "book"):
-            assert verify_ledger(self.book.home).flaws == ()
-            self.book.home.close()
-            self.folder.cleanup()
+            try:
+                assert verify_ledger(self.book.home).flaws == ()
+            finally:
+                self.book.home.close()
+                self.folder.cleanup()
 
     @rule(dataset=data_sets)
     def add(self, dataset: str) -> None:
