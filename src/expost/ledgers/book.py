@@ -123,7 +123,7 @@ class Book:
             position = Position.locked(writing, dataset)
             terms, known = position.account.terms, position.account.id
             if key is not None and (earlier := _earlier(writing, known, key, request)) is not None:
-                return Begun(earlier[0], dataset, terms, split, earlier[1], earlier=True)
+                return Begun(earlier[0], dataset, terms, payload=earlier[1], earlier=True)
             analyst = None if token is None else analyst_of(writing, known, token)
             nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
             if split is not None:
@@ -139,7 +139,7 @@ class Book:
                 "committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)",
                 *(identity, known, analyst, what, split, key, request, entered.at, nothing, nothing),
             )
-        return Begun(identity, dataset, terms, split)
+        return Begun(identity, dataset, terms, entered.number)
 
     def move(
         self,
@@ -147,6 +147,7 @@ class Book:
         kind: str,
         body: Mapping[str, Json],
         *,
+        after: int,
         spent: Slots,
         committed: Slots,
         neighbours: str | None = None,
@@ -156,15 +157,27 @@ class Book:
     ) -> Entered:
         """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
 
-        ``also`` writes more in the same transaction, and gives what the entry says of it.
+        The latest entry of the run must be the one that this comes ``after``. ``also`` writes more in the same
+        transaction, and gives what the entry says of it.
         """
         with self.home.writing() as writing:
             writing.soon(RUN, run.id)
             position = Position.locked(writing, run.dataset)
-            return OpenRun.found(writing, position, run.id).moved(
+            return OpenRun.found(writing, position, run.id, after=after).moved(
                 writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
                 neighbours=neighbours, state=state, payload=payload, also=also,
             )  # fmt: skip
+
+    def latest(self, run: Begun) -> Entered:
+        """The latest entry of a run, once nobody else is writing."""
+        with self.home.writing() as writing:
+            Position.locked(writing, run.dataset)
+            ((number, *cells),) = writing.rows(
+                "SELECT number, at, kind, run, body, hash FROM entries WHERE run = ? ORDER BY number DESC LIMIT 1",
+                run.id,
+            )
+        at, kind, whose, body, link = map(str, cells)
+        return Entered(int(str(number)), at, kind, whose, body, link)
 
 
 def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:

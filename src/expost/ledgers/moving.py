@@ -15,8 +15,12 @@ from expost.ledgers.slots import Slots, are_within, moved, run_cost, slots_in, s
 from expost.ledgers.terms import Terms
 from expost.text import Json
 
-RUN = "SELECT dataset, state, analyst, split, payload, spent, committed FROM runs WHERE id = ?"
+RUN = (
+    "SELECT dataset, state, analyst, split, payload, spent, committed, (SELECT max(number) FROM entries WHERE "
+    "run = runs.id) FROM runs WHERE id = ?"
+)
 """What is asked of a run."""
+MORE = "the ledger has more on record of this run than the run knows; settle it, begin anew."
 Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
 """Writes more in the same transaction, and gives what the entry says of it."""
 
@@ -24,12 +28,12 @@ Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
 @final
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run on record: its identity and terms, on which split, and what an ``earlier`` run stored under its key."""
+    """A run on record: its identity and terms, its first entry, and what an ``earlier`` run stored under its key."""
 
     id: str
     dataset: str
     terms: Terms
-    split: str | None
+    number: int = 0
     payload: str | None = None
     earlier: bool = False
 
@@ -49,10 +53,13 @@ class Books(Protocol):
         """Put a run on record, before it holds anything."""
 
     def move(
-        self, run: Begun, kind: str, body: Mapping[str, Json], *, spent: Slots, committed: Slots,
+        self, run: Begun, kind: str, body: Mapping[str, Json], *, after: int, spent: Slots, committed: Slots,
         neighbours: str | None = None, state: str = "open", payload: str | None = None, also: Also | None = None,
     ) -> Entered:  # fmt: skip
         """Change what a run has spent and holds."""
+
+    def latest(self, run: Begun) -> Entered:
+        """The latest entry of a run, once nobody else is writing."""
 
 
 @final
@@ -68,13 +75,15 @@ class OpenRun:
     payload: str | None
 
     @classmethod
-    def found(cls, writing: Writing, position: Position, identity: str) -> "OpenRun":
-        """The run of a data set that is locked, refused if it is no longer open."""
+    def found(cls, writing: Writing, position: Position, identity: str, *, after: int | None = None) -> "OpenRun":
+        """The run of a data set that is locked, refused if it is not open or its latest entry is not the one given."""
         found = writing.rows(RUN, identity)
         if not found or found[0][:2] != (position.account.id, "open"):
             raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
+        if after not in (None, found[0][7]):
+            raise LedgerConflict(MORE)
         analyst, split, payload = (None if cell is None else str(cell) for cell in found[0][2:5])
-        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][5:])
+        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][5:7])
         return cls(identity, analyst, split, spent, committed, payload)
 
     def moved(
@@ -97,7 +106,7 @@ class OpenRun:
         ``also`` writes more in the same transaction, and gives what the entry says of it.
         """
         if not (are_within(self.spent, spent) and are_within(spent, committed)):
-            raise LedgerConflict("the ledger has more on record of this run than the run knows; settle it, begin anew.")
+            raise LedgerConflict(MORE)
         pairs = (self.spent, spent), (self.committed, committed)
         known, terms = position.account.id, position.account.terms
         more = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])

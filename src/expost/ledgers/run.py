@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from threading import RLock
-from types import TracebackType
 from typing import Self, final
 
 from expost.accounting.claim import Promise, Spent
@@ -14,7 +13,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.chain import Entered
+from expost.ledgers.moves import Moves
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
@@ -54,12 +53,12 @@ class LedgerRun:
         self._beside: ReadableLedger = MemoryLedger() if beside is None else beside
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
+        self._moves: Moves
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
         self._tab = Tab()
         self._open: dict[int, Hold] = {}
-        self._latest: Entered | None = None
         self._reserved: Slots = {}
         self._spent: Slots = {}
         self._committed: Slots = {}
@@ -70,12 +69,13 @@ class LedgerRun:
 
     def pledge(self, pledge: Pledge | None) -> None:
         """Begin the run, with how its total will be stated on record, unless ``reserve`` has with the same pledge."""
-        if self._given or (self._begun is not None and pledge is not self._pledged):
-            raise LedgerConflict("a run on a ledger is for one odometer; begin another run for another.")
-        if self._begun is None:
-            self._begin(pledge)
-        self._given = True
-        self._beside.pledge(pledge)
+        with self._lock:
+            if self._given or (self._begun is not None and pledge is not self._pledged):
+                raise LedgerConflict("a run on a ledger is for one odometer; begin another run for another.")
+            if self._begun is None:
+                self._begin(pledge)
+            self._given = True
+            self._beside.pledge(pledge)
 
     def reserve(self, stops: Sequence[Promise], *, pledge: Pledge | None = None, ask: Asking = that_or_less) -> int:
         """Hold the most that the run may come to, before any data is read: the last of its stops that fits.
@@ -86,6 +86,7 @@ class LedgerRun:
         with self._lock:
             if self._begun is None:
                 self._begin(pledge)
+            self._catch_up()
             for number in range(len(stops), 0, -1):
                 most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
@@ -106,13 +107,12 @@ class LedgerRun:
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
-            self._require_home()
+            self._catch_up()
             wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
                 body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
                 body["curve"] = curve_out(promise.curve)
                 self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
-                self._neighbours = entry.neighbours
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
@@ -120,11 +120,10 @@ class LedgerRun:
     def capture(self, hold: Hold, spent: Spent) -> None:
         """Put on the disk what a step did spend; only then does its value leave."""
         with self._lock:
-            self._require_home()
+            self._catch_up()
             if self._open.get(id(hold)) is not hold:
                 raise LedgerConflict("this hold was captured before or was made by another ledger; hold anew.")
             self._settle(hold, spent, finished=True)
-            del self._open[id(hold)]
             self._beside.capture(hold, spent)
 
     def keep(self, payload: str) -> None:
@@ -138,22 +137,21 @@ class LedgerRun:
     def close(self) -> None:
         """Return what is still held; steps that did not finish are captured in full."""
         with self._lock:
-            if self._begun is None or self._over or self._begun.earlier or os.getpid() != self._pid:
+            if self._begun is None or self._begun.earlier or os.getpid() != self._pid:
+                return
+            self._moves.catch_up()
+            if self._over:
                 return
             for hold in [*self._open.values()]:
                 self._settle(hold, hold.promise.as_spent(), finished=False)
-            self._open.clear()
             spent = self._spent
-            self._latest = self._book.move(self._begun, "close", {}, spent=spent, committed=spent, state="closed")
-            self._committed, self._over = spent, True
+            self._moves.make("close", {}, self._become_over, spent=spent, committed=spent, state="closed")
             self._known = self._charged()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.close()
 
     @property
@@ -168,11 +166,12 @@ class LedgerRun:
 
     def booking(self) -> Booking:
         """Where the run stands on the ledger, and its data set as it was when the run ended, or is now."""
-        if self._latest is None:
+        latest = None if self._begun is None else self._moves.latest
+        if latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
         accounts, name = self._known if self._over else self._charged(), self._book.home.name
         amounts = self._most, run_cost(self._spent)
-        return booking_of(self._opened, self._latest, accounts, name=name, amounts=amounts, stops=self._stops)
+        return booking_of(self._opened, latest, accounts, name=name, amounts=amounts, stops=self._stops)
 
     @property
     def pledged(self) -> Pledge | None:
@@ -190,24 +189,24 @@ class LedgerRun:
         return self._beside.held
 
     def _begin(self, pledge: Pledge | None) -> None:
-        self._require_home()
-        self._begun = self._book.begin(
+        begun = self._book.begin(
             self._dataset, self._what, pledge=pledge, token=self._token, split=self._split, because=self._because,
             key=self._key, request=self._request,
         )  # fmt: skip
-        self._pledged = pledge
-        self._reserved = self._spent = self._committed = nothing = self._tab.slots((), *self._kind)
-        self._most = run_cost(nothing)
+        self._pledged, self._moves = pledge, Moves(self._book, begun)
+        self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self._split is not None)
+        self._most, self._begun = run_cost(self._spent), begun
 
     def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
-        self._latest = self._book.move(
-            self._opened, "hold", body, spent=self._spent, committed=committed, neighbours=neighbours
-        )
-        self._committed, self._most = committed, largest(self._most, run_cost(committed))
+        def become() -> None:
+            self._committed, self._most = committed, largest(self._most, run_cost(committed))
+            self._neighbours = neighbours or self._neighbours
+
+        self._moves.make("hold", body, become, spent=self._spent, committed=committed, neighbours=neighbours)
 
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
         """Capture one step."""
-        entry = hold.entry
+        entry, payload = hold.entry, self._payload
         pending = [each for each in self._open.values() if each is not hold]
         tab = self._tab.after(entry.part, spent)
         paid = tab.slots((), *self._kind)
@@ -217,15 +216,19 @@ class LedgerRun:
         body: dict[str, Json] = {
             "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
             "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
-            "stored": None if self._payload is None else hashlib.sha256(self._payload.encode()).hexdigest(),
+            "stored": None if payload is None else hashlib.sha256(payload.encode()).hexdigest(),
         }  # fmt: skip
-        self._latest = self._book.move(
-            self._opened, "capture", body, spent=paid, committed=committed, payload=self._payload, also=self._also
-        )
-        self._tab, self._spent, self._committed = tab, paid, committed
-        if self._payload is not None:
-            self._begun = replace(self._opened, payload=self._payload)
-        self._payload = self._also = None
+
+        def become() -> None:
+            self._tab, self._spent, self._committed = tab, paid, committed
+            self._begun = self._opened if payload is None else replace(self._opened, payload=payload)
+            self._payload = self._also = None
+            self._open.pop(id(hold), None)
+
+        self._moves.make("capture", body, become, spent=paid, committed=committed, payload=payload, also=self._also)
+
+    def _become_over(self) -> None:
+        self._committed, self._over = self._spent, True
 
     def _charged(self) -> Mapping[str, Account]:
         return accounts_of(self._book.home, self._opened.id, self._known)
@@ -240,6 +243,7 @@ class LedgerRun:
             raise LedgerConflict("this run has not begun; give it to an odometer.")
         return self._begun
 
-    def _require_home(self) -> None:
+    def _catch_up(self) -> None:
         if os.getpid() != self._pid:
             raise LedgerConflict("this run was copied into another process; begin one in each process.")
+        self._moves.catch_up()

@@ -1,0 +1,133 @@
+"""A commit that was made and that its process did not hear of: it is looked up, and counted once."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import final
+
+import pytest
+
+from expost.errors import LedgerConflict
+from expost.ledgers.book import Book
+from expost.ledgers.home import Home, Writing
+from expost.ledgers.proof import verify_ledger
+from expost.ledgers.settling import settle
+from tests.unit.ledgers.steps import entry, gaussian, hold, rho, run, step, totals
+
+
+@final
+class Interrupted:
+    """A home whose process is interrupted right after the commits of these numbers."""
+
+    def __init__(self, home: Home, *numbers: int) -> None:
+        self._home, self._numbers, self._commits = home, numbers, 0
+        self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """A transaction that is made, whether or not anybody is told."""
+        with self._home.writing() as writing:
+            yield writing
+        self._commits += 1
+        if self._commits in self._numbers:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("cost", ["1/4", "1/8"])
+def test_a_capture_that_was_interrupted_is_not_captured_once_more(book: Book, cost: str) -> None:
+    interrupted = Book(Interrupted(book.home, 3))
+    with pytest.raises(KeyboardInterrupt), run(interrupted) as begun:
+        held = hold(begun, "1/4")
+        begun.capture(held, gaussian(cost).as_spent())
+
+    assert totals(book) == {"spent": rho(cost), "committed": rho(cost)}
+    assert verify_ledger(book.home).holds
+
+
+def test_an_interrupted_capture_is_not_repeated_and_the_run_may_go_on(book: Book) -> None:
+    begun = run(Book(Interrupted(book.home, 3)))
+    held = hold(begun, "1/4")
+    with pytest.raises(KeyboardInterrupt):
+        begun.capture(held, gaussian("1/4").as_spent())
+
+    with pytest.raises(LedgerConflict, match="captured before"):
+        begun.capture(held, gaussian("1/4").as_spent())
+    step(begun, "1/8")
+    begun.close()
+
+    assert totals(book) == {"spent": rho("3/8"), "committed": rho("3/8")}
+    assert verify_ledger(book.home).holds
+
+
+def test_an_interrupted_hold_covers_the_next_step(book: Book) -> None:
+    begun = run(Book(Interrupted(book.home, 2)))
+    with pytest.raises(KeyboardInterrupt):
+        hold(begun, "1/2")
+
+    step(begun, "1/8")
+    begun.close()
+
+    assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/8")}
+    assert verify_ledger(book.home).holds
+
+
+def test_an_interrupted_reservation_returns_with_the_run(book: Book) -> None:
+    begun = run(Book(Interrupted(book.home, 2)))
+    with pytest.raises(KeyboardInterrupt):
+        begun.reserve([gaussian("1/2")])
+
+    begun.close()
+
+    assert totals(book) == {"spent": rho(0), "committed": rho(0)}
+    assert verify_ledger(book.home).holds
+
+
+@pytest.mark.parametrize("commit", [3, 4])
+def test_a_run_whose_end_was_interrupted_ends_once(book: Book, commit: int) -> None:
+    begun = run(Book(Interrupted(book.home, commit)))
+    hold(begun, "1/4")
+    with pytest.raises(KeyboardInterrupt):
+        begun.close()
+
+    begun.close()
+
+    assert totals(book) == {"spent": rho("1/4"), "committed": rho("1/4")}
+    assert verify_ledger(book.home).holds
+
+
+def test_a_run_that_was_settled_after_the_interrupt_is_over(book: Book) -> None:
+    begun = run(Book(Interrupted(book.home, 2)))
+    with pytest.raises(KeyboardInterrupt):
+        hold(begun, "1/4")
+    settle(book, begun.id)
+
+    with pytest.raises(LedgerConflict, match="closed or settled"):
+        hold(begun, "1/8")
+
+    assert totals(book) == {"spent": rho("1/4"), "committed": rho("1/4")}
+    assert verify_ledger(book.home).holds
+
+
+def test_a_payload_that_was_stored_unheard_is_stored_once(book: Book) -> None:
+    begun = run(Book(Interrupted(book.home, 3)), key="monday", request="counts")
+    held = begun.hold(entry(), gaussian("1/4"))
+    begun.keep('"the release"')
+    with pytest.raises(KeyboardInterrupt):
+        begun.capture(held, gaussian("1/4").as_spent())
+
+    begun.close()
+
+    assert begun.payload == '"the release"'
+    assert run(book, key="monday", request="counts").payload == '"the release"'
+    assert totals(book)["spent"] == rho("1/4")
+    assert verify_ledger(book.home).holds
+
+
+def test_an_entry_that_somebody_else_made_for_a_run_ends_it(book: Book) -> None:
+    begun = run(book)
+    step(begun, "1/8")
+    with book.home.writing() as writing:
+        writing.later("UPDATE entries SET run = ? WHERE number = 1", begun.id)
+        writing.later("UPDATE entries SET number = 99 WHERE number = 1")
+
+    with pytest.raises(LedgerConflict, match="more on record of this run than the run knows"):
+        hold(begun, "1/8")
