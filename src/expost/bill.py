@@ -62,7 +62,7 @@ def joined(parts: Mapping[str, Spent]) -> Spent:
 
     Uses: parallel odometer.
     """
-    if len(parts) == 1:
+    if len(parts) == 1 and "/" not in next(iter(parts)):  # one side alone is of a division all the same
         return next(iter(parts.values()))
     paths = {tuple(label.split("/")): spent for label, spent in parts.items()}
 

@@ -145,7 +145,8 @@ def total(left: Curve, right: Curve) -> Curve:
     if isinstance(left, Tabulated) or isinstance(right, Tabulated):
         orders, ours, theirs = _tabulate(left, right)
         return Tabulated(orders, np.nextafter(ours + theirs, math.inf), both(left.kinds, right.kinds))
-    return _envelope(_sum(one, other) for one in left.lines for other in right.lines)
+    sums = [_sum(one, other) for one in left.lines for other in right.lines]
+    return sums[0] if len(sums) == 1 else _envelope(sums)
 
 
 def repeat(curve: Curve, steps: int) -> Curve:
@@ -233,11 +234,10 @@ def _crossing(flat: Linear, steep: Linear) -> Fraction:
 def _tabulate(left: Curve, right: Curve) -> tuple[tuple[float, ...], Floats, Floats]:
     """Both curves at the orders of the tables among them."""
     tables = [curve.orders for curve in (left, right) if isinstance(curve, Tabulated)]
-    if any(orders != tables[0] for orders in tables):
-        last = min(orders[-1] for orders in tables)
+    orders = tables[0]
+    if any(each != orders for each in tables):
+        last = min(each[-1] for each in tables)
         orders = tuple(sorted({alpha for each in tables for alpha in each if alpha <= last}))
-    else:
-        orders = tables[0]
     return orders, _values(left, orders), _values(right, orders)
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache, reduce
+from operator import le
 from typing import TypeAlias
 
 from expost.errors import Unreadable
@@ -59,7 +60,11 @@ def minus(one: Amount, other: Amount) -> Amount:
 
 def largest(one: Amount, *others: Amount) -> Amount:
     """The larger in each measure: what disjoint parts cost together."""
-    return reduce(lambda left, right: tuple(map(max, left, right)), others, one)
+    return reduce(_larger, others, one)
+
+
+def _larger(one: Amount, other: Amount) -> Amount:
+    return tuple([max(right, left) for left, right in zip(one, other, strict=True)])
 
 
 def summed(amounts: Iterable[Amount], width: int) -> Amount:
@@ -69,13 +74,19 @@ def summed(amounts: Iterable[Amount], width: int) -> Amount:
 
 def is_within(one: Amount, other: Amount) -> bool:
     """Whether one is no more than the other in every measure."""
-    return all(left <= right for left, right in zip(one, other, strict=True))
+    return len(one) == len(other) and all(map(le, one, other))
 
 
 @lru_cache(maxsize=KEPT)
 def amount_out(amount: Amount) -> str:
     """An amount as text."""
     return _text(amount)
+
+
+@lru_cache(maxsize=KEPT)
+def in_digits(amount: Amount) -> tuple[str, ...]:
+    """An amount as an entry has it, each number a text."""
+    return tuple(map(str, amount))
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,16 +1,25 @@
 """Billing: whether the bill of a receipt is what its run captured on the ledger, no more and no less."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import groupby, zip_longest
+from typing import TypeAlias
 
+from expost.accounting.claim import Spent
 from expost.errors import ExpostError
 from expost.ledgers.home import Home
 from expost.ledgers.proof import booking_in, verify_ledger
+from expost.receipts.audit import MOST_STEPS
+from expost.receipts.costs import curve_in
+from expost.receipts.lines import alike
 from expost.receipts.notation import table
 from expost.receipts.testimony import Testimony
 from expost.text import Json
+from expost.training.schedule import CARRIED
 
+Counted: TypeAlias = tuple[str, int]
+"""A line, and how many times it is there in a row."""
 COMPARED = ("what", "part", "neighbours", "floating", "facts", "curve", "finished")
 """What the line of a bill and the entry of a capture both say."""
 
@@ -42,6 +51,15 @@ def _differences(home: Home, dataset: str, run: str, receipt: Mapping[str, Json]
     captured = _counted((_line(json.loads(str(body))), 1) for (body,) in rows)
     bill = [table(line) for line in receipt["bill"]]  # type: ignore[union-attr] # a list, as the testimony found
     billed = _counted((_line(line), line["count"]) for line in bill)  # type: ignore[misc] # each count a number
+    carried = [line for line, _ in captured if json.loads(line)[0] == CARRIED]
+    if carried:
+        captured = captured[len(carried) :]
+        billed, earlier = _divided(billed, captured)
+        yield from _carried(carried, earlier)
+    yield from _compared_lines(billed, captured)
+
+
+def _compared_lines(billed: Sequence[Counted], captured: Sequence[Counted]) -> Iterator[str]:
     for place, (ours, its) in enumerate(zip_longest(billed, captured), start=1):
         if ours is None:
             yield f"The run captured {its[1]} of {_named(its[0])}, which the bill does not have."
@@ -54,11 +72,34 @@ def _differences(home: Home, dataset: str, run: str, receipt: Mapping[str, Json]
             yield f"Line {place} of the bill, {_named(ours[0])}, is there {ours[1]} times; the run captured {its[1]}."
 
 
+def _divided(billed: Sequence[Counted], captured: Sequence[Counted]) -> tuple[list[Counted], list[Counted]]:
+    """The end of a bill that this run may have captured, and what is before it: the lines of earlier processes."""
+    cut = len(billed) - len(captured)
+    if not captured or cut < 0 or billed[cut][0] != captured[0][0]:
+        return ([], [*billed]) if not captured else ([*billed], [])
+    line, count = billed[cut]
+    before = [(line, count - captured[0][1])] if count > captured[0][1] else []
+    return [(line, count - sum(each for _, each in before)), *billed[cut + 1 :]], [*billed[:cut], *before]
+
+
+def _carried(carried: Sequence[str], earlier: Sequence[Counted]) -> Iterator[str]:
+    """Whether what earlier processes of a training paid comes to what this one was charged for them, part by part."""
+    parts: dict[str, Spent] = {}
+    for line, count in earlier:
+        _, part, *_, curve, _ = json.loads(line)
+        spent = reduce(Spent.__add__, [Spent(curve_in(curve))] * min(count, MOST_STEPS))
+        parts[part] = parts[part] + spent if part in parts else spent
+    charged = {part: curve_in(curve) for _, part, *_, curve, _ in map(json.loads, carried)}
+    for part in sorted({*parts, *charged}):
+        if part not in parts or part not in charged or not alike(parts[part].curve, charged[part]):
+            yield f"What earlier processes paid for {part} by the bill is not what the run was charged for them."
+
+
 def _line(found: Mapping[str, Json]) -> str:
     return json.dumps([found[name] for name in COMPARED], sort_keys=True)
 
 
-def _counted(lines: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+def _counted(lines: Iterable[Counted]) -> list[Counted]:
     """Equal lines in a row as one, however a record has counted them."""
     return [(line, sum(count for _, count in same)) for line, same in groupby(lines, key=lambda pair: pair[0])]
 

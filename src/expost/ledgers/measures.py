@@ -29,8 +29,8 @@ class Order:
 
     def of_lines(self, lines: Sequence[InUnits]) -> int:
         """The same of lines; in whole numbers, since fractions would take most of the time of a charge."""
-        above, below = self.alpha.as_integer_ratio()
-        return max(-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines)
+        above, below = self.alpha.numerator, self.alpha.denominator
+        return max([-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines])
 
 
 @final

@@ -3,17 +3,20 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from threading import RLock
-from typing import Self, final
+from typing import Self, TypeAlias, final
 
 import psycopg
 from psycopg.errors import Diagnostic
+from psycopg.pq.abc import PGresult
 
 from expost.errors import LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
 from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
 from expost.ledgers.tables import MIGRATIONS, require_version
+from expost.ledgers.wire import Wire, rows_of
+
+Statement: TypeAlias = tuple[str, tuple[Cell, ...]]
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
@@ -22,27 +25,24 @@ READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 @final
 class _Transaction:
-    """One transaction on a connection."""
+    """One transaction on a wire."""
 
-    __slots__ = ("_answered", "_connection", "_pipeline", "_soon", "queued")
+    __slots__ = ("_answered", "_soon", "_wire", "queued")
 
-    def __init__(self, connection: psycopg.Connection[Row], pipeline: psycopg.Pipeline) -> None:
-        self._connection, self._pipeline = connection, pipeline
-        self.queued: list[tuple[str, tuple[Cell, ...]]] = []
-        self._soon: list[tuple[str, tuple[Cell, ...]]] = []
-        self._answered: dict[tuple[str, tuple[Cell, ...]], list[Row]] = {}
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self.queued: list[Statement] = []
+        self._soon: list[Statement] = []
+        self._answered: dict[Statement, list[Row]] = {}
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
-        """What a query finds; whatever was sent before goes with it.
-
-        The server is told that it has all for now, or it would not notice that we hang with a row in hand.
-        """
+        """What a query finds; whatever was sent before goes with it."""
         if (sql, cells) not in self._answered:
-            asked = [(sql, cells), *self._soon]
-            cursors = [self._connection.execute(_spelled(sql), cells) for sql, cells in asked]
-            self._soon = []
-            self._pipeline.sync()
-            self._answered.update(zip(asked, (cursor.fetchall() for cursor in cursors), strict=True))
+            asked, self._soon = [(sql, cells), *self._soon], []
+            for each, its_cells in asked:
+                self._wire.send(each, *its_cells)
+            answers = self._wire.answers()[-len(asked) :]
+            self._answered.update(zip(asked, map(rows_of, answers), strict=True))
         return self._answered.pop((sql, cells))
 
     def soon(self, sql: str, *cells: Cell) -> None:
@@ -68,7 +68,7 @@ class PostgresHome:
         self._url, self._wait, self._lock, self._pid = url, wait, RLock(), os.getpid()
         self._warnings: list[str] = []
         self._closed = False
-        self._connection = self._connect()
+        self._wire = self._connect()
 
     @classmethod
     def create(cls, url: str, *, wait: float = WAIT_SECONDS) -> Self:
@@ -96,7 +96,7 @@ class PostgresHome:
     def close(self) -> None:
         """Let the server go."""
         if os.getpid() == self._pid:
-            self._connection.close()
+            self._wire.close()
         self._closed = True
 
     @contextmanager
@@ -106,33 +106,34 @@ class PostgresHome:
         with self._lock:
             if self._closed:
                 raise LedgerConflict(f"the ledger {self.name} is closed; open it again.")
-            if self._connection.closed:
-                self._connection = self._connect()
-            connection, committing = self._connection, False
+            if self._wire.is_lost:
+                self._wire = self._connect()
+            wire, committing = self._wire, False
             try:
-                with connection.pipeline() as pipeline:
-                    connection.execute(begin)
-                    yield (transaction := _Transaction(connection, pipeline))
-                    for sql, cells in transaction.queued:
-                        connection.execute(_spelled(sql), cells)
-                    self._warnings.clear()
-                    committing = True
-                    commit = connection.execute("COMMIT")
-                self._require_committed(commit)
+                wire.send(begin)
+                yield (transaction := _Transaction(wire))
+                for sql, cells in transaction.queued:
+                    wire.send(sql, *cells)
+                self._warnings.clear()
+                committing = True
+                wire.send("COMMIT")
+                self._require_committed(wire.answers()[-1])
             except psycopg.Error as failure:
+                wire.end()
                 raise server_conflict(self.name, failure, committing=committing) from None
-            finally:
-                _end(connection)
+            except BaseException:
+                wire.end()
+                raise
 
-    def _require_committed(self, commit: psycopg.Cursor[Row]) -> None:
+    def _require_committed(self, commit: PGresult) -> None:
         """A commit is one only if the server says so without a warning, such as that it did not wait for a standby."""
-        if commit.statusmessage != "COMMIT" or self._warnings:
+        if commit.command_status != b"COMMIT" or self._warnings:
             raise LedgerConflict(
                 f"the server did not make sure that the ledger {self.name} keeps what was written; nothing is "
                 "released, and what was held stays held. See to the server and its standbys."
             )
 
-    def _connect(self) -> psycopg.Connection[Row]:
+    def _connect(self) -> Wire:
         with told(self.name):
             connection = session(self._url, self._wait)
             try:
@@ -144,22 +145,8 @@ class PostgresHome:
                 connection.close()
                 raise
             connection.add_notice_handler(self._notice)
-            return connection
+            return Wire(connection)
 
     def _notice(self, notice: Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING":
             self._warnings.append(notice.sqlstate or "")
-
-
-def _end(connection: psycopg.Connection[Row]) -> None:
-    """Take back what was not committed; a connection that cannot be told to is given up, which does so too."""
-    try:
-        connection.rollback()
-    except psycopg.Error:
-        connection.close()
-
-
-@lru_cache(maxsize=256)
-def _spelled(sql: str) -> str:
-    """A statement as psycopg takes it, which marks its places by ``%s``."""
-    return sql.replace("%", "%%").replace("?", "%s").replace("{lock}", " FOR UPDATE")

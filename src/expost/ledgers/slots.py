@@ -10,7 +10,7 @@ from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.bill import joined
 from expost.errors import Unreadable
 from expost.ledger import Hold
-from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, is_within, largest, minus, plus
+from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, in_digits, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.terms import Terms
 from expost.text import Json
@@ -87,12 +87,17 @@ def are_within(one: Slots, other: Slots) -> bool:
 
 def slots_out(slots: Slots) -> str:
     """Slots as text."""
-    return _text({name: amount_out(amount) for name, amount in slots.items()})
+    return _written(tuple(slots.items()))
+
+
+@lru_cache(maxsize=KEPT)
+def _written(slots: tuple[tuple[str, Amount], ...]) -> str:
+    return _text({name: amount_out(amount) for name, amount in slots})
 
 
 def slots_record(slots: Slots) -> dict[str, Json]:
     """Slots as an entry has them."""
-    return {name: list(map(str, amount)) for name, amount in slots.items()}
+    return {name: [*in_digits(amount)] for name, amount in slots.items()}
 
 
 def slots_in(text: str, terms: Terms) -> Slots:

@@ -83,7 +83,7 @@ def _known_by(facts: Facts, pledged: str | None) -> str:
     if pledged is not None:
         told.insert(0, f"What was fixed before any data was read: SHA-256 <code>{safe(pledged)}</code>")
     if facts.booking is not None:
-        told.append(f"Its latest entry on the ledger: SHA-256 <code>{safe(facts.booking.head)}</code>")
+        told.append(f"The run's latest entry on the ledger: SHA-256 <code>{safe(facts.booking.head)}</code>")
     listed = "".join(f"<li>{each}</li>" for each in told)
     booked = "" if facts.booking is None else f"<p>{prose(for_auditors(facts.booking))}</p>"
     dated = note(f"The run was begun on {facts.date} (UTC).") if facts.date else ""

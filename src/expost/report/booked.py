@@ -1,7 +1,12 @@
 """Booked: where a run stands on a lasting ledger, in sentences, whose totals are stated once and never added up."""
 
+import math
+
 from expost.recorded import Booking
 from expost.report.digits import price
+
+PARTS = 1000
+"""Parts of a cap that shares are told in, so that what was captured and what was returned add up to what was held."""
 
 
 def standing(booking: Booking) -> str:
@@ -24,10 +29,10 @@ def fitting(booking: Booking, rung: str) -> str | None:
 
 def held_and_returned(booking: Booking) -> str:
     """What was held, captured and returned, and what the data set has spent since; for after the run."""
-    returned = max(0.0, booking.held - booking.captured)
-    held, captured, left = (f"{100 * share:.1f} %" for share in (booking.held, booking.captured, returned))
+    held, captured = (math.ceil(share * PARTS) for share in (booking.held, booking.captured))
+    shares = [f"{100 * each / PARTS:.1f} %" for each in (held, captured, held - captured)]
     return (
-        f"{booking.dataset}: {held} of the cap was held, {captured} captured and {left} returned; "
+        f"{booking.dataset}: {shares[0]} of the cap was held, {shares[1]} captured and {shares[2]} returned; "
         f"{_of_cap(booking, booking.spent)} is spent."
     )
 

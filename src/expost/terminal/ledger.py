@@ -1,4 +1,4 @@
-"""The commands of a steward: make a ledger, look at it, check it, add analysts, and settle runs that crashed."""
+"""The commands of a steward: make a ledger, look at it, check it, add analysts, settle crashed runs, export."""
 
 import os
 import sys
@@ -11,6 +11,7 @@ from expost.errors import InvalidValue
 from expost.ledgers.book import Book, init_ledger, open_ledger
 from expost.ledgers.overview import only_dataset, overviews, value_words
 from expost.ledgers.proof import booking_in, verify_ledger
+from expost.ledgers.registry import registry_record, yaml_text
 from expost.ledgers.settling import settle, unsettled
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.receipts.notation import table
@@ -126,6 +127,25 @@ def settle_command(words: tuple[str, ...], statement: str | None, in_full: bool)
         entered = settle(book, words[-1], statement=statement)
     became = "counts as spent" if in_full else "is returned"
     click.echo(f"The run is settled, and what it held {became}. Entry {entered.number} says so: {entered.hash}")
+
+
+@ledger_commands.command(name="export")
+@click.argument("file", required=False, envvar=VARIABLE)
+@click.option("--dataset", default=None, help="The data set, if the ledger has several.")
+@click.option("--curator", required=True, help="Who publishes what was released.")
+@click.option("--title", default=None, help="What it is published as; by default the name of the data set.")
+@click.option("--registry", "target", type=click.Path(path_type=Path), required=True, help="A new file for the record.")
+@plainly
+def export_command(file: str | None, dataset: str | None, curator: str, title: str | None, target: Path) -> None:
+    """Write what the ledger FILE says of a data set as a record for the public registry of deployments."""
+    with _opened(file) as book:
+        record = registry_record(book, dataset or only_dataset(book.home), curator=curator, title=title)
+    try:
+        with target.open("x", encoding="utf-8") as made:
+            made.write(yaml_text(record))
+    except OSError as refused:
+        raise InvalidValue(f"{target} cannot be written ({refused.strerror}); name a new file.") from None
+    click.echo(f"Written to {target}.")
 
 
 def _named(file: str | None) -> str:

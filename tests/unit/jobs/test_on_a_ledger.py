@@ -16,6 +16,7 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.modules.report import of_training
 from expost.jobs.searches import of_search
 from expost.jobs.synthesis.prices import StatedLadder
+from expost.ledgers.billing import billing_faults
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.posting import Account, Position
 from expost.ledgers.run import LedgerRun
@@ -33,12 +34,13 @@ from expost.report.page import render
 from expost.search import Ended, planned_stops, search
 from expost.statistic import histogram
 from expost.training.head.score import accuracy
+from expost.training.torch.trainer import Trainer
 from tests.unit.examples import budget, counts, one_sentence
 from tests.unit.jobs.searches import CHECKS, LADDER, ONES, most
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import blobs, customers
 from tests.unit.report.pages import said
-from tests.unit.training.modules import against, held, trainer
+from tests.unit.training.modules import against, held, network, sgd, train, trainer
 
 ROOMY = order_terms(1000, alpha=20)
 
@@ -267,3 +269,33 @@ def test_two_runs_are_stated_once_and_not_added_up(tmp_path: Path) -> None:
     assert before[1].startswith(f"customers: ε = {price(alone[0])} at δ = 1e-6 is spent; with this run at most ε = ")
     assert before[1].endswith(" of 8.")
     assert held_and_returned(run.booking()).endswith(f"; ε = {price(alone[1])} of 8 at δ = 1e-6 is spent.")
+
+
+def resumed(opened: Book, here: Path) -> tuple[dict[str, Any], LedgerRun]:
+    """The receipt of a training that two processes took part in, each as a run of its own."""
+    with LedgerRun(opened, "customers") as run:
+        first = trainer(noise=SystemNoise(), ledger=run, checkpoint=here / "run.pt")
+        next(iter(first.releases(every="5 steps", releases=3)))
+    with LedgerRun(opened, "customers") as run:
+        taught = network()
+        again = Trainer.resume(here / "run.pt", taught, sgd(taught), train(), noise=SystemNoise(), ledger=run)
+        *_, last = again.releases(every="5 steps", releases=3)
+        told = of_training(again, last)
+    found: dict[str, Any] = json.loads(receipt_text(receipt(told)))
+    return found, run
+
+
+def test_a_training_that_is_resumed_is_billed_for_what_was_paid_before_and_its_receipt_is_on_the_ledger(
+    tmp_path: Path,
+) -> None:
+    with book(tmp_path) as opened:
+        found, run = resumed(opened, tmp_path)
+        fewer, more = json.loads(json.dumps(found)), json.loads(json.dumps(found))
+        fewer["bill"][0]["count"] -= 1
+        more["bill"][-1]["count"] += 1
+
+        assert found["ledger"]["run"] == run.id
+        assert found["bill"][0]["count"] == 3  # all the releases of both, in equal steps
+        assert billing_faults(opened.home, found) == ()
+        assert billing_faults(opened.home, fewer) != ()
+        assert billing_faults(opened.home, more) != ()

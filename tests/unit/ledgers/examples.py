@@ -64,7 +64,7 @@ def booked_by(book: Book, run: LedgerRun, dataset: str) -> dict[str, Json]:
     return {"dataset": dataset, "run": run.id, "entry": found.entries, "head": found.head}
 
 
-def whole_ledger(path: Path) -> dict[str, Json]:
+def whole_ledger(path: Path | str) -> dict[str, Json]:
     """Make a ledger with everything on it; what the receipt of a run in its midst says of it."""
     with Book(home_of(str(path), create=True)) as book:
         book.add("admissions", epsilon_terms(3, 1e-6))

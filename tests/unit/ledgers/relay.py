@@ -8,6 +8,8 @@ from threading import Thread
 from typing import final
 
 SOCKET = ".s.PGSQL.5432"
+ENTRY = b'"curve"'
+"""What an entry has in it, which goes to the server together with the commit."""
 
 
 @final
@@ -38,7 +40,7 @@ class Relay:
     def _up(self, program: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while said := program.recv(2**16):
-                if self.cut and b"COMMIT\0" in said:
+                if self.cut and ENTRY in said:
                     self.cut, self._cutting = False, True
                 server.sendall(said)
         with suppress(OSError):

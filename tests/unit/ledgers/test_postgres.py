@@ -243,6 +243,14 @@ def test_commits_wait_for_the_disk_whatever_the_database_says(postgres: Server) 
         assert reading.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
 
 
+def test_a_text_that_would_be_cut_short_is_refused(url: str) -> None:
+    with Book(PostgresHome(url)) as book, pytest.raises(LedgerConflict, match="NUL character"):
+        book.begin("visits", "one\0two")
+
+    with Book(PostgresHome(url)) as book, book.home.reading() as reading:
+        assert reading.rows("SELECT what FROM runs") == []
+
+
 def test_tables_of_another_program_are_left_alone(postgres: Server) -> None:
     address = postgres.emptied()
     postgres.execute("CREATE SCHEMA expost")

@@ -139,3 +139,12 @@ def test_two_runs_that_begin_alike_are_told_apart(book: Book) -> None:
 def test_a_statement_says_something(book: Book, statement: str) -> None:
     with pytest.raises(InvalidValue, match="statement"):
         settle(book, begun(book, "visits").id, statement=statement)
+
+
+def test_several_steps_that_did_not_finish_are_captured_in_full_when_a_run_closes(book: Book) -> None:
+    with begun(book, "visits") as run:
+        held(run, "1/8")
+        held(run, "1/4")
+
+    assert totals(book) == (Fraction(3, 8), Fraction(3, 8))
+    assert verify_ledger(book.home).holds

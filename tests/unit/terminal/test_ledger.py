@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import yaml
 
 from expost.ledgers.book import open_ledger
 from expost.ledgers.settling import unsettled
@@ -273,3 +274,16 @@ def test_an_option_is_taken_once(here: Path) -> None:
     words = ("init", "hospital.db", "--dataset", "a", "--dataset", "b", "--cap-zcdp", "1")
 
     assert "--dataset is given 2 times" in run("ledger", *words).stderr
+
+
+def test_a_record_for_the_registry_is_written_to_a_new_file(booked: dict[str, Json], here: Path) -> None:
+    words = ("export", "hospital.db", "--dataset", "admissions", "--curator", "General Hospital", "--registry")
+
+    result = run("ledger", *words, "out.yaml")
+
+    assert result.exit_code == 0, result.output
+    assert yaml.safe_load((here / "out.yaml").read_text())["deployment"]["product"]["data_curators"] == [
+        "General Hospital"
+    ]
+    assert "name a new file" in refusal(*words, "out.yaml")
+    assert "name a new file" in refusal(*words, "missing/out.yaml")

@@ -1,0 +1,50 @@
+"""Where a run stands on a lasting ledger, in sentences."""
+
+from dataclasses import replace
+
+import pytest
+
+from expost.recorded import Booking
+from expost.report.booked import fitting, for_auditors, held_and_returned, standing
+
+WHERE = Booking(
+    ledger="hospital.db", dataset="admissions", run="4711", entry=12, head="0" * 64, held=0.2567, captured=0.02844,
+    spent=0.8391, most=1.3102, cap=3.0, notation="ε at δ = 1e-6", fitting=7, planned=7,
+)  # fmt: skip
+
+
+def test_what_is_spent_and_what_it_may_come_to_are_each_stated_once() -> None:
+    assert standing(WHERE) == "admissions: ε = 0.840 at δ = 1e-6 is spent; with this run at most ε = 1.32 of 3."
+
+
+def test_a_first_run_says_that_nothing_is_spent() -> None:
+    first = replace(WHERE, spent=0.0)
+
+    assert standing(first) == "admissions: nothing is spent yet; with this run at most ε = 1.32 of 3 at δ = 1e-6."
+
+
+@pytest.mark.parametrize(("held", "captured"), [(0.2567, 0.02844), (0.1554, 0.1554), (0.30001, 0.0), (1.0, 0.0004)])
+def test_what_was_captured_and_what_was_returned_add_up_to_what_was_held(held: float, captured: float) -> None:
+    told = held_and_returned(replace(WHERE, held=held, captured=captured))
+
+    whole, paid, rest = (float(each.split()[-1]) for each in told.split(" %")[:3])
+    assert whole == pytest.approx(paid + rest)
+    assert whole >= 100 * held
+    assert paid >= 100 * captured
+    assert told.endswith(" returned; ε = 0.840 of 3 at δ = 1e-6 is spent.")
+
+
+def test_a_plan_that_fits_is_not_mentioned() -> None:
+    assert fitting(WHERE, "rung") is None
+    assert "room for 3 of the 7 planned rungs" in str(fitting(replace(WHERE, fitting=3), "rung"))
+
+
+@pytest.mark.parametrize(
+    ("notation", "told"),
+    [("ε at the Rényi order 20", "ε = 0.840 at the Rényi order 20"), ("ρ of zCDP", "ρ = 0.840 of zCDP")],
+)
+def test_the_number_is_named_as_the_terms_name_it(notation: str, told: str) -> None:
+    where = replace(WHERE, notation=notation)
+
+    assert told in standing(where)
+    assert f"stated together as {told}, where the cap is 3" in for_auditors(where)
