@@ -105,6 +105,25 @@ def test_what_a_killed_init_left_is_cleared_away(path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+def test_a_new_ledger_takes_nothing_over_from_one_whose_file_is_gone(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "ledger.db"
+    child = os.fork()
+    if not child:
+        step(run(init_ledger(path, "visits", zcdp_terms(100))), "3/4")
+        os._exit(0)
+    os.waitpid(child, 0)
+    path.unlink()
+    for other in {"-wal", "-shm"} - {end}:
+        Path(f"{path}{other}").unlink()
+    Path(f"{path}{end}").touch()
+
+    with pytest.raises(LedgerConflict, match="left of a ledger whose file is gone"):
+        init_ledger(path, "visits", zcdp_terms(1))
+
+    assert not path.exists()
+
+
 def test_a_link_to_a_ledger_is_the_ledger(path: Path) -> None:
     link = path.with_name("link.db")
     link.symlink_to(path.name)

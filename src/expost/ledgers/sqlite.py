@@ -78,8 +78,15 @@ class SqliteHome:
 
         It is made beside its place and put there when it is whole, so that a process that dies leaves none that is not.
         """
-        if path.exists():
+        beside = [f"{path}{end}" for end in ("-wal", "-shm", "-journal")]
+        strays = [name for name in beside if os.path.lexists(name)]
+        if path.exists():  # looked for after what lies beside it, which another process makes later
             return cls(path, wait=wait)
+        if strays:
+            raise LedgerConflict(
+                f"{strays[0]} is left of a ledger whose file is gone, and would become part of the new one; put the "
+                "file back, or move this one away."
+            )
         made = path.with_name(f".{path.name}.{uuid4().hex}")
         try:
             os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
