@@ -1,6 +1,5 @@
 """The book: everything that can be done to a ledger, each in one transaction."""
 
-import hmac
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from uuid import uuid4
 from expost.accounting.pledge import Pledge
 from expost.errors import InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
+from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
 from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
@@ -122,12 +122,12 @@ class Book:
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
             terms, known = position.account.terms, position.account.id
-            if key is not None and (earlier := _earlier(writing, known, key, request)) is not None:
-                return Begun(earlier[0], dataset, terms, payload=earlier[1], earlier=True)
             analyst = None if token is None else analyst_of(writing, known, token)
+            if key is not None and (earlier := earlier_release(writing, known, key, request, analyst)) is not None:
+                return Begun(earlier[0], dataset, terms, payload=earlier[1], earlier=True)
             nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
             if split is not None:
-                _pin(writing, known, split, because, terms)
+                pin_split(writing, known, split, because, terms)
             body: dict[str, Json] = {
                 "what": what, "analyst": analyst, "split": split, "because": because, "key": key, "request": request,
                 "pledge": None if pledge is None else pledge_out(pledge), "host": os.uname().nodename,
@@ -211,39 +211,3 @@ def home_of(name: str, *, create: bool = False) -> Home:
 def _require_name(name: str, what: str) -> None:
     if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
         raise InvalidValue(f"the name of {what} is empty, too long or not printable; give a short one.")
-
-
-def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
-    """Whose token it is; all are compared, in the same time whichever it is."""
-    kept = sha256(token)
-    found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
-    mine = [str(identity) for identity, known in found if hmac.compare_digest(str(known), kept)]
-    if not mine:
-        raise LedgerConflict("the token is not that of an analyst of this data set; ask its owner for one.")
-    return mine[0]
-
-
-def _pin(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:
-    """Put a named split on record the first time; its sides stay what they are."""
-    if writing.rows("SELECT 1 FROM splits WHERE dataset = ? AND name = ?", dataset, split):
-        return
-    if not because.strip():
-        raise InvalidValue("say in `because` why nobody can be on both sides of the split; the bound rests on it.")
-    nothing = amount_out(terms.nothing)
-    writing.later("INSERT INTO splits VALUES (?, ?, ?, ?, ?, ?, ?)", *(dataset, split, because, *(nothing,) * 4))
-
-
-def _earlier(writing: Writing, dataset: int | str, key: str, request: str | None) -> tuple[str, str] | None:
-    """The run that used a key before and what it released, refused if it asked for something else or has not ended."""
-    found = writing.rows(
-        "SELECT id, request, state, payload FROM runs WHERE dataset = ? AND idempotency = ?", dataset, key
-    )
-    if not found:
-        return None
-    identity, asked, state, payload = found[0]
-    if asked != request:
-        raise LedgerConflict(f"the key {key!r} was used for another request; use a new key for a new request.")
-    if payload is None:
-        ended = "has not ended" if state == "open" else "ended without a stored release"
-        raise LedgerConflict(f"the run under the key {key!r} {ended}; settle it on the ledger, or use a new key.")
-    return str(identity), str(payload)

@@ -1,8 +1,10 @@
 """Homes: where a ledger lives, as transactions that are on the disk when they end, or never were."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeAlias
+
+from expost.errors import ExpostError, Unreadable
 
 Cell: TypeAlias = str | int | None
 Row: TypeAlias = Sequence[Cell]
@@ -47,3 +49,16 @@ class Home(Protocol):
 
     def close(self) -> None:
         """Let it go."""
+
+
+@contextmanager
+def legible() -> Iterator[None]:
+    """What rows say that expost did not write, in a sentence of ours."""
+    try:
+        yield
+    except ExpostError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError):
+        raise Unreadable(
+            "the ledger has a row that was changed by another program; `expost ledger verify` says which."
+        ) from None

@@ -9,7 +9,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered
-from expost.ledgers.home import Home, Writing
+from expost.ledgers.home import Home, Writing, legible
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
 from expost.ledgers.slots import Slots, are_within, moved, run_cost, slots_in, slots_out, slots_record
 from expost.ledgers.terms import Terms
@@ -83,7 +83,8 @@ class OpenRun:
         if after not in (None, found[0][7]):
             raise LedgerConflict(MORE)
         analyst, split, payload = (None if cell is None else str(cell) for cell in found[0][2:5])
-        spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][5:7])
+        with legible():
+            spent, committed = (slots_in(str(cell), position.account.terms) for cell in found[0][5:7])
         return cls(identity, analyst, split, spent, committed, payload)
 
     def moved(

@@ -8,7 +8,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, as_fraction, is_finite
-from expost.ledgers.home import Home, Row, Writing
+from expost.ledgers.home import Home, Row, Writing, legible
 from expost.ledgers.measures import Order, Profile
 from expost.ledgers.posting import ACCOUNT, Account
 from expost.ledgers.terms import EPSILON, Terms
@@ -52,7 +52,7 @@ class Overview:
 
 def overviews(home: Home, dataset: str | None = None, *, lines: int = 10) -> list[Overview]:
     """The data sets of a ledger, or one of them, with their latest charges, the newest first."""
-    with home.reading() as reading:
+    with home.reading() as reading, legible():
         known = reading.rows(f"SELECT {ACCOUNT}, name, unit, entries, head FROM datasets ORDER BY id")  # noqa: S608
         found = [_overview(reading, row, lines) for row in known if dataset in (None, row[4])]
     if not found and dataset is not None:

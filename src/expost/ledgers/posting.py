@@ -8,7 +8,7 @@ from typing import final
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
 from expost.ledgers.chain import Entered, enter
-from expost.ledgers.home import Row, Writing
+from expost.ledgers.home import Row, Writing, legible
 from expost.ledgers.terms import Terms, terms_in
 from expost.text import Json
 
@@ -80,12 +80,12 @@ class Position:
         )
         if not found:
             raise LedgerConflict(f"the ledger has no data set {dataset!r}; add it with `expost ledger init`.")
-        neighbours, entries, head, latest = found[0][4:]
-        assert isinstance(entries, int)
-        assert neighbours is None or isinstance(neighbours, str)
-        return cls(
-            dataset, Account.of(found[0][:4]), neighbours, entries, str(head), datetime.fromisoformat(str(latest))
-        )
+        with legible():
+            neighbours, entries, head, latest = found[0][4:]
+            assert isinstance(entries, int)
+            assert neighbours is None or isinstance(neighbours, str)
+            time = datetime.fromisoformat(str(latest))
+            return cls(dataset, Account.of(found[0][:4]), neighbours, entries, str(head), time)
 
     def post(
         self,

@@ -201,7 +201,11 @@ class _Followed:
                 stored = None if payload is None else sha256(str(payload))
                 if due.pop(str(line[0]), None) != line_digest((*line, stored)):
                     self.flaws.append(f"The run {str(line[0])[:8]} of {name!r} is not what its entries lead to.")
-            after = str(rows[-1][0])
+                if not isinstance(line[0], str):  # it comes after every text, and would be read for ever
+                    return
+                after = line[0]
+        ((nameless,),) = self.reading.rows("SELECT count(*) FROM runs WHERE dataset = ? AND id IS NULL", self.row[0])
+        self.flaws += [f"A run of {name!r} has no identity."] * (nameless != 0)
         self.flaws += [f"The run {run[:8]} of {name!r} is missing." for run in sorted(due)]
 
 

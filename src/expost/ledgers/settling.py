@@ -9,7 +9,7 @@ from expost.errors import InvalidValue, LedgerConflict
 from expost.ledgers.amounts import Amount
 from expost.ledgers.book import Book
 from expost.ledgers.chain import Entered
-from expost.ledgers.home import Row, Writing
+from expost.ledgers.home import Row, Writing, legible
 from expost.ledgers.moving import OpenRun
 from expost.ledgers.posting import Position
 from expost.ledgers.slots import run_cost, slots_in
@@ -53,7 +53,7 @@ class Unsettled:
 
 def unsettled(book: Book, dataset: str | None = None) -> list[Unsettled]:
     """The runs that are open, the oldest first."""
-    with book.home.reading() as reading:
+    with book.home.reading() as reading, legible():
         found = [
             _unsettled(reading, row)
             for row in reading.rows(

@@ -20,7 +20,8 @@ from expost.accounting.claim import Budget, Promise
 from expost.errors import LedgerConflict, NotPrivate
 from expost.ledger import Fact
 from expost.ledgers.amounts import amount_out
-from expost.ledgers.book import Book, analyst_of
+from expost.ledgers.beginning import analyst_of
+from expost.ledgers.book import Book
 from expost.ledgers.home import WAIT_SECONDS, Writing
 from expost.ledgers.moving import charge_analyst
 from expost.ledgers.posting import Position

@@ -8,6 +8,7 @@ from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.bill import joined
+from expost.errors import Unreadable
 from expost.ledger import Hold
 from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, in_digits, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
@@ -106,7 +107,10 @@ def slots_in(text: str, terms: Terms) -> Slots:
 
 @lru_cache(maxsize=KEPT)
 def _read(text: str, width: int) -> Slots:
-    return MappingProxyType({name: amount_in(amount, width) for name, amount in json.loads(text).items()})
+    found = json.loads(text)
+    if not isinstance(found, dict) or {*found} not in ({OWN}, {OWN, *SIDES}):
+        raise Unreadable("what a run spent on the ledger is not as expost writes it; the file was changed.")
+    return MappingProxyType({name: amount_in(amount, width) for name, amount in found.items()})
 
 
 def moved(

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from expost.errors import ExpostError, LedgerConflict
+from expost.ledgers.file import foreign_parts, names_of
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
 from expost.ledgers.tables import MIGRATIONS, require_version
 
@@ -60,7 +61,7 @@ class SqliteHome:
 
     def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
         self._path, self._lock, self._pid = path, RLock(), os.getpid()
-        self._log = Path(f"{path}-wal")
+        self._log = Path(f"{os.path.realpath(path)}-wal")
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect(wait)
@@ -119,7 +120,9 @@ class SqliteHome:
         """What SQLite finds wrong with the file itself."""
         with self.reading() as reading:
             found = [*reading.rows("PRAGMA integrity_check(5)"), *reading.rows("PRAGMA foreign_key_check")]
-        return [" ".join(map(str, row)) for row in found if tuple(row) != ("ok",)]
+            foreign = foreign_parts(reading.rows, len(MIGRATIONS))
+        told = [f"{name} is not there or is one that expost did not make" for name in foreign]
+        return [*told, *(" ".join(map(str, row)) for row in found if tuple(row) != ("ok",))]
 
     def close(self) -> None:
         """Let the file go."""
@@ -170,14 +173,25 @@ class SqliteHome:
         if application != APPLICATION:
             raise LedgerConflict(f"{self._path} is not a ledger of expost; name another file.")
         require_version(version, self.name)
+        connection = self._connection
+        if foreign_parts(lambda sql: connection.execute(sql).fetchall(), version):
+            raise LedgerConflict(
+                f"the ledger {self._path} has tables, triggers or views that expost did not make; restore it from a "
+                "backup, and compare that with your receipts."
+            )
+        if names_of(Path(os.path.realpath(self._path))) > 1:
+            raise LedgerConflict(
+                f"the file of the ledger {self._path} has several names, which would each have a log of their own; "
+                "delete all hard links to it but one."
+            )
         (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
 
-    def _found(self) -> list[tuple[int, int]]:
-        """Which file and which log stand under their names."""
+    def _found(self) -> list[tuple[int, int, int]]:
+        """Which file and which log stand under their names, and how many names these have."""
         try:
-            return [(found.st_dev, found.st_ino) for found in map(os.stat, (self._path, self._log))]
+            return [(found.st_dev, found.st_ino, found.st_nlink) for found in map(os.stat, (self._path, self._log))]
         except OSError:
             return []
 
@@ -185,8 +199,8 @@ class SqliteHome:
         """Refuse to go on in a file that others no longer find: what it says would be lost with this process."""
         if not self._places or self._found() != self._places:
             raise LedgerConflict(
-                f"the ledger {self._path} or its log was moved, deleted or replaced while it was open; restore both, "
-                "and compare them with your receipts."
+                f"the ledger {self._path} or its log was moved, deleted or replaced while it was open, or has a second "
+                "name; restore both, and compare them with your receipts."
             )
 
 

@@ -29,6 +29,7 @@ MIXED = ORDERS[::2] + ORDERS[-1:]
 GAUSSIAN_SHARE, ORDER_SHARE, MIXTURE_SHARE = 0.5, 0.25, 0.25
 """Of δ: what a cap in the Gaussian profile, a cap at one order, and the statement on the way to them may take."""
 HALVINGS, ROUNDED_BITS = 100, 40
+LARGEST_CAP = 10**6
 
 
 @final
@@ -125,7 +126,7 @@ EPSILON, ORDER, ZCDP = "epsilon", "order", "zcdp"
 
 def epsilon_terms(epsilon: Real, delta: float) -> Terms:
     """A cap on ε at δ, for steps of any kind; those of Gaussian noise alone are capped by their exact profile."""
-    cap, share = positive(epsilon, "epsilon"), probability(delta, "delta")
+    cap, share = _cap(epsilon, "epsilon"), probability(delta, "delta")
     best, bound = _best_order(cap, share * ORDER_SHARE)
     profile = _largest(lambda rho: gaussian.gaussian_epsilon(rho, share * GAUSSIAN_SHARE) <= cap)
     measures: list[Measure] = [*(Order(Fraction(alpha)) for alpha in ORDERS), Profile()]
@@ -135,13 +136,13 @@ def epsilon_terms(epsilon: Real, delta: float) -> Terms:
 
 def order_terms(epsilon: Real, *, alpha: Real) -> Terms:
     """A cap on the bound at one Rényi order."""
-    cap = positive(epsilon, "epsilon")
+    cap = _cap(epsilon, "epsilon")
     return Terms(ORDER, cap, (Order(order(alpha)),), (whole_units(cap),))
 
 
 def zcdp_terms(rho: Real) -> Terms:
     """A cap on the ρ of zCDP; steps that are bounded at some orders only are refused."""
-    cap = positive(rho, "rho")
+    cap = _cap(rho, "rho")
     return Terms(ZCDP, cap, (Slope(),), (whole_units(cap),))
 
 
@@ -182,6 +183,14 @@ def terms_in(found: str) -> Terms:
     if not _agree(limits, terms.limits) or replace(terms, limits=limits).out() != fields:
         raise Unreadable("the caps of the ledger are not what expost makes of its terms; the file was changed.")
     return replace(terms, limits=limits)
+
+
+def _cap(value: Real, name: str) -> Fraction:
+    """A cap that is far below what stands for a step without a bound, which every cap must refuse."""
+    cap = positive(value, name)
+    if cap > LARGEST_CAP:
+        raise InvalidValue(f"a cap above {name} = {LARGEST_CAP:,} protects nobody; give a smaller one.")
+    return cap
 
 
 def _agree(kept: tuple[int | None, ...], made: tuple[int | None, ...]) -> bool:

@@ -152,6 +152,20 @@ def test_a_key_is_refused_for_another_request_and_while_its_run_has_released_not
         run(book, key="monday", request="sums")
 
 
+def test_a_release_under_a_key_is_for_who_paid_for_it_and_for_the_owner(book: Book) -> None:
+    ann, ben = (book.add_analyst("visits", name, Fraction(1, 4)) for name in ("ann", "ben"))
+    with run(book, key="monday", request="counts", token=ann) as begun:
+        begun.keep('"counts"')
+        step(begun, "1/8")
+
+    with pytest.raises(LedgerConflict, match="used by somebody else"):
+        run(book, key="monday", request="counts", token=ben)
+    with pytest.raises(LedgerConflict, match="not that of an analyst"):
+        run(book, key="monday", request="counts", token="nobody's")
+    for known in ({"token": ann}, {}):
+        assert run(book, key="monday", request="counts", **known).payload == '"counts"'
+
+
 def test_data_sets_have_keys_and_totals_of_their_own(book: Book) -> None:
     book.add("others", zcdp_terms(1))
 

@@ -87,6 +87,9 @@ def test_a_second_data_set_is_put_on_the_same_ledger(here: Path, words: tuple[st
         ("--cap-zcdp", "0"),
         ("--cap-zcdp", "inf"),
         ("--cap-zcdp", "1e99999"),
+        ("--cap-zcdp", "1e60"),
+        ("--cap-rdp", "1e60", "--alpha", "2"),
+        ("--cap", "epsilon=1e60, delta=1e-6"),
     ],
     ids=" ".join,
 )

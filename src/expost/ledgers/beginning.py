@@ -1,0 +1,52 @@
+"""Beginning: whose token a run has, which split it is on, and whether its key was used before."""
+
+import hmac
+
+from expost.errors import InvalidValue, LedgerConflict
+from expost.ledgers.amounts import amount_out
+from expost.ledgers.home import Writing
+from expost.ledgers.moving import sha256
+from expost.ledgers.terms import Terms
+
+
+def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
+    """Whose token it is; all are compared, in the same time whichever it is."""
+    kept = sha256(token)
+    found = writing.rows("SELECT id, token FROM analysts WHERE dataset = ?", dataset)
+    mine = [str(identity) for identity, known in found if hmac.compare_digest(str(known), kept)]
+    if not mine:
+        raise LedgerConflict("the token is not that of an analyst of this data set; ask its owner for one.")
+    return mine[0]
+
+
+def pin_split(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:
+    """Put a named split on record the first time; its sides stay what they are."""
+    if writing.rows("SELECT 1 FROM splits WHERE dataset = ? AND name = ?", dataset, split):
+        return
+    if not because.strip():
+        raise InvalidValue("say in `because` why nobody can be on both sides of the split; the bound rests on it.")
+    nothing = amount_out(terms.nothing)
+    writing.later("INSERT INTO splits VALUES (?, ?, ?, ?, ?, ?, ?)", *(dataset, split, because, *(nothing,) * 4))
+
+
+def earlier_release(
+    writing: Writing, dataset: int | str, key: str, request: str | None, analyst: str | None
+) -> tuple[str, str] | None:
+    """The run that used a key before and what it released, refused if it asked for something else or has not ended.
+
+    An analyst who did not pay for it does not see it: it would be on nobody's allowance.
+    """
+    found = writing.rows(
+        "SELECT id, request, analyst, state, payload FROM runs WHERE dataset = ? AND idempotency = ?", dataset, key
+    )
+    if not found:
+        return None
+    identity, asked, payer, state, payload = found[0]
+    if analyst not in (None, payer):
+        raise LedgerConflict(f"the key {key!r} was used by somebody else; use one of your own.")
+    if asked != request:
+        raise LedgerConflict(f"the key {key!r} was used for another request; use a new key for a new request.")
+    if payload is None:
+        ended = "has not ended" if state == "open" else "ended without a stored release"
+        raise LedgerConflict(f"the run under the key {key!r} {ended}; settle it on the ledger, or use a new key.")
+    return str(identity), str(payload)

@@ -1,0 +1,127 @@
+"""A ledger that somebody prepared: a file that acts by itself, that has two names, or that means to keep us busy."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from expost.errors import LedgerConflict, Unreadable
+from expost.ledgers.book import init_ledger, open_ledger
+from expost.ledgers.proof import verify_ledger
+from expost.ledgers.settling import unsettled
+from expost.ledgers.terms import zcdp_terms
+from tests.unit.ledgers.steps import rho, run, step, totals
+
+DEAF = "CREATE TRIGGER deaf BEFORE UPDATE ON datasets BEGIN SELECT RAISE(IGNORE); END"
+"""Whatever is counted is forgotten, and whoever counts it is not told."""
+ACTS = {
+    "a trigger": (DEAF,),
+    "a table that is a view": ("ALTER TABLE seen RENAME TO hidden", "CREATE VIEW seen AS SELECT * FROM hidden"),
+    "a view": ("CREATE VIEW more AS SELECT * FROM runs",),
+    "a table with other rules": (
+        "DROP TABLE seen",
+        "CREATE TABLE seen (release TEXT, analyst TEXT, level TEXT DEFAULT '0')",
+    ),
+    "a missing table": ("DROP TABLE seen",),
+    "an index of its own": ("CREATE INDEX more ON entries (lower(body))",),
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    init_ledger(tmp_path / "ledger.db", "visits", zcdp_terms(1)).home.close()
+    return tmp_path / "ledger.db"
+
+
+def change(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize("statements", ACTS.values(), ids=ACTS)
+def test_a_file_that_acts_by_itself_is_not_opened(path: Path, statements: tuple[str, ...]) -> None:
+    change(path, *statements)
+
+    with pytest.raises(LedgerConflict, match="that expost did not make"):
+        open_ledger(path)
+
+
+def test_a_file_that_is_changed_while_it_is_open_is_noticed_by_who_looks(path: Path) -> None:
+    with open_ledger(path) as book:
+        step(run(book), "1/8")
+        change(path, DEAF)
+
+        (flaw, *_) = verify_ledger(book.home).flaws
+
+    assert "that expost did not make" in flaw
+
+
+def test_tables_of_others_and_what_sqlite_notes_for_itself_are_left_alone(path: Path) -> None:
+    change(path, "CREATE TABLE of_a_backup (id INTEGER)", "ANALYZE")
+
+    with open_ledger(path) as book:
+        step(run(book), "1/8")
+
+
+def test_a_ledger_with_two_names_would_have_two_logs_and_is_refused(path: Path) -> None:
+    """What a process that died wrote under one name is not there under the other."""
+    child = os.fork()
+    if not child:
+        step(run(open_ledger(path)), "3/4")
+        os._exit(0)
+    os.waitpid(child, 0)
+    other = path.with_name("other.db")
+    os.link(path, other)
+
+    for name in (path, other):
+        with pytest.raises(LedgerConflict, match="has several names"):
+            open_ledger(name)
+    other.unlink()
+    with open_ledger(path) as book:
+        assert totals(book)["spent"] == rho("3/4")
+
+
+def test_a_second_name_that_is_given_while_a_ledger_is_open_is_noticed(path: Path) -> None:
+    with open_ledger(path) as book:
+        begun = run(book)
+        os.link(path, path.with_name("other.db"))
+
+        with pytest.raises(LedgerConflict, match="second name"):
+            step(begun, "1/8")
+
+
+def test_what_a_killed_init_left_is_cleared_away(path: Path) -> None:
+    os.link(path, path.with_name(f".{path.name}.{'0' * 32}"))
+
+    with open_ledger(path) as book:
+        step(run(book), "1/8")
+
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_link_to_a_ledger_is_the_ledger(path: Path) -> None:
+    link = path.with_name("link.db")
+    link.symlink_to(path.name)
+
+    with open_ledger(link) as book, open_ledger(path) as other:
+        step(run(book), "3/4")
+        step(run(other), "1/8")
+
+        assert totals(book) == totals(other)
+        assert totals(book)["spent"] == rho("7/8")
+
+
+@pytest.mark.parametrize("identity", ["x'61'", "NULL"])
+def test_a_run_without_a_readable_identity_is_found_and_keeps_nobody_busy(path: Path, identity: str) -> None:
+    with open_ledger(path) as book:
+        step(run(book), "1/8")
+    row = "INSERT INTO runs (id, dataset, what, opened, state, spent, committed) VALUES "
+    change(path, f"{row} ({identity}, 1, 'a run', '', 'open', '{{}}', '{{}}')")
+
+    with open_ledger(path) as book:
+        assert not verify_ledger(book.home).holds
+        with pytest.raises(Unreadable, match="changed by another program"):
+            unsettled(book)
