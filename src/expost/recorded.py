@@ -70,6 +70,11 @@ class Booking:
 class Booked(Protocol):
     """A ledger that outlasts the run, with room for what all runs on a data set may spend. Implemented by LedgerRun."""
 
+    @property
+    def split(self) -> str | None:
+        """The name of the fixed split whose sides other runs read too, if it is on one."""
+        ...
+
     def reserve(self, stops: Sequence[Promise], *, pledge: Pledge | None = None, ask: Asking = ...) -> int:
         """Hold the last of the stops that fits, and say how many do; refused if the first does not."""
 

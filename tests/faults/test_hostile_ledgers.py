@@ -1,7 +1,9 @@
 """A ledger that somebody prepared: a file that acts by itself, that has two names, or that means to keep us busy."""
 
+import base64
 import os
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from expost.ledgers.book import init_ledger, open_ledger
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import unsettled
 from expost.ledgers.terms import zcdp_terms
+from expost.ledgers.views import view_in
 from tests.unit.ledgers.steps import rho, run, step, totals
 
 DEAF = "CREATE TRIGGER deaf BEFORE UPDATE ON datasets BEGIN SELECT RAISE(IGNORE); END"
@@ -125,3 +128,29 @@ def test_a_run_without_a_readable_identity_is_found_and_keeps_nobody_busy(path: 
         assert not verify_ledger(book.home).holds
         with pytest.raises(Unreadable, match="changed by another program"):
             unsettled(book)
+
+
+FORGED = {
+    "not a number": '{"values": [NaN], "shape": [1], "precision": "1"}',
+    "a number too large": f'{{"values": [1{"0" * 400}], "shape": [1], "precision": "1"}}',
+    "an endless side": '{"values": [1], "shape": [1e999], "precision": "1"}',
+    "a side too many": '{"values": [1, 2], "shape": [3], "precision": "1"}',
+    "no precision": '{"values": [1], "shape": [1], "precision": "0"}',
+    "a precision of nothing": '{"values": [1], "shape": [1], "precision": "1/0"}',
+    "a precision that takes for ever": '{"values": [1], "shape": [1], "precision": "1e99999999"}',
+    "a deep list": "[" * 100_000,
+    "something else": '{"values": [1], "shape": [1], "precision": "1", "more": 1}',
+}
+
+
+@pytest.mark.parametrize("told", FORGED.values(), ids=FORGED)
+def test_a_forged_view_is_refused_at_once(told: str) -> None:
+    with pytest.raises(Unreadable, match="cannot be read"):
+        view_in("1/2", base64.b85encode(zlib.compress(told.encode())).decode())
+
+
+@pytest.mark.parametrize("level", ["1e99999999", "1/0", "", "nan"])
+def test_a_forged_level_is_refused_at_once(level: str) -> None:
+    whole = '{"values": [1], "shape": [1], "precision": "1"}'
+    with pytest.raises(Unreadable, match="cannot be read"):
+        view_in(level, base64.b85encode(zlib.compress(whole.encode())).decode())

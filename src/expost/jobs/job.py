@@ -18,7 +18,7 @@ from expost.odometer import Odometer
 from expost.receipts.audit import Recompute
 from expost.receipts.procedures import Rebuild
 from expost.receipts.receipt import Commitment, receipt, receipt_text
-from expost.recorded import Asking, ReadableLedger, reserve_plan
+from expost.recorded import Asking, Booked, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
 from expost.report.digits import at_most
@@ -76,8 +76,14 @@ def capped(
 ) -> tuple[Odometer, AdpEpsilon | None]:
     """An odometer that keeps the stated ε within the cap, and that cap; one that leaves no room to begin is refused.
 
-    On a lasting ledger the plan is held before any data is read, and the cap is what there is room for.
+    On a lasting ledger the plan is held before any data is read, and the cap is what there is room for. A job divides
+    the records by fresh coins, so that it is on no split that another run could be on.
     """
+    if isinstance(ledger, Booked) and ledger.split is not None:
+        raise InvalidValue(
+            f"this job divides the records by coins of its own, not by the split {ledger.split!r}; begin its run "
+            "without a split."
+        )
     first, cap = pledge.epsilon(stops[0]), None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if cap is not None and cap < first:
         raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import final
 
 from expost.accounting.claim import Spent
@@ -137,6 +138,7 @@ def _charge(row: Row, account: Account) -> Charge:
     amount = terms.amount(Spent(curve_in(body["curve"])))
     share = terms.share(amount, terms.kept_by(account.committed))
     who = None if analyst is None else str(analyst)
+    datetime.fromisoformat(str(at))
     return Charge(str(at), str(run), who, str(what), body["what"], body["part"], share, body["finished"])
 
 

@@ -22,6 +22,12 @@ WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+UNASKED = (
+    "SELECT CAST(tgname AS TEXT) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_namespace ON "
+    "pg_namespace.oid = relnamespace WHERE nspname = 'expost' AND NOT tgisinternal UNION SELECT CAST(rulename AS TEXT) "
+    "FROM pg_rules WHERE schemaname = 'expost' ORDER BY 1"
+)
+
 
 @final
 class _Transaction:
@@ -90,8 +96,9 @@ class PostgresHome:
             yield transaction
 
     def flaws(self) -> list[str]:
-        """What the server finds wrong with its files is its owner's to look for."""
-        return []
+        """What acts unasked on our tables; what is wrong with its files is for the owner of the server to look for."""
+        with self.reading() as reading:
+            return [f"{name!s} is a trigger or a rule that expost did not make" for (name,) in reading.rows(UNASKED)]
 
     def close(self) -> None:
         """Let the server go."""

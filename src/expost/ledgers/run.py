@@ -49,7 +49,7 @@ class LedgerRun:
         beside: ReadableLedger | None = None,
     ) -> None:
         self._book, self._dataset, self._what, self._token = book, dataset, what, token
-        self._split, self._because, self._key, self._request = split, because, key, request
+        self.split, self._because, self._key, self._request = split, because, key, request
         self._beside: ReadableLedger = MemoryLedger() if beside is None else beside
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
@@ -190,11 +190,11 @@ class LedgerRun:
 
     def _begin(self, pledge: Pledge | None) -> None:
         begun = self._book.begin(
-            self._dataset, self._what, pledge=pledge, token=self._token, split=self._split, because=self._because,
+            self._dataset, self._what, pledge=pledge, token=self._token, split=self.split, because=self._because,
             key=self._key, request=self._request,
         )  # fmt: skip
         self._pledged, self._moves = pledge, Moves(self._book, begun)
-        self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self._split is not None)
+        self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self.split is not None)
         self._most, self._begun = run_cost(self._spent), begun
 
     def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
@@ -235,7 +235,7 @@ class LedgerRun:
 
     @property
     def _kind(self) -> tuple[Terms, bool]:
-        return self._opened.terms, self._split is not None
+        return self._opened.terms, self.split is not None
 
     @property
     def _opened(self) -> Begun:

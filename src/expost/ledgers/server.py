@@ -18,6 +18,7 @@ SCHEMA = "expost"
 MIGRATING = 0x65787073
 """The lock that lets one process at a time make or change tables."""
 NONE = "is not there; make one with `expost ledger init`"
+ADDRESS = "the address of the ledger cannot be read; write it as postgresql://role@host/database, without a password."
 BY_STATE = {
     "55P03": "is in use by another program that does not let go; try again, or end that program",
     "57014": "did not answer in time; try again, or see to the server",
@@ -92,16 +93,18 @@ def migrate(connection: psycopg.Connection[Row]) -> None:
 
 
 def address(url: str) -> str:
-    """What a person calls it: role, host and database, and never the password."""
+    """What a person calls it: role, host and database, and never the password.
+
+    One whose password is not spelled as addresses are is refused: a part of it would be taken for the host or the rest.
+    """
     try:
         found = conninfo_to_dict(url)
     except psycopg.Error:
-        raise LedgerConflict(
-            "the address of the ledger cannot be read; write it as postgresql://role@host/database."
-        ) from None
-    role, port = found.get("user"), found.get("port")
-    host = f"{f'{role}@' if role else ''}{found.get('host') or ''}{f':{port}' if port else ''}"
-    return f"postgresql://{host}/{found.get('dbname') or ''}"
+        raise LedgerConflict(ADDRESS) from None
+    role, host, port, name = (str(found.get(key) or "") for key in ("user", "host", "port", "dbname"))
+    if "@" in host[1:] + name or port.strip("0123456789,"):
+        raise LedgerConflict(ADDRESS)
+    return f"postgresql://{f'{role}@' if role else ''}{host}{f':{port}' if port else ''}/{name}"
 
 
 @contextmanager

@@ -50,6 +50,7 @@ class _Refining(Generic[D]):
     """One more measurement of a statistic, by which the finest view is refined, and stored with its capture."""
 
     measure: Gaussian[D]
+    printed: bytes
     finest: View | None
     run: LedgerRun
     release: str
@@ -70,7 +71,9 @@ class _Refining(Generic[D]):
         return self.measure.facts(budget)
 
     def sample(self, data: D, budget: Budget, past: Past[View], noise: Noise) -> View:
-        """The refined view, to be written by the capture that bills it."""
+        """The refined view, to be written by the capture that bills it; fails if the data was changed in place."""
+        if fingerprint(data) != self.printed:
+            raise LedgerConflict("the data has changed since it was given to this release; give it anew.")
         fresh, finest = self.measure.sample(data, budget, Past(), noise), self.finest
         if finest is None:
             view = View(budget.rho, Estimate(fresh.values, 1 / fresh.variance))
@@ -107,14 +110,14 @@ class SharedRelease(Generic[D]):
         level = snapped(rho)
         if (view := self._stored(level, noise, token)) is not None:
             return view
-        if self._sealed is None:
+        if self._sealed is None or self._print is None:
             raise LedgerConflict(f"{self._name!r} is not known this precisely; ask the owner of the data to refine it.")
         with LedgerRun(self._book, self._dataset, f"refining {self._name}") as run:
             odometer = Odometer(ledger=run)
             release, finest = self._claimed(run.id, level, wait)
             if finest is None or finest.level < level:
                 increment = level if finest is None else level - finest.level
-                mechanism = _Refining(Gaussian(self._statistic), finest, run, release)
+                mechanism = _Refining(Gaussian(self._statistic), self._print, finest, run, release)
                 odometer.spend(mechanism, self._sealed, Budget(increment * ALPHA, ALPHA), Past(), noise)
         view = self._stored(level, noise, token)
         assert view is not None  # it was refined to this level, by this process or by another

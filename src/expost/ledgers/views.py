@@ -22,10 +22,12 @@ from expost.ledgers.terms import Terms
 from expost.mechanisms.brownian import Estimate
 from expost.noise import Noise
 from expost.numerics import up
+from expost.receipts.notation import fraction, items, record, whole
 from expost.tabular.table import Table
 from expost.text import Json
 
 MOST_BYTES = 2**28
+VIEW = ("values", "shape", "precision")
 
 
 @final
@@ -80,10 +82,10 @@ def view_in(level: str, text: str) -> View:
     """The view that ``view_text`` wrote."""
     try:
         engine = zlib.decompressobj()
-        found = json.loads(engine.decompress(base64.b85decode(text), MOST_BYTES))
-        values = np.array(found["values"], dtype=np.float64).reshape([int(side) for side in found["shape"]])
-        return View(Fraction(level), Estimate(values, Fraction(found["precision"])))
-    except (ValueError, KeyError, TypeError, zlib.error):
+        found = record(json.loads(engine.decompress(base64.b85decode(text), MOST_BYTES)), VIEW)
+        values = np.array(found["values"], dtype=np.float64).reshape([*map(whole, items(found["shape"]))])
+        return View(fraction(level), Estimate(values, fraction(found["precision"])))
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError, zlib.error):
         raise Unreadable("a stored release of the ledger cannot be read; the file was changed or is damaged.") from None
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from expost.accounting.stops import PlannedStops
 from expost.bill import bill_total
-from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
 from expost.jobs import audit as audited
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.modules.report import of_training
@@ -235,6 +235,20 @@ def test_a_second_relation_is_refused_before_data_is_opened_though_its_plan_was_
             run.reserve([replacing.promise(budget(1))])
             with pytest.raises(LedgerConflict, match="billed for neighbours"):
                 Odometer(ledger=run).spend(replacing, swapped, budget(1), Past(), SystemNoise())
+
+
+@pytest.mark.parametrize("job", [table, head])
+def test_a_job_that_divides_the_records_by_its_own_coins_is_not_on_a_split_that_has_a_name(
+    job: Callable[[LedgerRun], Facts], tmp_path: Path
+) -> None:
+    """Two such runs would be billed for the dearer side, though a record may be on either side in each of them."""
+    with book(tmp_path) as opened:
+        run = opened.run("customers", split="holdout", because="by year of birth")
+
+        with pytest.raises(InvalidValue, match="divides the records by coins of its own"):
+            job(run)
+
+        assert kinds(opened) == ["init"]
 
 
 def test_a_plan_is_reserved_for_the_odometer_with_its_pledge_and_no_other(tmp_path: Path) -> None:

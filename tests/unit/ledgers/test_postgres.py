@@ -91,9 +91,10 @@ def test_a_role_without_rights_is_told_and_its_password_is_not_shown(postgres: S
     assert PASSWORD not in str(refused.value)
 
 
-def test_an_address_that_cannot_be_read_is_refused_and_not_shown() -> None:
+@pytest.mark.parametrize("password", ["secret%zz", "my/secret", "123/secret", "my@secret", "my@/secret"])
+def test_an_address_that_cannot_be_read_is_refused_and_not_shown(password: str) -> None:
     with pytest.raises(LedgerConflict, match="write it as postgresql://role@host/database") as refused:
-        home_of("postgresql://ann:secret%zz@host/books")
+        home_of(f"postgresql://ann:{password}@host/books")
 
     assert "secret" not in str(refused.value)
 
@@ -199,6 +200,24 @@ def test_a_commit_that_was_made_and_not_told_releases_nothing_and_is_counted_onc
         total = rho("1/8" if held is None else "3/8")
         assert totals(book) == {"spent": total, "committed": total}
         assert verify_ledger(book.home).holds
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        FAILING.format(how="NULL", when=""),
+        "CREATE RULE failing AS ON UPDATE TO expost.datasets DO INSTEAD NOTHING",
+    ],
+    ids=["a trigger", "a rule"],
+)
+def test_what_acts_unasked_on_the_tables_is_noticed_by_who_looks(postgres: Server, url: str, act: str) -> None:
+    with Book(PostgresHome(url)) as book:
+        assert verify_ledger(book.home).holds
+        postgres.execute(act)
+
+        (flaw, *_) = verify_ledger(book.home).flaws
+
+    assert "failing is a trigger or a rule that expost did not make" in flaw
 
 
 def test_a_commit_that_did_not_wait_for_a_standby_is_none(postgres: Server, url: str) -> None:

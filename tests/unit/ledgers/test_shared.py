@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
+from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPrivate
 from expost.ledgers.amounts import as_fraction
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.posting import Position
@@ -119,6 +119,20 @@ def test_changed_data_is_noticed(ledger: Path) -> None:
         with pytest.raises(LedgerConflict, match="it has changed"):
             changed.at(Fraction(1, 256), noise=NOISE)
         assert spent(book)[0] == Fraction(1, 1024)
+
+
+def test_data_that_is_changed_in_place_is_not_measured_once_more(ledger: Path) -> None:
+    mine = DATA.copy()
+    with open_ledger(ledger) as book:
+        shared = SharedRelease(book, "visits", "by ward", WARDS, mine)
+        shared.at(Fraction(1, 1024), noise=NOISE)
+        mine[0] = 3
+
+        with pytest.raises(MechanismFailed):
+            shared.at(Fraction(1, 256), noise=NOISE)
+
+        assert shared.at(Fraction(1, 1024), noise=NOISE).level == Fraction(1, 1024)
+        assert verify_ledger(book.home).flaws == ()
 
 
 def test_another_statistic_under_the_same_name_is_refused(ledger: Path) -> None:
