@@ -33,10 +33,10 @@ UNASKED = (
 class _Transaction:
     """One transaction on a wire."""
 
-    __slots__ = ("_answered", "_soon", "_wire", "queued")
+    __slots__ = ("_answered", "_locks", "_soon", "_wire", "queued")
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, wire: Wire, *, locks: bool) -> None:
+        self._wire, self._locks = wire, locks
         self.queued: list[Statement] = []
         self._soon: list[Statement] = []
         self._answered: dict[Statement, list[Row]] = {}
@@ -46,7 +46,7 @@ class _Transaction:
         if (sql, cells) not in self._answered:
             asked, self._soon = [(sql, cells), *self._soon], []
             for each, its_cells in asked:
-                self._wire.send(each, *its_cells)
+                self._wire.send(each if self._locks else each.replace("{lock}", ""), *its_cells)
             answers = self._wire.answers()[-len(asked) :]
             self._answered.update(zip(asked, map(rows_of, answers), strict=True))
         return self._answered.pop((sql, cells))
@@ -118,7 +118,7 @@ class PostgresHome:
             wire, committing = self._wire, False
             try:
                 wire.send(begin)
-                yield (transaction := _Transaction(wire))
+                yield (transaction := _Transaction(wire, locks=begin == WRITE))
                 for sql, cells in transaction.queued:
                     wire.send(sql, *cells)
                 self._warnings.clear()

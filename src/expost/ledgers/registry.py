@@ -6,16 +6,17 @@ The format is that of opendp/deployments-registry-data. Everything comes from th
 import json
 import re
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Context
 from importlib import metadata
 
 from expost.ledgers.book import Book
 from expost.ledgers.posting import Position
 from expost.ledgers.terms import EPSILON, ZCDP
-from expost.text import Json
+from expost.text import Json, printable
 
 MOST_SLUG = 80
-ROUNDED = 6
-"""Significant digits of a figure in a public record."""
+ROUNDED = Context(prec=6, rounding=ROUND_CEILING)
+"""How a figure is rounded in a public record: upwards, as every bound is."""
 UNPROTECTED = (
     "How often the data set was used, when and for what; the schemas, ladders and options of all runs, which are "
     "taken to be public; how long runs took; that a run failed. An insider who holds both the data and the ledger"
@@ -56,7 +57,8 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
     began = str(first or position.latest.isoformat())[:10]
     relation = position.neighbours or "have not been fixed yet"
     used = ", ".join(sorted(str(what) for (what,) in steps)) or "nothing yet"
-    figures = _parameters(terms.kind, reached, terms.delta)
+    figure = ROUNDED.create_decimal(reached)
+    figures = _parameters(terms.kind, float(figure), terms.delta)
     return {
         "url_slug": _slug(f"{name} {curator} {began[:4]}"),
         "status": "Draft",
@@ -78,7 +80,7 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
                 "bound_on_input_distance": f"1: neighbours {relation}.",
                 "output_measure": "Approximate ex-post privacy: the bound is reported with the release, and holds with "
                 "probability 1 − δ in the approximate sense, for whatever rule decided when to stop.",
-                "bound_on_output_distance": f"{reached:.6g} ({terms.notation}) for everything so far, holds included; "
+                "bound_on_output_distance": f"{figure:g} ({terms.notation}) for everything so far, holds included; "
                 f"at most {float(terms.cap):g} ever.",
                 "data_domain": f"Tables with the declared schemas of the data set {dataset}.",
                 "unprotected_quantities": UNPROTECTED,
@@ -130,12 +132,11 @@ def yaml_text(found: Mapping[str, Json], depth: int = 0) -> str:
 
 def _scalar(value: Json) -> str:
     """As in JSON, but for numbers like 1e-06, which YAML takes for texts unless they have a point."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = json.dumps(printable(value) if isinstance(value, str) else value, ensure_ascii=False)
     return text.replace("e", ".0e") if isinstance(value, float) and "." not in text else text
 
 
-def _parameters(kind: str, reached: float, delta: float | None) -> dict[str, Json]:
-    figure = float(f"{reached:.{ROUNDED}g}")
+def _parameters(kind: str, figure: float, delta: float | None) -> dict[str, Json]:
     if kind == ZCDP:
         return {"rho": figure}
     return {"epsilon": figure, **({"delta": delta} if kind == EPSILON else {})}

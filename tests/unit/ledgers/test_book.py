@@ -5,11 +5,13 @@ from fractions import Fraction
 
 import pytest
 
+from expost.accounting.claim import Promise
+from expost.accounting.curve import Linear
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.chain import GENESIS, link
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
-from tests.unit.ledgers.steps import gaussian, hold, rho, run, step, totals
+from tests.unit.ledgers.steps import entry, gaussian, hold, rho, run, step, totals
 
 TERMS = {"epsilon": epsilon_terms(3, 1e-6), "order": order_terms(1, alpha=20), "zcdp": zcdp_terms(1)}
 
@@ -76,6 +78,30 @@ def largest_step(terms: Terms) -> Fraction:
         fits = terms.room(terms.amount(gaussian(middle).as_spent())) >= 0
         low, high = (middle, high) if fits else (low, middle)
     return low
+
+
+def test_a_cap_is_kept_to_its_last_unit(book: Book) -> None:
+    begun, unit = run(book), Fraction(1, 2**96)
+    step(begun, 1 - unit)
+
+    for more in (2 * unit, unit + unit / 2):
+        with pytest.raises(BudgetExceeded):
+            hold(begun, more)
+    step(begun, unit)
+    with pytest.raises(BudgetExceeded):
+        hold(run(book), unit / 2**20)
+
+
+def test_a_cap_is_checked_where_one_measure_has_no_bound_and_does_not_grow(book: Book) -> None:
+    book.add("capped", epsilon_terms(1, 1e-6))
+    begun, promise = run(book, "capped"), Promise(Linear(Fraction(0), Fraction(1, 1000)))
+
+    with pytest.raises(BudgetExceeded):
+        for _ in range(100):
+            begun.capture(begun.hold(entry(), promise), promise.as_spent())
+
+    committed = totals(book, name="capped")["committed"]
+    assert epsilon_terms(1, 1e-6).room(committed) >= 0
 
 
 def test_runs_that_hold_together_what_the_cap_allows_leave_nothing_for_a_third(book: Book) -> None:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import final
 
+import numpy as np
 import pytest
 
 from expost.errors import LedgerConflict
@@ -11,7 +13,13 @@ from expost.ledgers.book import Book
 from expost.ledgers.home import Home, Writing
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import settle
+from expost.ledgers.shared import SharedRelease
+from expost.noise import Integers, SystemNoise
+from expost.private import Neighbours
+from expost.statistic import Statistic, histogram
 from tests.unit.ledgers.steps import entry, gaussian, hold, rho, run, step, totals
+
+WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_REMOVE, name="wards")
 
 
 @final
@@ -119,6 +127,29 @@ def test_a_payload_that_was_stored_unheard_is_stored_once(book: Book) -> None:
     assert begun.payload == '"the release"'
     assert run(book, key="monday", request="counts").payload == '"the release"'
     assert totals(book)["spent"] == rho("1/4")
+    assert verify_ledger(book.home).holds
+
+
+@pytest.mark.parametrize("commit", range(1, 8))
+def test_whenever_a_refinement_is_interrupted_it_is_paid_once_and_seen_by_who_asks_again(
+    book: Book, commit: int
+) -> None:
+    token, level, data = (
+        book.add_analyst("visits", "ann", Fraction(1, 2)),
+        Fraction(1, 1024),
+        np.repeat(np.arange(4), 9),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        SharedRelease(Book(Interrupted(book.home, commit)), "visits", "by ward", WARDS, data).at(
+            level, noise=SystemNoise(), token=token
+        )
+
+    again = SharedRelease(book, "visits", "by ward", WARDS, data)
+    view = again.at(level, noise=SystemNoise(), token=token, wait=0)
+
+    assert view.level == level
+    assert totals(book) == {"spent": rho(level), "committed": rho(level)}
+    assert totals(book, "analysts", "ann")["spent"] == rho(level)
     assert verify_ledger(book.home).holds
 
 

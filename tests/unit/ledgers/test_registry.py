@@ -1,5 +1,6 @@
 """A record for the registry of deployments comes from the ledger alone, and is what the registry takes."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from expost.ledgers.registry import registry_record, yaml_text
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.numerics import exact
+from tests.unit.ledgers.steps import run, step
 
 TEXT, TEXTS = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}
 
@@ -101,8 +103,28 @@ def test_a_record_is_what_the_registry_takes(tmp_path: Path, terms: Terms) -> No
 def test_the_figures_are_those_of_the_ledger(tmp_path: Path) -> None:
     record: Any = registry_record(spent(tmp_path, zcdp_terms(0.1)), "visits", curator="General Hospital")
 
-    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {"rho": pytest.approx(0.01)}
+    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {"rho": pytest.approx(0.01, rel=1e-5)}
     assert "add or remove one record" in record["deployment"]["dp_flavor"]["bound_on_input_distance"]
+
+
+@pytest.mark.parametrize("rho", ["1/7", "1/3", "1234567/10000000"])
+def test_a_figure_is_rounded_up(book: Book, rho: str) -> None:
+    """In each home: a record is made in a transaction that only reads."""
+    step(run(book), rho)
+
+    record: Any = registry_record(book, "visits", curator="General Hospital")
+
+    figure = record["deployment"]["privacy_loss"]["privacy_parameters"]["rho"]
+    assert Fraction(rho) <= Fraction(figure) < Fraction(rho) * (1 + Fraction(1, 10**5))
+    assert Fraction(record["deployment"]["dp_flavor"]["bound_on_output_distance"].split()[0]) >= Fraction(rho)
+
+
+def test_what_is_not_printable_is_left_out(book: Book) -> None:
+    book.run("visits", "a\u2028b\x7f").pledge(None)
+
+    record = yaml.safe_load(yaml_text(registry_record(book, "visits", curator="General Hospital")))
+
+    assert "a?b?" in record["deployment"]["product"]["description"]
 
 
 def test_names_that_yaml_would_read_otherwise_stay_texts(tmp_path: Path) -> None:

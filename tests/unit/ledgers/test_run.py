@@ -3,10 +3,15 @@
 import os
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from expost.accounting.claim import Promise
+from expost.accounting.curve import Tabulated
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
 from expost.ledgers.book import Book
+from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
+from expost.training.tune import NO_CLAIM
 from tests.unit.ledgers.steps import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
 
 BECAUSE = "each person is on one side by the last digit of a number"
@@ -65,6 +70,27 @@ def test_a_run_that_ends_returns_what_it_still_holds(book: Book) -> None:
         assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/2")}
 
     assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/8")}
+
+
+def test_a_step_that_claims_to_give_something_back_is_refused(book: Book) -> None:
+    book.add("capped", order_terms(1, alpha=2))
+    begun, less = run(book, "capped"), Promise(Tabulated((2.0,), np.array([-0.25])))
+    step(begun, "1/4")
+    before = totals(book, name="capped")
+    held = begun.hold(entry(), less)
+
+    with pytest.raises(LedgerConflict):
+        begun.capture(held, less.as_spent())
+
+    assert totals(book, name="capped") == before
+
+
+@pytest.mark.parametrize("terms", [epsilon_terms(1000, 1e-6), order_terms(10**6, alpha=2), zcdp_terms(10**6)])
+def test_a_step_without_a_bound_is_refused_whatever_the_cap(book: Book, terms: Terms) -> None:
+    book.add("capped", terms)
+
+    with pytest.raises(BudgetExceeded):
+        run(book, "capped").hold(entry(), NO_CLAIM)
 
 
 def test_a_reservation_is_the_last_stop_that_fits(book: Book) -> None:
