@@ -57,7 +57,7 @@ PRICING: list[Option] = [
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01,
                  help="Rényi ε for choosing what to measure; less where the first rung of a stated ladder is small."),
-    *checking(validation=None, usual="; by default 0.2, or 50,000 records where that is less"),
+    *checking(validation=None, usual="; by default 0.2, and less of more than 40,000 records"),
     click.option("--patience", default=2, metavar="LOOKS",
                  help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung."),
     click.option("--min-gain", default=0.005, help="The least gain in accuracy that is worth further looks."),

@@ -31,9 +31,10 @@ U = TypeVar("U")
 
 SELECTING = Fraction(2, 5)
 """The share of the first rung that choosing what to measure takes at most, where a ladder is by what is stated."""
-HELD_SHARE, ENOUGH_HELD = Fraction(1, 5), 50_000
-"""The share of records that is held out where nothing is said of it, and a number of them that is enough: an accuracy
-on that many is known to a quarter of a point, and the noise of a look at them is far below that."""
+HELD_SHARE, LEAST_SHARE = Fraction(1, 5), Fraction(1, 20)
+FEW_HELD, ENOUGH_HELD = 8_000, 50_000
+"""The share of records that is held out where nothing is said of it, and numbers of them that are few and enough: an
+accuracy on 8,000 is known to half a point, on 50,000 to a quarter, and what is not held out brings the table closer."""
 SAME = "a check on the private records themselves is not free; give other records, or choose a private check."
 
 
@@ -133,8 +134,14 @@ class StatedLadder:
 
 
 def usual_share(records: int | None) -> Fraction:
-    """The share of records to hold out, by their public number alone: what is not needed there is better counted."""
-    return HELD_SHARE if records is None else min(HELD_SHARE, Fraction(ENOUGH_HELD, max(1, records)))
+    """The share of records to hold out, by their public number alone: what is not needed there is better counted.
+
+    A fifth of them or, of more than 40,000, 8,000; a twentieth where that is more, and 50,000 at most.
+    """
+    if records is None:
+        return HELD_SHARE
+    few, enough = (Fraction(held, max(1, records)) for held in (FEW_HELD, ENOUGH_HELD))
+    return min(HELD_SHARE, max(few, LEAST_SHARE), enough)
 
 
 def table_recipe(

@@ -99,7 +99,7 @@ def synthesize(
     ``confidence`` is how sure a pass is: with this probability no candidate passes in the whole run that is below the
     accuracy on the held-out records. None is the paper's check, which promises nothing. ``records`` is about how many
     records there are, if that is public: looks that would be too noisy are then left out. ``validation`` is the share
-    of records held out for the check, by default a fifth, or 50,000 of them where that is less; without ``records``
+    of records held out for the check, by default a fifth, and less of more than 40,000; without ``records``
     their number is counted first, with noise, for a fiftieth of ``query``. A run ends early
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.

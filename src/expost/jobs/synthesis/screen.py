@@ -23,8 +23,8 @@ from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads
 from expost.terminal.steady import spelled
 
 COUNTED_FIRST = (
-    "All records are counted with noise first, for a fiftieth of what selection costs; where 50,000 records are less "
-    "than that share, no more are held out."
+    "All records are counted with noise first, for a fiftieth of what selection costs; of more than 40,000 a smaller "
+    "share is held out."
 )
 
 

@@ -93,7 +93,8 @@ def test_an_epsilon_that_no_noise_can_have_is_refused_in_one_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("records", "share"), [(None, "1/5"), (0, "1/5"), (250_000, "1/5"), (250_001, "50000/250001"), (10**6, "1/20")]
+    ("records", "share"),
+    [(None, "1/5"), (0, "1/5"), (40_000, "1/5"), (40_001, "8000/40001"), (10**6, "1/20"), (10**7, "1/200")],
 )
 def test_no_more_records_are_held_out_than_a_check_needs_where_their_number_is_public(
     records: int | None, share: str

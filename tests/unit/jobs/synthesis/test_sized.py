@@ -54,6 +54,22 @@ def test_no_more_are_held_out_than_are_enough(monkeypatch: pytest.MonkeyPatch) -
     assert many.held == pytest.approx(500, abs=60)
 
 
+@pytest.mark.parametrize(
+    ("records", "held"),
+    [
+        (100, 20),
+        (40_000, 8_000),
+        (45_222, 8_000),
+        (160_000, 8_000),
+        (400_000, 20_000),
+        (10**6, 50_000),
+        (10**8, 50_000),
+    ],
+)
+def test_how_many_are_held_out_never_falls_as_there_are_more(records: int, held: int) -> None:
+    assert prices.usual_share(records) * records == held
+
+
 def test_the_price_of_every_rung_is_as_without_the_count() -> None:
     aims = (Aim.accuracy("renewed", 0.8),)
     counted, plain = (

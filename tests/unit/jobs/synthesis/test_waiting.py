@@ -78,7 +78,7 @@ def test_a_ladder_that_hovers_above_its_target_is_climbed_until_it_passes() -> N
     """The noisy answers of this run are as flat, but a finer look passes what they say."""
     patient, stubborn = finished(4, 0.9), finished(4, 0.9, patience=0)
 
-    assert (patient.ended, len(patient.history)) == (stubborn.ended, len(stubborn.history)) == (Ended.HALTED, 4)
+    assert (patient.ended, len(patient.history)) == (stubborn.ended, len(stubborn.history)) == (Ended.HALTED, 5)
 
 
 def test_on_few_records_noise_decides_nothing() -> None:
