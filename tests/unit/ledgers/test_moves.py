@@ -24,10 +24,10 @@ WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_RE
 
 @final
 class Interrupted:
-    """A home whose process is interrupted right after the commits of these numbers."""
+    """A home whose process is interrupted right after the commit of this number."""
 
-    def __init__(self, home: Home, *numbers: int) -> None:
-        self._home, self._numbers, self._commits = home, numbers, 0
+    def __init__(self, home: Home, number: int, how: type[BaseException] = KeyboardInterrupt) -> None:
+        self._home, self._number, self._how, self._commits = home, number, how, 0
         self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
 
     @contextmanager
@@ -36,8 +36,8 @@ class Interrupted:
         with self._home.writing() as writing:
             yield writing
         self._commits += 1
-        if self._commits in self._numbers:
-            raise KeyboardInterrupt
+        if self._commits == self._number:
+            raise self._how
 
 
 @pytest.mark.parametrize("cost", ["1/4", "1/8"])
@@ -51,10 +51,11 @@ def test_a_capture_that_was_interrupted_is_not_captured_once_more(book: Book, co
     assert verify_ledger(book.home).holds
 
 
-def test_an_interrupted_capture_is_not_repeated_and_the_run_may_go_on(book: Book) -> None:
-    begun = run(Book(Interrupted(book.home, 3)))
+@pytest.mark.parametrize("how", [KeyboardInterrupt, LedgerConflict, MemoryError])
+def test_an_interrupted_capture_is_not_repeated_and_the_run_may_go_on(book: Book, how: type[BaseException]) -> None:
+    begun = run(Book(Interrupted(book.home, 3, how)))
     held = hold(begun, "1/4")
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(how):
         begun.capture(held, gaussian("1/4").as_spent())
 
     with pytest.raises(LedgerConflict, match="captured before"):
