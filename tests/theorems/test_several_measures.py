@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.accounting.claim import Promise, Spent
@@ -94,6 +94,7 @@ def oracle(terms: Terms, curve: Curve) -> float:
     return min(claims)
 
 
+@settings(max_examples=30)
 @given(steps)
 def test_a_total_is_stated_by_the_least_of_these_claims(curves: list[Curve]) -> None:
     curve = added(curves)
