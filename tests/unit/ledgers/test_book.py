@@ -101,6 +101,7 @@ def test_a_cap_is_checked_where_one_measure_has_no_bound_and_does_not_grow(book:
             begun.capture(begun.hold(entry(), promise), promise.as_spent())
 
     committed = totals(book, name="capped")["committed"]
+    assert committed[0] >= 2 * promise.at(2) * 2**96  # at the order 2, of several steps
     assert epsilon_terms(1, 1e-6).room(committed) >= 0
 
 
