@@ -96,14 +96,18 @@ def wait_for(here: Path, values: int) -> None:
 
 
 def require_covered(book: Book, left: Counter[str]) -> None:
-    """Every run has captured at least what left it, holds no less, and all runs together are what the data set says."""
+    """Every run has captured at least what left it, holds no less, and all runs together are what the data set says.
+
+    A process that was killed has captured one step more than left it at most, and holds one more than that.
+    """
     terms = zcdp_terms(1000)
     with book.home.reading() as reading:
         rows = reading.rows("SELECT id, state, spent, committed FROM runs")
     runs = {str(row[0]): [run_cost(slots_in(str(cell), terms)) for cell in row[2:]] for row in rows}
     assert left.keys() <= runs.keys()
     for run, (spent, committed) in runs.items():
-        assert units(SMALL * left[run]) <= spent[0] <= committed[0] <= units(SMALL * (left[run] + 1)), run
+        assert units(SMALL * left[run]) <= spent[0] <= units(SMALL * (left[run] + 1)), run
+        assert spent[0] <= committed[0] <= units(SMALL * (left[run] + 2)), run
     spent, committed = (summed((each[i] for each in runs.values()), terms.width) for i in (0, 1))
     assert totals(book) == {"spent": spent, "committed": committed}
     assert "open" in {row[1] for row in rows}

@@ -1,12 +1,18 @@
 """Moves: the entries of one run, each known to be on record or not before the next is made."""
 
+import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import TypeAlias, final
 
+from expost.accounting.claim import Spent
 from expost.errors import BudgetExceeded
+from expost.ledger import Hold
 from expost.ledgers.chain import Entered
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.slots import Slots
+from expost.receipts.costs import curve_out
 from expost.text import Json
 
 Becoming: TypeAlias = Callable[[], None]
@@ -45,6 +51,18 @@ class Moves:
             raise
         self._take(entered, become)
 
+    def capture(
+        self, body: Mapping[str, Json], become: Callable[[Slots], None], *, spent: Slots, committed: Slots,
+        ahead: Slots, payload: str | None, also: Also | None,
+    ) -> None:  # fmt: skip
+        """Capture a step, and hold what comes ``ahead`` as well if there is room for it."""
+        if ahead != committed:
+            with suppress(BudgetExceeded):
+                done = partial(become, ahead)
+                return self.make("capture", body, done, spent=spent, committed=ahead, payload=payload, also=also)
+        done = partial(become, committed)
+        return self.make("capture", body, done, spent=spent, committed=committed, payload=payload, also=also)
+
     def catch_up(self) -> None:
         """Look up what became of the last entry, if nobody knows; one of another kind ended the run."""
         if self._due is None:
@@ -62,3 +80,13 @@ class Moves:
     @property
     def _number(self) -> int:
         return self._run.number if self.latest is None else self.latest.number
+
+
+def capture_body(hold: Hold, spent: Spent, payload: str | None, *, finished: bool) -> dict[str, Json]:
+    """What the entry of a capture says: what was done, what it cost, and the hash of what was stored."""
+    entry = hold.entry
+    return {
+        "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
+        "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
+        "stored": None if payload is None else hashlib.sha256(payload.encode()).hexdigest(),
+    }  # fmt: skip

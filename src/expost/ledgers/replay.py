@@ -170,7 +170,7 @@ class ChainReplay:
                 _require(are_within(self._held(run, kind, body), committed), "holds less than what it is for")
             case "capture" | "refine":
                 due = self._paid(run, body)
-                _require(are_within(committed, run.committed), "captures more than was held")
+                _require(are_within(spent, run.committed), "captures more than was held")
             case _:
                 full = kind == "settle" and truth(body["in full"])
                 _require(kind == "close" or (body["statement"] is None) == full, "settles without a statement")

@@ -1,6 +1,5 @@
 """One run on a lasting ledger: the ledger that its odometer is given, like any other."""
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.moves import Moves
+from expost.ledgers.moves import Moves, capture_body
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
@@ -64,6 +63,7 @@ class LedgerRun:
         self._committed: Slots = {}
         self._most: Amount = ()
         self._payload: str | None = None
+        self._before: tuple[str, Promise] | None = None
         self._also: Also | None = None
         self._known: Mapping[str, Account] = {}
 
@@ -205,7 +205,7 @@ class LedgerRun:
         self._moves.make("hold", body, become, spent=self._spent, committed=committed, neighbours=neighbours)
 
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
-        """Capture one step."""
+        """Capture one step; where steps are alike the next is held as well, and then waits for one commit only."""
         entry, payload = hold.entry, self._payload
         pending = [each for each in self._open.values() if each is not hold]
         tab = self._tab.after(entry.part, spent)
@@ -213,19 +213,20 @@ class LedgerRun:
         committed = larger_slots(self._reserved, tab.slots(pending, *self._kind))
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
-        body: dict[str, Json] = {
-            "what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "floating": entry.floating,
-            "facts": dict(entry.facts), "curve": curve_out(spent.curve), "finished": finished,
-            "stored": None if payload is None else hashlib.sha256(payload.encode()).hexdigest(),
-        }  # fmt: skip
+        alike = finished and self._before == (entry.part, hold.promise)
+        ahead = tab.slots([*pending, hold], *self._kind) if alike else committed
 
-        def become() -> None:
-            self._tab, self._spent, self._committed = tab, paid, committed
+        def become(held: Slots) -> None:
+            self._tab, self._spent, self._committed, self._before = tab, paid, held, (entry.part, hold.promise)
+            self._most = largest(self._most, run_cost(held))
             self._begun = self._opened if payload is None else replace(self._opened, payload=payload)
             self._payload = self._also = None
             self._open.pop(id(hold), None)
 
-        self._moves.make("capture", body, become, spent=paid, committed=committed, payload=payload, also=self._also)
+        self._moves.capture(
+            capture_body(hold, spent, payload, finished=finished), become, spent=paid, committed=committed,
+            ahead=larger_slots(committed, ahead), payload=payload, also=self._also,
+        )  # fmt: skip
 
     def _become_over(self) -> None:
         self._committed, self._over = self._spent, True

@@ -53,7 +53,7 @@ class Tab:
     def after(self, part: str, spent: Spent) -> "Tab":
         """The tab with one more step on it."""
         known = self._after
-        if known is None or known[0] != part or known[1].curve is not spent.curve:
+        if known is None or known[:2] != (part, spent):
             paid = self.parts[part] + spent if part in self.parts else spent
             known = self._after = part, spent, Tab({**self.parts, part: paid})
         return known[2]

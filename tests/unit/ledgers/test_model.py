@@ -48,7 +48,10 @@ def of(rho: Fraction) -> Promise:
 @final
 @dataclass(eq=False)
 class Model:
-    """A run: what it has captured by part, what its open steps may cost, and what is held for it."""
+    """A run: what it has captured by part, what its open steps may cost, and what is held for it.
+
+    Where a step is like the one ``before``, the next of the kind is held as well, if there is room for it.
+    """
 
     dataset: str
     analyst: str | None
@@ -60,6 +63,7 @@ class Model:
     captured: Slots = field(default_factory=dict)
     held: Slots = field(default_factory=dict)
     stored: str | None = None
+    before: tuple[str, Fraction] | None = None
     state: str = "open"
 
     def __post_init__(self) -> None:
@@ -215,7 +219,10 @@ class Ledgers(RuleBasedStateMachine):
             run.capture(hold, of(rho * share).as_spent())
             model.pending.remove((part, rho))
             model.spent[part] = model.spent.get(part, ZERO) + rho * share
-            model.captured, model.held = model.slots(model.spent), model.wanted()
+            ahead = model.wanted((part, rho))
+            alike, model.before = model.before == (part, rho), (part, rho)
+            model.captured = model.slots(model.spent)
+            model.held = ahead if alike and self.fits(model, ahead) else model.wanted()
 
         if model.state != "open":
             with pytest.raises(LedgerConflict):

@@ -10,6 +10,7 @@ from expost.accounting.claim import Promise
 from expost.accounting.curve import Tabulated
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
 from expost.ledgers.book import Book
+from expost.ledgers.proof import verify_ledger
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.training.tune import NO_CLAIM
 from tests.unit.ledgers.steps import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
@@ -246,3 +247,47 @@ def test_a_booking_says_where_the_run_stands(book: Book) -> None:
     assert (booking.dataset, booking.held, booking.captured) == ("visits", 0.5, 0.125)
     with book.home.reading() as reading:
         assert reading.rows("SELECT entries, head FROM datasets") == [(booking.entry, booking.head)]
+
+
+def commits(book: Book) -> int:
+    with book.home.reading() as reading:
+        ((found,),) = reading.rows("SELECT entries FROM datasets")
+    assert isinstance(found, int)
+    return found
+
+
+def test_a_step_like_the_last_two_waits_for_one_commit_only(book: Book) -> None:
+    begun = run(book)
+    step(begun, "1/8")
+    step(begun, "1/8")
+    before = commits(book)
+
+    step(begun, "1/8")
+
+    assert commits(book) == before + 1
+    assert totals(book) == {"spent": rho("3/8"), "committed": rho("4/8")}
+    begun.close()
+    assert totals(book) == {"spent": rho("3/8"), "committed": rho("3/8")}
+
+
+def test_the_last_steps_below_a_cap_are_taken_although_no_more_can_be_held(book: Book) -> None:
+    begun = run(book)
+    for _ in range(8):
+        step(begun, "1/8")
+
+    assert totals(book) == {"spent": rho(1), "committed": rho(1)}
+    with pytest.raises(BudgetExceeded):
+        step(begun, "1/8")
+    assert verify_ledger(book.home).flaws == ()
+
+
+def test_a_step_unlike_the_last_is_held_before_it_is_taken(book: Book) -> None:
+    begun = run(book)
+    for _ in range(3):
+        step(begun, "1/8")
+    before = commits(book)
+
+    step(begun, "1/4")
+
+    assert commits(book) == before + 2
+    assert totals(book) == {"spent": rho("5/8"), "committed": rho("5/8")}
