@@ -6,7 +6,6 @@ are a post-processing of the finest of theirs: they form a chain, and pooling th
 
 import itertools
 from fractions import Fraction
-from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from expost.ledgers.views import View, along_path
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Measurement
-from expost.noise import Floats, Integers
+from expost.noise import Floats
 
 LEVELS = [Fraction(n, 8) for n in (1, 2, 3, 5, 8)]
 SQUARED = Fraction(2)
@@ -34,12 +33,6 @@ class Basis:
         value[self.drawn] = std
         self.drawn += 1
         return value
-
-    def discrete_gaussian(self, variance: Fraction, shape: tuple[int, ...]) -> Integers:
-        raise NotImplementedError
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(name)
 
 
 def measured(level: Fraction, noise: Basis) -> Measurement:
