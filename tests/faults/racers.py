@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +13,7 @@ from unittest.mock import patch
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.book import Book, open_ledger
 from expost.ledgers.run import LedgerRun
+from tests.faults.spenders import forked
 from tests.unit.ledgers.steps import run, step
 
 RACERS = 8
@@ -24,7 +24,7 @@ OF_ONE_RUN = 3
 
 def race(name: str, here: Path) -> None:
     """Let several processes charge a ledger until its cap has no room, and wait for all of them."""
-    racers = [_forked(lambda: _to_the_cap(name, here)) for _ in range(RACERS)]
+    racers = [forked(lambda: _to_the_cap(name, here)) for _ in range(RACERS)]
     statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in racers]
     if any(statuses):
         sys.exit("a racer failed")
@@ -53,9 +53,9 @@ def _to_the_cap(name: str, here: Path) -> None:
 
 def storm(name: str, here: Path) -> None:
     """Keep several processes charging: each line that comes in kills the oldest, and the end of them all."""
-    racers = [_forked(lambda: _for_ever(name, here)) for _ in range(RACERS)]
+    racers = [forked(lambda: _for_ever(name, here)) for _ in range(RACERS)]
     for _ in sys.stdin:
-        racers.append(_forked(lambda: _for_ever(name, here)))
+        racers.append(forked(lambda: _for_ever(name, here)))
         _kill(racers.pop(0))
     for child in racers:
         _kill(child)
@@ -89,18 +89,6 @@ def _kill(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != -signal.SIGKILL:
         sys.exit("a process ended before it was killed")
-
-
-def _forked(work: Callable[[], None]) -> int:
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-    except BaseException as failure:  # noqa: BLE001  a forked process must not go on as its parent
-        os.write(2, f"{type(failure).__name__}: {failure}\n".encode())
-        os._exit(1)
-    os._exit(0)
 
 
 if __name__ == "__main__":
