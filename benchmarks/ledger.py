@@ -4,8 +4,8 @@ Both homes are measured: a SQLite file, and a PostgreSQL server that is started 
 Charges and plain INSERTs take turns, so that a busy disk slows both alike; measure on an idle machine, since a busy
 disk hides what the processor does. The steps of this loop are alike, so that each capture holds the next step as well
 and a charge has one commit. A step unlike the one before it has two, as its hold must be on the disk before data is
-read; that is not measured here, and takes more than three times the floor. Growth is the time of a charge on a ledger with a million entries of
-earlier runs over that on one with few, again in turns.
+read; that is not measured here, and takes more than three times the floor. Growth is the time of a charge on a ledger
+with a million entries of earlier runs over that on one with few, again in turns.
 """
 
 import multiprocessing
