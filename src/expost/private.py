@@ -23,12 +23,29 @@ class Neighbours(Enum):
 
     ADD_REMOVE = "add or remove one record"
     REPLACE_ONE = "replace one record"
+    ADD_REMOVE_PERSON = "add or remove one person"
+    REPLACE_PERSON = "replace one person"
+
+    @property
+    def replaces(self) -> bool:
+        """Whether neighbours have as many records or persons, one of them another."""
+        return self in (Neighbours.REPLACE_ONE, Neighbours.REPLACE_PERSON)
+
+    @property
+    def unit(self) -> str:
+        """What neighbours differ in: a record, or a person with any number of rows."""
+        return "person" if self in (Neighbours.ADD_REMOVE_PERSON, Neighbours.REPLACE_PERSON) else "record"
+
+    @property
+    def of_persons(self) -> "Neighbours":
+        """The same relation between persons, each with any number of rows."""
+        return Neighbours.REPLACE_PERSON if self.replaces else Neighbours.ADD_REMOVE_PERSON
 
 
 def require_relation(neighbours: Neighbours) -> Neighbours:
     """The relation, refused unless it is one of ours."""
     if not isinstance(neighbours, Neighbours):
-        raise InvalidValue("the neighbour relation must be Neighbours.ADD_REMOVE or Neighbours.REPLACE_ONE.")
+        raise InvalidValue("the neighbour relation must be a member of Neighbours, such as Neighbours.ADD_REMOVE.")
     return neighbours
 
 

@@ -68,7 +68,7 @@ def histogram(
         outside = np.clip(np.where(np.isfinite(numbers), numbers, -1), -1, cells).astype(np.int64)
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
 
-    moved = Fraction(1 if neighbours is Neighbours.ADD_REMOVE else 2)  # a replaced record leaves one cell and joins one
+    moved = Fraction(2 if neighbours.replaces else 1)  # a replaced record leaves one cell and joins one
     return Statistic(compute, (cells,), moved, moved, neighbours, name)
 
 
@@ -101,6 +101,6 @@ def bounded_sum(
         within = np.einsum("ij,ij->i", grid, grid) <= limit * limit  # a float may have erred by one unit
         return np.asarray(np.where(within[:, None], grid, 0).sum(axis=0), dtype=np.int64)
 
-    apart = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+    apart = 2 if neighbours.replaces else 1
     l1 = apart * isqrt(width * limit * limit)  # Cauchy-Schwarz, and l1 is an integer
     return Statistic(compute, (width,), Fraction((apart * limit) ** 2), Fraction(l1), neighbours, name)

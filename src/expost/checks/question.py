@@ -99,7 +99,7 @@ class CentredSum(Generic[D, U]):
     def sensitivity(self) -> int:
         """The larger of the two contributions, or their distance when a record is replaced."""
         p, q = self.threshold.numerator, self.threshold.denominator
-        return (max(p, q - p) if self.neighbours is Neighbours.ADD_REMOVE else q) * self.resolution
+        return (q if self.neighbours.replaces else max(p, q - p)) * self.resolution
 
     def ask(self, candidate: U, held: D) -> int:
         """The sum of the contributions."""
@@ -143,7 +143,7 @@ class PublicCount(Generic[D, U]):
     @property
     def monotone(self) -> bool:
         """Under add/remove all sums grow or all shrink."""
-        return self.neighbours is Neighbours.ADD_REMOVE
+        return not self.neighbours.replaces
 
     def ask(self, candidate: U, held: D) -> int:
         """How far the sum lies above the smallest passing one."""

@@ -75,7 +75,7 @@ class Marginals:
     @property
     def statistic(self) -> Statistic[Any]:
         """All counts, one marginal after the other, with their sensitivities: of a Table, or of Grouped rows."""
-        moved, shape = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2, (self.cells,)
+        moved, shape = 2 if self.neighbours.replaces else 1, (self.cells,)
         if self.contribution is None:
             most = Fraction(len(self.cliques) * moved)
             return Statistic(self._counts, shape, most, most, self.neighbours, "marginals")

@@ -26,10 +26,10 @@ def misfits(domain: Mapping[str, int], expected: Mapping[Clique, Integers], neig
         return np.fromiter(found, dtype=np.int64, count=len(expected))
 
     size, reach = len(expected), misfit_reach(len(expected), neighbours)
-    moved = Fraction(size if neighbours is Neighbours.ADD_REMOVE else 2 * size)
+    moved = Fraction(2 * size if neighbours.replaces else size)
     return Statistic(compute, (size,), reach, moved, neighbours, "misfits")
 
 
 def misfit_reach(size: int, neighbours: Neighbours) -> Fraction:
     """How far one record moves this many distances, in squared Euclidean distance."""
-    return Fraction(size if neighbours is Neighbours.ADD_REMOVE else 4 * size)
+    return Fraction(4 * size if neighbours.replaces else size)

@@ -211,7 +211,7 @@ def _is_quiet(first: Marginals, precision: float, records: float) -> bool:
 
 def _precision(first: Marginals, pairs: int, triples: int, budget: Budget) -> tuple[float, float, float]:
     """One over the variance that a step gives to the first marginals, to that many other pairs, and to triples."""
-    moved = 1 if first.neighbours is Neighbours.ADD_REMOVE else 2
+    moved = 2 if first.neighbours.replaces else 1
     number = len(first.cliques)
     parts = zip((number, max(1, pairs), max(1, triples)), shares(number, pairs, triples), strict=True)
     mine, theirs, larger = (up(2 * budget.rho * part / (each * moved)) for each, part in parts)

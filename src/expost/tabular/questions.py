@@ -63,7 +63,7 @@ class BalancedSum:
     def sensitivity(self) -> int:
         """As for a centred sum, at the largest weight; replacing may take one record's share and bring another's."""
         p, q = self.threshold.numerator, self.threshold.denominator
-        return -(-(max(p, q - p) if self.neighbours is Neighbours.ADD_REMOVE else q) * UNITS // q)
+        return -(-(q if self.neighbours.replaces else max(p, q - p)) * UNITS // q)
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
@@ -116,7 +116,7 @@ class GuessingGain:
     def sensitivity(self) -> int:
         """A record that only guessing gets right adds −(1 + threshold); replaced by one of the other kind, 2."""
         p, q = self.threshold.numerator, self.threshold.denominator
-        return q + p if self.neighbours is Neighbours.ADD_REMOVE else 2 * q
+        return 2 * q if self.neighbours.replaces else q + p
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
@@ -153,7 +153,7 @@ class RankMargin:
     @property
     def sensitivity(self) -> int:
         """One record, or two where one is replaced."""
-        return UNITS if self.neighbours is Neighbours.ADD_REMOVE else 2 * UNITS
+        return 2 * UNITS if self.neighbours.replaces else UNITS
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum over pairs, by ranks: the halves that a positive record wins are those below it, twice, and ties."""
@@ -191,7 +191,7 @@ class WorstOverlap:
     @property
     def sensitivity(self) -> int:
         """1 and, where the number of records changes, what is asked of one more: 1 − threshold."""
-        if self.neighbours is not Neighbours.ADD_REMOVE:
+        if self.neighbours.replaces:
             return UNITS
         p, q = self.threshold.numerator, self.threshold.denominator
         return -(-(2 * q - p) * UNITS // q)

@@ -60,7 +60,7 @@ class SpanningTree:
 
     def sample(self, data: Table, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
         """The edges in the order they were drawn."""
-        moved = 1 if self.neighbours is Neighbours.ADD_REMOVE else 2
+        moved = 2 if self.neighbours.replaces else 1
         rate = self.epsilon(budget) / (2 * moved)
         scores = {edge: self._score(data, edge) for edge in self.edges}
         component = {name: name for name in self.alone}

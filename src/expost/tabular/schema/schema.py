@@ -28,7 +28,8 @@ class Schema:
 
     Everything in it is public. ``reviewed`` says that the owner has made sure of that; data is read under no other.
     ``missing_marks`` are texts that stand for a missing value, besides the empty one. ``rules`` are sentences that
-    every synthetic row keeps; ``constraints`` is what they say of the columns' codes.
+    every synthetic row keeps; ``constraints`` is what they say of the columns' codes. ``unit`` is the column that says
+    whose row it is, where a person may have several; it is read, but not a column of the schema, and never written.
 
     >>> schema = Schema.load('''
     ... reviewed = true
@@ -52,6 +53,7 @@ class Schema:
     target: str | None = None
     missing_marks: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
+    unit: str | None = None
     constraints: tuple[Rule, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -66,11 +68,12 @@ class Schema:
         if self.target is not None and self.target not in names:
             raise SchemaMismatch(f"the target {self.target} is not a column of the schema; declare it or correct it.")
         dropping = [each.name for each in self.columns if each.missing is Missing.DROP]
-        if dropping and self.neighbours is Neighbours.REPLACE_ONE:
+        if dropping and self.neighbours.replaces:
             raise SchemaMismatch(
                 f"column {dropping[0]} drops records, whose number counts as public where one record replaces another; "
                 'say missing = true, or neighbours = "add-remove".'
             )
+        self._require_unit()
         constraints = rules_in(self.rules, self.columns)
         object.__setattr__(self, "constraints", constraints)
         object.__setattr__(self, "rules", tuple(each.sentence for each in constraints))
@@ -92,12 +95,17 @@ class Schema:
         marks = fields.texts("missing_marks") if "missing_marks" in table else ()
         rules = fields.texts("rules") if "rules" in table else ()
         columns = tuple(column(table) for table in fields.take("column", list))
+        unit = fields.optional("unit", str)
         fields.finish()
-        return cls(columns, reviewed, neighbours, target, marks, rules)
+        relation = neighbours if unit is None else neighbours.of_persons
+        return cls(columns, reviewed, relation, target, marks, rules, unit)
 
     def dumps(self) -> str:
         """The schema as TOML, which loads as an equal schema."""
-        head = heading(self.neighbours, reviewed=self.reviewed, target=self.target, missing_marks=self.missing_marks)
+        head = heading(
+            self.neighbours, reviewed=self.reviewed, target=self.target, missing_marks=self.missing_marks,
+            unit=self.unit,
+        )  # fmt: skip
         ruled = "".join(f"    {toml(each)},\n" for each in self.rules)
         return "\n".join([head + (f"rules = [\n{ruled}]\n" if ruled else ""), *map(declared, self.columns)])
 
@@ -128,6 +136,15 @@ class Schema:
         """Whether some column declares how a table of text writes its values."""
         return any(SPELLINGS & each.settings.keys() for each in self.columns)
 
+    def _require_unit(self) -> None:
+        """Refuse a unit that cannot be one, and a relation that is not about it."""
+        if self.unit in self.names:
+            raise SchemaMismatch(f"the unit {self.unit} is declared as a column; whose row it is, is never written.")
+        if self.unit is not None and not self.unit:
+            raise SchemaMismatch("the unit has no name; name the column that says whose row it is, or leave it out.")
+        if (self.unit is None) != (self.neighbours.unit == "record"):
+            raise SchemaMismatch("neighbours that differ in a person go with a unit, and a unit with such neighbours.")
+
     def __getitem__(self, name: str) -> Column:
         for each in self.columns:
             if each.name == name:
@@ -136,11 +153,14 @@ class Schema:
 
 
 def heading(
-    neighbours: Neighbours, *, reviewed: bool, target: str | None = None, missing_marks: tuple[str, ...] = ()
-) -> str:
+    neighbours: Neighbours, *, reviewed: bool, target: str | None = None, missing_marks: tuple[str, ...] = (),
+    unit: str | None = None,
+) -> str:  # fmt: skip
     """What a schema file says before its columns."""
-    (word,) = (word for word, meant in RELATIONS.items() if meant is neighbours)
+    (word,) = (word for word, meant in RELATIONS.items() if neighbours in (meant, meant.of_persons))
     head: dict[str, object] = {"reviewed": reviewed, "neighbours": word}
+    if unit is not None:
+        head["unit"] = unit
     if target is not None:
         head["target"] = target
     if missing_marks:

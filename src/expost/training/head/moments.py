@@ -177,6 +177,6 @@ def _statistic(
     """Sums to each of which a record adds a vector of squared length ``moved`` at most, in ``changed`` entries."""
     if cells > MOST_ENTRIES:
         raise InvalidValue(f"{name} would have {cells:,} entries; use fewer features, or another method.")
-    apart = 1 if neighbours is Neighbours.ADD_REMOVE else 2
+    apart = 2 if neighbours.replaces else 1
     l1 = apart * isqrt(changed * moved)  # Cauchy-Schwarz, and l1 is an integer
     return Statistic(compute, (cells,), Fraction(apart**2 * moved), Fraction(l1), neighbours, name)
