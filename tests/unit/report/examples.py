@@ -18,7 +18,7 @@ from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
 from expost.noise import Floats, Integers, SeededNoise
 from expost.odometer import Odometer
-from expost.private import Private, split
+from expost.private import Neighbours, Private, split
 from expost.protocols import Verdict
 from expost.report.answers import Reading
 from expost.report.facts import Facts
@@ -134,6 +134,15 @@ def facts(
     return table_facts(
         *run(accuracy, name, value, sure=sure), title="Renewals", because="an independent coin per record"
     )
+
+
+def person_facts(neighbours: Neighbours = Neighbours.ADD_REMOVE_PERSON, *, cut: str = "") -> Facts:
+    """The same run, told as one whose schema declares a unit."""
+    synthesis, ledger = run()
+    form = replace(synthesis.recipe.schema, unit="customer", neighbours=neighbours)
+    told = replace(synthesis, recipe=replace(synthesis.recipe, schema=form))
+    found = table_facts(told, ledger, title="Renewals", because="an independent coin per person")
+    return replace(found, job=replace(table(found), cut=cut))
 
 
 def silent(told: Facts) -> Facts:
