@@ -4,11 +4,12 @@ from expost.jobs.synthesis.counted import NORMAL_95
 from expost.report.digits import plain
 from expost.report.markup import prose, section
 
+SIZED = "All persons were counted with noise first, by how many rows they have. The counts are on the bill."
 WEIGHED = (
-    "A person may have any number of rows. All of them are read, with weights such that the whole person moves all "
-    "counts together no farther than the bound allows: rows of a person who has many may count less than one each. "
+    "A person may have any number of rows. All of them are read, and weighted such that the person moves all counts "
+    "together no farther than one row might: of m rows that differ each counts for 1/√m, of m that are alike for 1/m. "
     "What the table says is therefore between an average over persons and one over all rows. Where this page speaks of "
-    "rows of the real table, they are weighted so."
+    "rows of the real table, they are weighted so, and counts are scaled to the number of persons."
 )
 ROWS = (
     "Rows per person are not modelled. Every synthetic row stands for itself: no two of them belong to the same "
@@ -36,5 +37,5 @@ def cut_words(persons: float, std: float, share: float) -> str:
         )
     return (
         f"The rows of about {persons:,.0f} persons (± {half:,.0f}; {plain(round(share, 3))} of all persons) count less "
-        "than one each, because they have many, or many that are alike."
+        "than one each, because they have several."
     )
