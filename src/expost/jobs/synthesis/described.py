@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
-from expost.jobs.synthesis import persons
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
+from expost.jobs.synthesis.persons import FIRST_COUNTED, PersonsCounted, persons_section
 from expost.receipts.costs import budget_out
 from expost.receipts.notation import table
 from expost.report import arrangement, words
@@ -37,10 +37,7 @@ TRIED = (
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableJob:
-    """A synthetic table beside what was released of the real one.
-
-    ``cut`` says of how many persons rows count less than one each, where a unit is declared and that was released.
-    """
+    """A synthetic table beside what was released of the real one."""
 
     target: str
     targets: tuple[str, ...]
@@ -60,7 +57,7 @@ class TableJob:
     edges: Mapping[str, Json] | None
     sizing: Budget | None
     judged: tuple[str, ...]
-    cut: str = ""
+    persons: PersonsCounted | None = None
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -112,7 +109,7 @@ class TableJob:
         return "".join(
             (
                 kept_section(self.kept),
-                persons.persons_section(self.cut) if facts.neighbours in OF_PERSONS else "",
+                persons_section(self.persons) if facts.neighbours in OF_PERSONS else "",
                 method_section(self._method(facts)),
                 covered_section(facts, OPEN, *tried, public),
                 self._schema(facts),
@@ -123,7 +120,7 @@ class TableJob:
         """Select, count, fit, draw, learn, check."""
         by_person = facts.neighbours in OF_PERSONS
         return (
-            *([persons.SIZED if by_person else SIZED] if self.sizing is not None else []),
+            *([FIRST_COUNTED if by_person else SIZED] if self.sizing is not None else []),
             *arrangement.parts(facts),
             *self._found(facts.neighbours),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
@@ -202,6 +199,7 @@ class TableJob:
             "counts": {"sha256": self.counts_digest},
             "edges": None if self.edges is None else dict(self.edges),
             "sizing": None if self.sizing is None else budget_out(self.sizing),
+            "persons": None if self.persons is None else self.persons.out(),
         }
 
 

@@ -10,6 +10,7 @@ from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released, digests_told
 from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
+from expost.jobs.synthesis.persons import require_counted
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
@@ -193,7 +194,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "counts", "edges", "sizing")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "counts", "edges", "sizing", "persons")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -219,6 +220,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     found = (*sizing_claimed(told, query), *edges_claimed(told, domain, targets, query))
     chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, domain, first)
+    require_counted(told)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
     asked = question_told(aims, tuple(names), neighbours)
     return Procedure((*found, *chosen), growing, asked, OWN, plateau=plateau)

@@ -50,7 +50,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
     measured = queries(domain, recipe.targets, star(domain, recipe.targets))
-    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
+    counts = recipe.selection.marginals(measured).statistic
+    pairs, reach = len(measured), counts.l2_squared * counts.spacing**2
     needed = Footprint.of(domain, recipe.targets, recipe.schema.tied)
     alone = why_unpaired(domain, recipe.targets)
     console.print(
