@@ -100,8 +100,7 @@ def runs_of(statistic: Statistic[Grouped], data: Grouped, noise: SeededNoise) ->
 
 
 def _exact(statistic: Statistic[Grouped], data: Grouped) -> Floats:
-    exact: Floats = statistic.evaluate(data) * float(statistic.spacing)
-    return exact
+    return statistic.evaluate(data).astype(np.float64) * float(statistic.spacing)
 
 
 @pytest.mark.parametrize("attacker", ATTACKERS)
