@@ -7,40 +7,35 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
-from expost.jobs.finetuning.methods import ClassMeans, GradientSteps, Ridge
-from expost.mechanisms.brownian import Brownian
+from expost.jobs.finetuning.methods import GradientSteps
+from expost.jobs.finetuning.sentences import (
+    CENTRE_OF_PERSONS,
+    DRAWN,
+    EXACT,
+    EXTRACTOR,
+    FLOATING,
+    LINES,
+    OPEN,
+    ROW_PER_RECORD,
+    ROWS_OF_PERSONS,
+    SETTINGS,
+    SOFTMAX,
+    TRAINED,
+    TRAINED_BY_PERSON,
+)
 from expost.receipts.costs import budget_out
 from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
 from expost.text import Json
 from expost.training.head.centre import RADIUS
-from expost.training.head.full_batch import KEPT, STEPS, FullBatch
-
-OPEN = "Open to anyone: all weights that were released on the way, and whatever else the training released beside them."
-EXTRACTOR = (
-    "Not covered: where the features come from. Whatever turned the records into features must have been trained and "
-    "chosen on public data; if it was trained on these records, that has a bill of its own."
-)
-SETTINGS = (
-    "Not covered: how the settings were chosen. Learning rate, clipping, schedule and accuracy must come from "
-    "elsewhere; each trial on these records has a bill of its own."
-)
-EXACT = (
-    "Sums and noise were integers, and the noise was an exact discrete Gaussian, so the bound holds for the machine's "
-    "arithmetic too."
-)
-FLOATING = (
-    "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may reveal is NOT "
-    "covered."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierJob(ABC):
     """A linear head, whichever way it was trained; ``counted`` where the number of classes is that of the labels.
 
-    Implemented by HeadJob and CentredJob.
+    With ``persons`` records were persons with any number of rows. Implemented by HeadJob and CentredJob.
     """
 
     classes: int
@@ -48,6 +43,7 @@ class ClassifierJob(ABC):
     width: int
     steps: tuple[int, ...]
     device: str
+    persons: bool = False
     kind: ClassVar[str] = "A trained classifier"
     target: ClassVar[str] = "the class"
     rung: ClassVar[str] = "release"
@@ -99,6 +95,7 @@ class ClassifierJob(ABC):
                 FLOATING if facts.floating else EXACT,
                 f"All of it was computed with {self.device}.",
                 arrangement.checked(facts),
+                *((DRAWN,) if self.persons and facts.divided else ()),
                 "The head was made from noisy sums alone: it may be published and used at no further cost.",
             )
         )
@@ -138,14 +135,27 @@ class HeadJob(ClassifierJob):
         """Sample, clip, add noise, move."""
         later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
         return (
-            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
-            "trained on the rows, starting from zero weights.",
+            f"{ROWS_OF_PERSONS if self.persons else ROW_PER_RECORD} {SOFTMAX}",
+            self._person_step() if self.persons else self._record_step(),
+            "Each release went on from the one before, so no step was paid for twice. The first came after "
+            f"{self.steps[0]:,} steps{later}.",
+        )
+
+    def _record_step(self) -> str:
+        return (
             f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
             f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
             f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
-            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
-            "Each release went on from the one before, so no step was paid for twice. The first came after "
-            f"{self.steps[0]:,} steps{later}.",
+            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release."
+        )
+
+    def _person_step(self) -> str:
+        return (
+            f"In every step each person took part with probability {self.rate}, independently of the others (Poisson "
+            "sampling), with all rows. The gradients of a person's rows were added up and their sum was clipped to "
+            f"norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} times that norm was added to the sum over all "
+            f"persons, and {self.optimizer} moved the weights at a learning rate of {self.learning_rate:g}, multiplied "
+            f"by {self.drop:g} after the first release."
         )
 
     def settings(self) -> Mapping[str, Json]:
@@ -184,42 +194,14 @@ class CentredJob(ClassifierJob):
     def trained(self) -> tuple[str, ...]:
         """Centre, and what the method makes of centred rows."""
         return (
-            "Each record came as a row of features, which was scaled to length 1 by itself.",
+            ROWS_OF_PERSONS if self.persons else ROW_PER_RECORD,
+            *((CENTRE_OF_PERSONS,) if self.persons else ()),
             "The mean of the rows and their number were released first, with noise. Every row was then measured from "
             f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
-            *TRAINED[self.method],
+            *(TRAINED_BY_PERSON if self.persons else TRAINED)[self.method],
         )
 
     def settings(self) -> Mapping[str, Json]:
         """What the centre cost, and the steps per release where they are steps."""
         steps = {"steps per release": self.per_release} if self.method == GradientSteps.name else {}
         return {"method": self.method, "centre": budget_out(self.centre), **steps}
-
-
-LINES: Mapping[str, Mapping[str, str]] = {
-    GradientSteps.name: {FullBatch.name: "noisy full-batch steps"},
-    ClassMeans.name: {Brownian.name: "noisy class sums"},
-    Ridge.name: {Brownian.name: "noisy class sums and second moments"},
-}
-"""What the lines of a method are called."""
-REFINED = "Each release measured the same sums again and refined those of the one before, so that nothing was lost."
-TRAINED: Mapping[str, tuple[str, ...]] = {
-    GradientSteps.name: (
-        f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which every "
-        "record took part: its gradient was clipped, noise was added to the sum, and the weights moved by a step whose "
-        "size was fixed beforehand.",
-        f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
-    ),
-    ClassMeans.name: (
-        "The sum of the centred rows of each class and its number of records were released, with noise. A record is "
-        "taken to be of the class whose mean is nearest; means that are mostly noise were moved towards the centre.",
-        REFINED,
-    ),
-    Ridge.name: (
-        "The sum of the centred rows of each class, its number of records and the second moments of all rows were "
-        "released together, with noise. The head is the ridge regression that they give, with a penalty that follows "
-        "from the noise.",
-        REFINED,
-    ),
-}
-"""What a report says of a method, after the centre."""
