@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
+from expost.jobs.synthesis.persons import PersonsCounted
 from expost.receipts.costs import budget_out
 from expost.receipts.notation import table
 from expost.report import arrangement, words
@@ -55,6 +56,7 @@ class TableJob:
     edges: Mapping[str, Json] | None
     sizing: Budget | None
     judged: tuple[str, ...]
+    persons: PersonsCounted | None = None
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -191,6 +193,7 @@ class TableJob:
             "counts": {"sha256": self.counts_digest},
             "edges": None if self.edges is None else dict(self.edges),
             "sizing": None if self.sizing is None else budget_out(self.sizing),
+            "persons": None if self.persons is None else self.persons.out(),
         }
 
 

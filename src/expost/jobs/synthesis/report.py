@@ -14,6 +14,7 @@ from expost.jobs.synthesis.found import edges_out
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.judged import judged_words
 from expost.jobs.synthesis.kept import KeptTable
+from expost.jobs.synthesis.persons import PersonsCounted
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.receipts.receipt import Commitment
@@ -161,5 +162,6 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
         sizing=synthesis.recipe.selection.sizing,
+        persons=PersonsCounted.of(synthesis.persons, synthesis.scale),
         judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),
     )
