@@ -1,41 +1,48 @@
 """Trained heads in words: what a report and a receipt say of how a head was trained, method by method."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
-from expost.jobs.finetuning.methods import GradientSteps
-from expost.jobs.finetuning.sentences import (
-    CENTRE_OF_PERSONS,
-    DRAWN,
-    EXACT,
-    EXTRACTOR,
-    FLOATING,
-    LINES,
-    OPEN,
-    ROW_PER_RECORD,
-    ROWS_OF_PERSONS,
-    SETTINGS,
-    SOFTMAX,
-    TRAINED,
-    TRAINED_BY_PERSON,
-)
+from expost.jobs.finetuning.methods import ClassMeans, GradientSteps, Ridge
+from expost.mechanisms.brownian import Brownian
 from expost.receipts.costs import budget_out
 from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
+from expost.report.units import OF_PERSONS, by_row, by_unit, clipped
 from expost.text import Json
 from expost.training.head.centre import RADIUS
+from expost.training.head.full_batch import KEPT, STEPS, FullBatch
+
+OPEN = "Open to anyone: all weights that were released on the way, and whatever else the training released beside them."
+EXTRACTOR = (
+    "Not covered: where the features come from. Whatever turned the records into features must have been trained and "
+    "chosen on public data; if it was trained on these records, that has a bill of its own."
+)
+SETTINGS = (
+    "Not covered: how the settings were chosen. Learning rate, clipping, schedule and accuracy must come from "
+    "elsewhere; each trial on these records has a bill of its own."
+)
+EXACT = (
+    "Sums and noise were integers, and the noise was an exact discrete Gaussian, so the bound holds for the machine's "
+    "arithmetic too."
+)
+FLOATING = (
+    "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may reveal is NOT "
+    "covered."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierJob(ABC):
     """A linear head, whichever way it was trained; ``counted`` where the number of classes is that of the labels.
 
-    With ``persons`` records were persons with any number of rows. Implemented by HeadJob and CentredJob.
+    Implemented by HeadJob and CentredJob.
     """
 
     classes: int
@@ -43,7 +50,6 @@ class ClassifierJob(ABC):
     width: int
     steps: tuple[int, ...]
     device: str
-    persons: bool = False
     kind: ClassVar[str] = "A trained classifier"
     target: ClassVar[str] = "the class"
     rung: ClassVar[str] = "release"
@@ -60,8 +66,8 @@ class ClassifierJob(ABC):
         """What its lines of the bill are called, by the names of their mechanisms."""
 
     @abstractmethod
-    def trained(self) -> tuple[str, ...]:
-        """How it was trained, step by step."""
+    def trained(self, neighbours: str) -> tuple[str, ...]:
+        """How it was trained, step by step, on records or on persons."""
 
     @abstractmethod
     def settings(self) -> Mapping[str, Json]:
@@ -72,7 +78,7 @@ class ClassifierJob(ABC):
         asked = words.asked_for(facts)
         if not facts.divided:
             return f"The trained head passed the check at {asked} on public records."
-        return f"The trained head passed the check at {asked} on held-out records that it was not trained on."
+        return f"The trained head passed the check at {asked} on {words.held_out(facts)} that it was not trained on."
 
     def name(self, place: int) -> str:
         """Its number, and how many steps or measurements led to it."""
@@ -91,15 +97,16 @@ class ClassifierJob(ABC):
         method = method_section(
             (
                 *arrangement.parts(facts),
-                *self.trained(),
+                *self.trained(facts.neighbours),
                 FLOATING if facts.floating else EXACT,
                 f"All of it was computed with {self.device}.",
                 arrangement.checked(facts),
-                *((DRAWN,) if self.persons and facts.divided else ()),
+                *([words.ONE_ROW] if words.judged_by_one_row(facts) else []),
                 "The head was made from noisy sums alone: it may be published and used at no further cost.",
             )
         )
-        covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
+        left_out = (by_row(each, facts.neighbours) for each in (EXTRACTOR, SETTINGS))
+        covers = covered_section(facts, OPEN, *left_out, public)
         return f"{method}{covers}"
 
     def receipt(self) -> Mapping[str, Json]:
@@ -131,31 +138,18 @@ class HeadJob(ClassifierJob):
     unit: ClassVar[str] = "steps"
     lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
 
-    def trained(self) -> tuple[str, ...]:
+    def trained(self, neighbours: str) -> tuple[str, ...]:
         """Sample, clip, add noise, move."""
         later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
         return (
-            f"{ROWS_OF_PERSONS if self.persons else ROW_PER_RECORD} {SOFTMAX}",
-            self._person_step() if self.persons else self._record_step(),
+            f"{_scaled(neighbours)} Softmax regression was trained on the rows, starting from zero weights.",
+            f"In every step {by_unit('each record', neighbours)} took part with probability {self.rate}, independently "
+            f"of the others (Poisson sampling). {clipped(neighbours).capitalize()} to norm {self.clip:g}, noise of "
+            f"{float(self.noise_multiplier):.4g} times that norm was added to the sum, and {self.optimizer} moved the "
+            f"weights at a learning rate of {self.learning_rate:g}, multiplied by {self.drop:g} after the first "
+            "release.",
             "Each release went on from the one before, so no step was paid for twice. The first came after "
             f"{self.steps[0]:,} steps{later}.",
-        )
-
-    def _record_step(self) -> str:
-        return (
-            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
-            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
-            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
-            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release."
-        )
-
-    def _person_step(self) -> str:
-        return (
-            f"In every step each person took part with probability {self.rate}, independently of the others (Poisson "
-            "sampling), with all rows. The gradients of a person's rows were added up and their sum was clipped to "
-            f"norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} times that norm was added to the sum over all "
-            f"persons, and {self.optimizer} moved the weights at a learning rate of {self.learning_rate:g}, multiplied "
-            f"by {self.drop:g} after the first release."
         )
 
     def settings(self) -> Mapping[str, Json]:
@@ -191,17 +185,66 @@ class CentredJob(ClassifierJob):
         """The centre, and what measures from it."""
         return {"Gaussian": "mean of the features", **LINES[self.method]}
 
-    def trained(self) -> tuple[str, ...]:
+    def trained(self, neighbours: str) -> tuple[str, ...]:
         """Centre, and what the method makes of centred rows."""
         return (
-            ROWS_OF_PERSONS if self.persons else ROW_PER_RECORD,
-            *((CENTRE_OF_PERSONS,) if self.persons else ()),
+            _scaled(neighbours),
             "The mean of the rows and their number were released first, with noise. Every row was then measured from "
             f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
-            *(TRAINED_BY_PERSON if self.persons else TRAINED)[self.method],
+            *TRAINED[self.method](neighbours),
         )
 
     def settings(self) -> Mapping[str, Json]:
         """What the centre cost, and the steps per release where they are steps."""
         steps = {"steps per release": self.per_release} if self.method == GradientSteps.name else {}
         return {"method": self.method, "centre": budget_out(self.centre), **steps}
+
+
+LINES: Mapping[str, Mapping[str, str]] = {
+    GradientSteps.name: {FullBatch.name: "noisy full-batch steps"},
+    ClassMeans.name: {Brownian.name: "noisy class sums"},
+    Ridge.name: {Brownian.name: "noisy class sums and second moments"},
+}
+"""What the lines of a method are called."""
+ADDED_UP = (
+    "What the rows of one person add to all of this was added up first, and clipped as one vector: a person moves it "
+    "no farther than a single row might."
+)
+REFINED = "Each release measured the same sums again and refined those of the one before, so that nothing was lost."
+
+
+def _steps(neighbours: str) -> tuple[str, ...]:
+    return (
+        f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which "
+        f"{by_unit('every record', neighbours)} took part: {clipped(neighbours)}, noise was added to the sum, and the "
+        "weights moved by a step whose size was fixed beforehand.",
+        f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
+    )
+
+
+def _moments(told: str, neighbours: str) -> tuple[str, ...]:
+    return by_row(told, neighbours), *([ADDED_UP] if neighbours in OF_PERSONS else []), REFINED
+
+
+TRAINED: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+    GradientSteps.name: _steps,
+    ClassMeans.name: partial(
+        _moments,
+        "The sum of the centred rows of each class and its number of records were released, with noise. A record is "
+        "taken to be of the class whose mean is nearest; means that are mostly noise were moved towards the centre.",
+    ),
+    Ridge.name: partial(
+        _moments,
+        "The sum of the centred rows of each class, its number of records and the second moments of all rows were "
+        "released together, with noise. The head is the ridge regression that they give, with a penalty that follows "
+        "from the noise.",
+    ),
+}
+"""What a report says of a method, after the centre, by the neighbours."""
+
+
+def _scaled(neighbours: str) -> str:
+    """What was done to the features of a row."""
+    if neighbours in OF_PERSONS:
+        return "Each row of features, of which a person may have several, was scaled to length 1 by itself."
+    return "Each record came as a row of features, which was scaled to length 1 by itself."
