@@ -12,6 +12,7 @@ from importlib import metadata
 from expost.ledgers.book import Book
 from expost.ledgers.posting import Position
 from expost.ledgers.terms import EPSILON, ZCDP
+from expost.report.units import by_unit
 from expost.text import Json, printable
 
 MOST_SLUG = 80
@@ -76,7 +77,7 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
             },
             "dp_flavor": {
                 "name": "Custom",
-                "input_metric": "Number of records by which two data sets differ.",
+                "input_metric": by_unit("Number of records by which two data sets differ.", relation),
                 "bound_on_input_distance": f"1: neighbours {relation}.",
                 "output_measure": "Approximate ex-post privacy: the bound is reported with the release, and holds with "
                 "probability 1 − δ in the approximate sense, for whatever rule decided when to stop.",

@@ -100,7 +100,10 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
 
     def run(noise: Noise, ledger: ReadableLedger) -> Result[Classifier]:
         def climbed(rung: Reading) -> None:
-            screen.add(*release_cells(rung, steps[screen.lines], screen.width, screen.asked), keep=claim.journal.show)
+            screen.add(
+                *release_cells(rung, steps[screen.lines], screen.width, screen.asked, screen.neighbours),
+                keep=claim.journal.show,
+            )
 
         chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
         steps = head_recipe(accuracy=accuracy, check=check, **chosen).taken

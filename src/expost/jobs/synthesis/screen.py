@@ -15,6 +15,7 @@ from expost.jobs.synthesis.report import asked, measure
 from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
+from expost.report.units import RECORDS, by_unit
 from expost.tabular.aims import Aim
 from expost.tabular.measures import TargetAccuracy
 from expost.tabular.model.footprint import Footprint, in_words
@@ -34,10 +35,12 @@ def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     return "rung", "ε so far", "by guessing", told, "verdict"
 
 
-def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+def rung_cells(
+    rung: Reading, width: float, asked: Fraction | None, neighbours: str = RECORDS
+) -> tuple[str, str, str, str]:
     """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
     guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
-    return price(rung.epsilon), guess, answer_cell(rung, width, asked), VERDICTS[rung.passed]
+    return price(rung.epsilon), guess, answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
@@ -77,11 +80,12 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         share=recipe.held,
         records=recipe.records,
         rung="rung",
+        neighbours=recipe.schema.neighbours.value,
         told=measure(recipe) == TargetAccuracy.name,
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     if recipe.selection.sizing is not None:
-        paragraph(console, COUNTED_FIRST)
+        paragraph(console, by_unit(COUNTED_FIRST, recipe.schema.neighbours.value))
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):

@@ -15,10 +15,12 @@ from expost.jobs import audit
 from expost.jobs.job import Result
 from expost.noise import Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
+from expost.report.page import render
 from expost.tabular.persons import NUMBERS, Grouped
 from expost.tabular.table import Table
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
-from tests.unit.report.examples import customers
+from tests.unit.report.examples import COUNTED, customers, person_facts
+from tests.unit.report.pages import said
 
 UNIT = replace(SCHEMA, unit="customer", neighbours=SCHEMA.neighbours.of_persons)
 
@@ -134,3 +136,17 @@ def test_how_many_have_how_many_rows_is_on_record() -> None:
 def test_a_table_that_was_coded_without_its_unit_is_refused() -> None:
     with pytest.raises(SchemaMismatch, match="unit"):
         made(Table(UNIT, customers(SCHEMA, 90).columns), schema=UNIT)
+
+
+def test_the_report_tells_how_many_rows_persons_have_and_what_these_weigh() -> None:
+    page = said(render(person_facts()))
+
+    assert "About 33.3 % of the persons (± 1.5 %) have more than one row." in page
+    assert "All rows of a person together weigh as much as 1.30 rows, on average over persons." in page
+    assert "3 to 5" in page and "more than 100" in page
+
+
+def test_nothing_is_said_of_weights_that_noise_may_have_made() -> None:
+    told = replace(COUNTED, weight=1.0).words
+
+    assert "together weigh as much as one row, as far as noise lets that be told" in told
