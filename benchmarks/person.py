@@ -15,7 +15,7 @@ from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.tabular.marginals import Marginals
-from expost.tabular.persons import Contribution, Grouped
+from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -87,9 +87,9 @@ def error(found: Floats, case: Case) -> float:
 
 def weighed(case: Case, rho: float, seed: int) -> float:
     """Ours: every row by its person's weight."""
-    marginals = Marginals(SCHEMA.domain, CLIQUES, Neighbours.ADD_REMOVE, Contribution(Fraction(1)))
+    counted = Marginals(SCHEMA.domain, CLIQUES, Neighbours.ADD_REMOVE_PERSON).weighed(CLIQUES)
     budget = Budget.of(Fraction(rho) * 2, alpha=2)
-    made = Gaussian(marginals.statistic).sample(Grouped.of(case.table, case.owners), budget, Past(), SeededNoise(seed))
+    made = Gaussian(counted).sample(Grouped.of(case.table, case.owners), budget, Past(), SeededNoise(seed))
     return error(made.values.reshape(COLUMNS, VALUES), case)
 
 
