@@ -1,7 +1,6 @@
 """Units on a ledger: all runs of a data set are per record or all are per person, whichever tables they read."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -32,9 +31,7 @@ def count(book: Book, neighbours: Neighbours, dataset: str = "visits") -> None:
     """One noisy count on the data set."""
     counting = Gaussian(histogram(lambda codes: codes, 4, neighbours, name="wards"))
     with LedgerRun(book, dataset) as run:
-        Odometer(ledger=run).spend(
-            counting, Private(np.arange(4), neighbours), budget(Fraction(1, 100)), Past(), SystemNoise()
-        )
+        Odometer(ledger=run).spend(counting, Private(np.arange(4), neighbours), budget(0.01), Past(), SystemNoise())
 
 
 def refusal(book: Book, neighbours: Neighbours) -> str:
