@@ -36,7 +36,7 @@ from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
 from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.reading import files_of, read_table
+from expost.tabular.source.reading import files_of, read_records
 from expost.tabular.table import Table
 
 
@@ -59,7 +59,7 @@ class _Hidden:
 
     def coded(self, schema: Schema) -> Rows:
         """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table | Grouped) else read_table(self._table, schema)
+        return self._table if isinstance(self._table, Table | Grouped) else read_records(self._table, schema)
 
 
 def synthesize(
