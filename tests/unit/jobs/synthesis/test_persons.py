@@ -14,9 +14,12 @@ import pytest
 from expost.errors import MechanismFailed, SchemaMismatch
 from expost.jobs import audit
 from expost.jobs.job import Result
+from expost.jobs.synthesis import run
+from expost.jobs.synthesis.choice import PairSelection
 from expost.jobs.synthesis.prices import table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.screen import synthesis_plan
+from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats, Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
@@ -117,13 +120,33 @@ def half_counted(found: dict[str, Any]) -> None:
     found["persons"]["rows"].pop()
 
 
-@pytest.mark.parametrize("forge", [as_records, uncounted, half_counted])
+def quieter(found: dict[str, Any]) -> None:
+    found["persons"]["std"] /= 2
+
+
+def in_parts(found: dict[str, Any]) -> None:
+    found["persons"]["rows"][0] += 0.5
+
+
+@pytest.mark.parametrize("forge", [as_records, uncounted, half_counted, quieter, in_parts])
 def test_a_receipt_that_tells_another_unit_is_noticed(forge: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
     forged = copy.deepcopy(told)
     forge(forged)
 
     assert audit(told).matches
+    assert not _passes(forged)
+
+
+def test_a_receipt_by_which_counting_persons_cost_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the step on its bill, and with all other steps paid in full."""
+    told = Measurement(np.array([700.0, 200.0, *[0.0] * 6]), Fraction(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(PairSelection, "sizing", property(lambda self: None))
+        patched.setattr(run, "sized", lambda sealed, recipe, odometer, noise: (recipe, told))
+        forged = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
+
+    assert forged["sizing"] is None
     assert not _passes(forged)
 
 
