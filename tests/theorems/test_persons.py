@@ -132,12 +132,14 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(
     assert max(apart) == question.sensitivity
 
 
-def test_one_row_each_counts_in_full_and_as_without_persons() -> None:
+@pytest.mark.parametrize("name", sorted({*STATISTICS} - {"rows per person"}))
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_with_one_row_each_what_is_released_and_claimed_is_as_without_persons(name: str, relation: Neighbours) -> None:
     rows = grouped([(row,) for row in (ROWS * 3)[:7]])
-    plain = Marginals(SCHEMA.domain, CLIQUES, ADD).statistic.evaluate(rows.table)
+    plain, of_persons = STATISTICS[name](relation), STATISTICS[name](relation.of_persons)
 
-    for name in ("averages", "weighed"):
-        assert np.array_equal(STATISTICS[name](PERSON).evaluate(rows), GRID * plain)
+    assert np.array_equal(of_persons.evaluate(rows) * float(of_persons.spacing), plain.evaluate(rows.table))  # type: ignore[arg-type]  # rows, where these are records
+    assert of_persons.l2_squared * of_persons.spacing**2 == plain.l2_squared * plain.spacing**2
 
 
 @pytest.mark.parametrize("name", sorted({*STATISTICS} - {"misfits"}))
