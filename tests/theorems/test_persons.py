@@ -55,6 +55,7 @@ STATISTICS: dict[str, Callable[[Neighbours], Statistic[Grouped]]] = {
     "averages": lambda relation: Marginals(SCHEMA.domain, CLIQUES, relation).statistic,
     "weighed": lambda relation: Marginals(SCHEMA.domain, CLIQUES, relation).weighed(CLIQUES),
     "weighed besides": lambda relation: Marginals(SCHEMA.domain, CLIQUES[2:], relation).weighed(CLIQUES[:2]),
+    "weighed beside finer ones": lambda relation: Marginals(SCHEMA.domain, CLIQUES[:1], relation).weighed(CLIQUES[2:]),
     "misfits": lambda relation: misfits(
         SCHEMA.domain, {clique: np.array(counts) for clique, counts in EXPECTED.items()}, relation
     ),
@@ -156,6 +157,17 @@ def test_rows_that_differ_weigh_more_than_rows_that_are_alike() -> None:
     one = grouped([((0, 0),)]).norm_steps(CLIQUES)
 
     assert alike.norm_steps(CLIQUES)[0] == GRID // 3 < differing.norm_steps(CLIQUES)[0] < one[0] == GRID
+
+
+def test_marginals_that_are_added_are_of_no_larger_weights_than_the_first() -> None:
+    """Two rows that are alike in the first marginal and differ in the one that is added, and the other way round."""
+    for rows, cells in ((((0, 0), (0, 1)), [1, 1, 0, 0]), (((0, 0), (1, 0)), [1, 0, 1, 0])):
+        one = grouped([rows])
+        first = one.norm_steps((("a",),))[0]
+        added = Marginals(SCHEMA.domain, (("a", "b"),), PERSON)
+
+        assert added.weighed((("a",),)).evaluate(one).tolist() == [first * cell for cell in cells]
+        assert added.weighed(added.cliques).evaluate(one).max() == one.norm_steps(added.cliques)[0] >= first
 
 
 def test_weights_are_the_largest_that_fit() -> None:
