@@ -13,10 +13,13 @@ from math import isqrt
 import numpy as np
 import pytest
 
+from expost.accounting.claim import Budget
 from expost.checks.question import CentredSum
-from expost.noise import Integers, ScriptedNoise, SeededNoise
+from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
+from expost.release import Past
 from expost.statistic import Statistic
+from expost.tabular import selection
 from expost.tabular.edges import grid_counts
 from expost.tabular.marginals import Marginals
 from expost.tabular.misfits import misfits
@@ -106,14 +109,25 @@ def test_without_the_weights_a_person_moves_a_statistic_further(
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
-def test_no_person_moves_the_score_of_a_pair_by_more_than_one_record(relation: Neighbours) -> None:
+def test_no_person_moves_the_log_weight_of_a_pair_by_more_than_half_of_epsilon(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draw is ∝ exp(rate·score): moved by ε/2 at most, and by as much in the worst case."""
     tree = SpanningTree({"a": np.array([3.0, 1.0]), "b": np.array([1.0, 2.0])}, (("a", "b"),), relation)
-    apart = [
-        abs(tree._score(grouped(one), ("a", "b")) - tree._score(grouped(other), ("a", "b")))
-        for one, other in neighbours_of(relation)
-    ]
+    weights = list[Fraction]()
 
-    assert max(apart) == (2 if relation.replaces else 1) * GRID
+    def chosen(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:
+        weights.extend(rate * score for score in scores)
+        return 0
+
+    monkeypatch.setattr(selection, "choose", chosen)
+    budget = Budget.of(Fraction(1, 3), alpha=20)
+    for pair in neighbours_of(relation):
+        for persons in pair:
+            tree.sample(grouped(persons), budget, Past(), ScriptedNoise([]))
+
+    apart = [abs(one - other) for one, other in zip(weights[::2], weights[1::2], strict=True)]
+    assert max(apart) == tree.epsilon(budget) / 2
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
