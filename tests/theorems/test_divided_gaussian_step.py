@@ -24,6 +24,7 @@ from expost.statistic import Statistic
 from expost.tabular.growth import SCORED, SCORED_TRIPLES, TRIPLED, Growing, Grown, Scored, shares
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.misfits import misfit_reach, misfits
+from expost.tabular.persons import Rows
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -138,7 +139,7 @@ def begun(first: tuple[Clique, ...], neighbours: Neighbours) -> Past[Grown]:
     return Past(rehearsal().spend(still, Private(table([]), neighbours), BUDGET, Past(), silence()))
 
 
-def parts(growing: Growing, data: Table, past: Past[Grown], dictated: int | None = None) -> list[Part]:
+def parts(growing: Growing, data: Rows, past: Past[Grown], dictated: int | None = None) -> list[Part]:
     """What each part of a step computed, and the variance of the noise that it asked for.
 
     ``dictated`` is what it releases of every count and distance, whatever it computed; by default that, without noise.
@@ -146,7 +147,7 @@ def parts(growing: Growing, data: Table, past: Past[Grown], dictated: int | None
     noise, heard, within = RecordingNoise(silence(1000)), list[Integers](), list[None]()
     evaluate = Statistic.evaluate
 
-    def overheard(statistic: Statistic[Table], records: Table) -> Integers:
+    def overheard(statistic: Statistic[Rows], records: Rows) -> Integers:
         within.append(None)
         found = evaluate(statistic, records)
         within.pop()

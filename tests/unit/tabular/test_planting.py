@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
+from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.tabular.candidates import candidates
-from expost.tabular.growth import Growing, Grown, Scored
+from expost.tabular.growth import Block, Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
@@ -308,3 +309,39 @@ def test_measuring_is_the_mechanism_of_the_counts() -> None:
     assert Growing(DOMAIN, FIRST, (), ADD).promise(budget(1)) == Gaussian(
         Marginals(DOMAIN, FIRST, ADD).statistic
     ).promise(budget(1))
+
+
+PERSON = ADD.of_persons
+
+
+def of_persons(weight: float, precision: Fraction = Fraction(4)) -> tuple[Planting, Grown]:
+    """A gardener of 1000 persons, and first pairs in which all rows of each weigh this much."""
+    ones = [Measured((place,), np.full(size, 1000 / size), 1.0) for place, size in enumerate(DOMAIN.values())]
+    values = [np.full(DOMAIN[a] * DOMAIN[b], 1000 * weight / (DOMAIN[a] * DOMAIN[b])) for a, b in FIRST]
+    grown = Grown((Block(FIRST, Estimate(np.concatenate(values), precision)),))
+    return Planting(DOMAIN, FIRST, PERSON, ones), grown
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.25, 3.0])
+def test_counts_of_rows_that_weigh_more_are_scaled_to_persons_and_their_noise_with_them(weight: float) -> None:
+    gardener, grown = of_persons(weight)
+
+    assert gardener.scale(grown) == pytest.approx(1 / weight)
+    for each in gardener.measured(grown):
+        assert each.values.sum() == pytest.approx(1000)
+        assert each.variance == pytest.approx(0.25 / weight**2)
+    least, same = gardener._noise(grown, 1, 0, 0, budget(1)), of_persons(1.0)
+    assert least == pytest.approx(same[0]._noise(same[1], 1, 0, 0, budget(1)) / weight)
+
+
+@pytest.mark.parametrize(("weight", "precision"), [(1.0, 4), (1.001, 4), (1.25, Fraction(1, 10**5)), (-1.0, 4)])
+def test_what_noise_may_have_made_is_not_scaled(weight: float, precision: int | Fraction) -> None:
+    gardener, grown = of_persons(weight, Fraction(precision))
+
+    assert gardener.scale(grown) == 1.0
+
+
+def test_counts_of_records_are_never_scaled() -> None:
+    _, grown = of_persons(3.0)
+
+    assert planting().scale(grown) == 1.0
