@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -33,6 +35,7 @@ from tests.unit.report.examples import COUNTED, customers, facts, person_facts
 from tests.unit.report.pages import said
 from tests.unit.tabular.source.telling import shown
 
+pa = import_module("pyarrow")
 UNIT = replace(SCHEMA, unit="customer", neighbours=SCHEMA.neighbours.of_persons)
 
 
@@ -122,6 +125,42 @@ def test_an_audit_agrees(settings: dict[str, Any]) -> None:
     told = receipt(of_persons(persons(900, lambda place: 1 + place % 4), **settings).facts)
 
     assert audit(json.loads(receipt_text(told))).matches
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_edges_are_found_by_average_rows_and_an_audit_agrees(neighbours: str) -> None:
+    form = Schema.load(f"""
+reviewed = true
+neighbours = "{neighbours}"
+unit = "who"
+[[column]]
+name = "age"
+kind = "integer"
+edges = "private"
+range = [0, 100]
+bins = 4
+closed = "left"
+missing = false
+[[column]]
+name = "plan"
+kind = "boolean"
+missing = false
+[[column]]
+name = "renewed"
+kind = "boolean"
+missing = false
+""")
+    place = np.arange(1200)
+    age, who = place * 7 % 100, place // 2 * (place % 3 > 0)
+    rows = {"age": age, "plan": place % 2 == 0, "renewed": age > 50, "who": who}
+    done = made(duckdb.from_arrow(pa.table(rows)), schema=form)
+
+    told: Any = receipt(done.facts)
+    assert audit(json.loads(receipt_text(told))).matches
+    assert [line["facts"].get("statistic") for line in told["bill"][:3]] == [
+        "persons by number of rows", "marginals of persons", "marginals of persons",
+    ]  # fmt: skip
+    assert len(columns(done)["age"]) > 0
 
 
 def as_records(found: dict[str, Any]) -> None:
