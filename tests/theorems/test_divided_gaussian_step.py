@@ -287,6 +287,17 @@ def test_scores_are_left_out_where_they_would_have_less_noise_than_the_whole() -
     assert not Growing(many, first, (), ADD).divisible((), SCORED)
 
 
+@pytest.mark.parametrize("neighbours", [REPLACE, REPLACE.of_persons])
+def test_where_one_is_replaced_scores_are_left_out_from_twice_as_many_marginals_on(neighbours: Neighbours) -> None:
+    """The distance of a score moves by 4 and that of k marginals by 2k."""
+    many = {f"c{place}": 2 for place in range(12)}
+    lone, *pairs = combinations(many, 2)
+    just = int(2 / SCORED)
+
+    assert Growing(many, tuple(pairs[:just]), (lone,), neighbours).divisible((lone,), SCORED)
+    assert not Growing(many, tuple(pairs[: just + 1]), (lone,), neighbours).divisible((lone,), SCORED)
+
+
 def test_triples_are_left_out_where_their_scores_would_have_less_noise_than_the_whole() -> None:
     """A thirty-second of the budget is much for the score of one triple beside thirty-nine pairs."""
     many = {f"c{place}": 2 for place in range(40)}

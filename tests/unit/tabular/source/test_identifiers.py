@@ -89,6 +89,7 @@ IDENTIFIERS: dict[str, list[Any]] = {
     "large integers": [2**63 - 1, -(2**63), 2**63 - 1, 2**63 - 2],
     "integers below 0, some missing": [-1, None, -2, None, -1, -3, None],
     "large floats": [2.0**63, 2.0**64, -(2.0**63), 2.0**63, math.inf, -math.inf, 2.0**62, math.inf],
+    "digits of other scripts": ["7", "\u0667", "7", "10", "\u0661\u0660", "10"],
     "integers as text": ["30", "10", "30", "030", "+10", "1_0", "10"],
     "UUIDs": [UUIDS[0], UUIDS[2], UUIDS[0], UUIDS[1], UUIDS[2]],
     "one person": ["x"] * 6,
