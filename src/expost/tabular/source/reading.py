@@ -12,7 +12,7 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
-from expost.tabular.persons import Grouped
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
@@ -49,7 +49,7 @@ class Withheld:
     kind: type[ExpostError | KeyboardInterrupt | SystemExit] = Unreadable
 
 
-def read_records(source: object, schema: Schema) -> Table | Grouped:
+def read_records(source: object, schema: Schema) -> Rows:
     """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
