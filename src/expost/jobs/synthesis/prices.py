@@ -79,7 +79,7 @@ def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
     the private records, which is as little public.
     """
-    records: Rows = read_records(given.records, schema)
+    records = read_records(given.records, schema)
     files = files_of(given.records)
     return OnPublicTable(records.drawn(SystemNoise()) if isinstance(records, Grouped) else records, files)
 
