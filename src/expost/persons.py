@@ -30,12 +30,12 @@ class People:
     chosen: Integers
 
     @classmethod
-    def of(cls, identifiers: ArrayLike, noise: Noise) -> "People":
-        """The persons in order of first appearance; of each who has several rows one is drawn for checks."""
+    def of(cls, identifiers: ArrayLike, noise: Noise | None) -> "People":
+        """The persons in order of first appearance; of each who has several rows one is drawn for checks, if any."""
         owners = dense(identifiers)
         sizes = np.bincount(owners) if len(owners) else np.zeros(0, np.int64)
         chosen = np.zeros(len(sizes), np.int64)
-        for person in np.flatnonzero(sizes > 1):
+        for person in np.flatnonzero(sizes > 1) if noise is not None else ():
             chosen[person] = noise.below(int(sizes[person]))
         return cls(np.argsort(owners, kind="stable").astype(np.int64), _ends(sizes), chosen)
 
@@ -89,7 +89,7 @@ def dense(identifiers: ArrayLike) -> Integers:
     """
     given: Any = identifiers.cpu() if hasattr(identifiers, "cpu") else identifiers
     try:
-        found = np.asarray(given)
+        found = np.asarray(given, dtype=None if hasattr(given, "dtype") else object)  # each value as it is
     except (TypeError, ValueError, RuntimeError):
         raise InvalidValue("the unit is not an array; give one identifier per row.") from None
     if found.ndim != 1:
@@ -99,11 +99,11 @@ def dense(identifiers: ArrayLike) -> Integers:
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
     known: dict[object, int] = {}
-    places = [known.setdefault(_text(value) or (place,), len(known)) for place, value in enumerate(found.tolist())]
-    return np.array(places, np.int64)
+    texts = map(identifier_text, found.tolist())
+    return np.array([known.setdefault(text or (row,), len(known)) for row, text in enumerate(texts)], np.int64)
 
 
-def _text(value: object) -> str | None:
+def identifier_text(value: object) -> str | None:
     """The text of an identifier; None or empty where there is none."""
     if value is None or type(value).__name__ in ABSENT or value != value:  # noqa: PLR0124  NaN is not itself
         return None
