@@ -50,10 +50,7 @@ RISING = 20_000
 STEP = Entry("gaussian", "data", "differ in one record", seeded=False, floating=False, facts={"sigma": "3"})
 PLAIN = "INSERT INTO plain (body) VALUES ('a line of some length, as one would write it to a plain table')"
 
-EARLIER = (
-    "INSERT INTO runs (id, dataset, what, opened, state, spent, committed) "
-    "VALUES (?, 1, 'an earlier run', ?, 'closed', ?, ?)"
-)
+EARLIER = "INSERT INTO runs (id, dataset, what, opened, state) VALUES (?, 1, 'an earlier run', ?, 'closed')"
 ENTRIES = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES " + ", ".join(
     ["(1, ?, ?, 'capture', ?, ?, ?)"] * OF_ONE_RUN
 )
@@ -167,10 +164,9 @@ def _lengthen(name: str) -> None:
         for first in range(FIRST, FIRST + PAST, AT_ONCE):
             with book.home.writing() as writing:
                 ((at, body, hashed),) = writing.rows("SELECT at, body, hash FROM entries WHERE number = 4")
-                ((spent,),) = writing.rows("SELECT spent FROM datasets")
                 for number in range(first, first + AT_ONCE, OF_ONE_RUN):
                     identity = uuid4().hex
-                    writing.later(EARLIER, identity, at, spent, spent)
+                    writing.later(EARLIER, identity, at)
                     cells = [(each, at, identity, body, hashed) for each in range(number, number + OF_ONE_RUN)]
                     writing.later(ENTRIES, *chain.from_iterable(cells))
                 writing.later("UPDATE datasets SET entries = ?", first + AT_ONCE - 1)
