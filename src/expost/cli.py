@@ -79,7 +79,14 @@ def on_ledger(ledger: str, receipt: Json) -> tuple[str, ...]:
     default="add-remove",
     help="What the statement compares: a record more or less, or another record.",
 )
+@click.option(
+    "--unit",
+    type=click.Choice(["record", "person"]),
+    default="record",
+    help="Whether it is per record, or per person with any number of rows.",
+)
 @plainly
-def explain_statement(epsilon: float, delta: float, mu: float | None, neighbours: str) -> None:
+def explain_statement(epsilon: float, delta: float, mu: float | None, neighbours: str, unit: str) -> None:
     """Say what an (ε, δ) statement means, in odds."""
-    click.echo(explain(epsilon, delta, RELATIONS[neighbours], mu=mu))
+    relation = RELATIONS[neighbours]
+    click.echo(explain(epsilon, delta, relation.of_persons if unit == "person" else relation, mu=mu))

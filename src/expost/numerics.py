@@ -69,8 +69,6 @@ def down(value: Fraction) -> float:
 
 def add_up(left: Fraction, right: Fraction) -> Fraction:
     """The sum, exact unless its denominator outgrows ``DENOMINATOR_BITS``; then the next multiple of 2**-bits."""
-    if not (left or right):
-        return left
     total = left + right
     if total.denominator.bit_length() <= DENOMINATOR_BITS:
         return total

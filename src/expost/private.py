@@ -218,7 +218,7 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
         coins = noise.coins(share, len(records))
         return records[~coins], records[coins]
 
-    because = "an independent coin per record"
+    because = f"an independent coin per {data.neighbours.unit}"
     return _divide(*guarded(sides), data.neighbours, data.part, because, seeded=noise.seeded)
 
 

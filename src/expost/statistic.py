@@ -44,6 +44,8 @@ class Statistic(Generic[D]):
         object.__setattr__(self, "l2_squared", positive(self.l2_squared, "l2_squared"))
         object.__setattr__(self, "l1", positive(self.l1, "l1"))
         require_relation(self.neighbours)
+        if self.spacing.numerator != 1:
+            raise InvalidValue(f"spacing is {self.spacing}; a step is one over a whole number.")
         if any(extent < 1 for extent in self.shape):
             raise InvalidValue(f"shape is {self.shape}; a statistic has at least one cell along each axis.")
 

@@ -29,6 +29,7 @@ ABOVE = (
     "bill.py",
     "judge.py",
     "patience.py",
+    "persons.py",
     "datasets/",
     "tabular/",
     "training/",

@@ -14,6 +14,7 @@ from expost import CentredSum, Neighbours
 from expost.checks import PublicCount
 from expost.checks.question import Question
 from expost.noise import Floats
+from tests.unit.examples import OF_RECORDS
 
 THRESHOLDS = [Fraction(33, 40), Fraction(1, 2), Fraction(1, 3), Fraction(99, 100)]
 SCORES = [0.0, 0.25, 0.5, 1.0]
@@ -48,7 +49,7 @@ MAKERS: dict[str, Maker] = {
 }
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_the_claimed_sensitivity_is_the_largest_move(kind: str, threshold: Fraction, neighbours: Neighbours) -> None:

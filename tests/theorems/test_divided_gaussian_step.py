@@ -29,7 +29,17 @@ from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.bills.recording import RecordingNoise
-from tests.unit.examples import ADD, REPLACE, budget, distances, neighbouring, rehearsal, silence, small_data
+from tests.unit.examples import (
+    ADD,
+    OF_RECORDS,
+    REPLACE,
+    budget,
+    distances,
+    neighbouring,
+    rehearsal,
+    silence,
+    small_data,
+)
 
 Record = tuple[int, ...]
 Part = tuple[Integers, Fraction]
@@ -169,7 +179,7 @@ def dearest(growing: Growing, past: Past[Grown], dictated: int | None = None) ->
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize(("first", "choice", "larger"), CASES)
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_a_divided_step_costs_what_it_promises_whatever_is_chosen(
     neighbours: Neighbours,
     first: tuple[Clique, ...],
@@ -189,7 +199,7 @@ def test_a_divided_step_costs_what_it_promises_whatever_is_chosen(
 
 
 @pytest.mark.parametrize("dictated", range(3))
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_it_costs_no_more_where_what_is_scored_depends_on_what_was_released(
     neighbours: Neighbours, dictated: int
 ) -> None:
@@ -226,7 +236,7 @@ def test_a_step_for_one_record_more_would_break_its_promise_if_one_were_replaced
 
 @pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize(("first", "choice", "larger"), CASES)
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_parts_add_up_to_the_curve_and_within_the_profile_of_the_whole(
     neighbours: Neighbours,
     first: tuple[Clique, ...],
@@ -312,7 +322,7 @@ def test_where_scores_have_just_as_much_noise_as_the_whole_no_part_has_less(monk
     assert min(variances) == whole
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_misfits_move_as_far_as_they_declare_and_no_farther(neighbours: Neighbours) -> None:
     statistic = misfits(DOMAIN, EXPECTED, neighbours)
 
@@ -362,6 +372,6 @@ def test_no_share_leaves_less_noise_than_the_whole_would_have(pairs: int, triple
     assert first >= (1 - larger) / 2
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_reach_of_misfits_is_what_they_declare(neighbours: Neighbours) -> None:
     assert misfits(DOMAIN, EXPECTED, neighbours).l2_squared == misfit_reach(len(EXPECTED), neighbours)

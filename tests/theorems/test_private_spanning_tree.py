@@ -24,7 +24,7 @@ from expost.tabular.selection import Edge, SpanningTree
 from expost.tabular.table import Table
 from expost.verify import FiniteMechanism
 from tests.theorems.enumeration import CoinPath
-from tests.unit.examples import ADD, REPLACE, budget, neighbouring, small_data
+from tests.unit.examples import ADD, OF_RECORDS, REPLACE, budget, neighbouring, small_data
 
 Record = tuple[int, ...]
 Tree = tuple[Edge, ...]
@@ -104,22 +104,22 @@ def mechanism(
     return FiniteMechanism({data: law(tree, table(list(data)), bill) for data in sets}, pairs)
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_tree_has_the_promised_curve(neighbours: Neighbours) -> None:
     assert mechanism(neighbours).is_zcdp(0)
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_a_third_of_the_promised_curve_would_be_too_little(neighbours: Neighbours) -> None:
     assert not mechanism(neighbours, share=1 / 3).is_zcdp(0)
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_tree_has_the_promised_gaussian_profile(neighbours: Neighbours) -> None:
     assert mechanism(neighbours, by_profile=True).is_gaussian()
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_a_third_of_the_promised_profile_would_be_too_little(neighbours: Neighbours) -> None:
     assert not mechanism(neighbours, share=1 / 3, by_profile=True).is_gaussian()
 

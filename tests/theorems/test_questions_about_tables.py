@@ -27,6 +27,7 @@ from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Lesson, correct
 from expost.tabular.table import Table
+from tests.unit.examples import OF_RECORDS
 
 SCHEMA = Schema(
     (Integer("a", (0, 1, 2), Missing.FALLBACK), Boolean("y", Missing.FALLBACK)), True, Neighbours.ADD_REMOVE
@@ -100,7 +101,7 @@ LEAST = [Fraction(7, 10), Fraction(1, 3), Fraction(19, 20), Fraction(9_999_999, 
 TOO_FINE = [0.1 + 0.2 + 0.4, Fraction("0.7000000000001"), Fraction(1, 2**24 + 1)]
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 @pytest.mark.parametrize("least", LEAST, ids=str)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_no_record_moves_the_value_by_more_than_is_claimed(kind: str, least: Fraction, neighbours: Neighbours) -> None:
@@ -149,7 +150,7 @@ def test_two_thirds_of_the_sensitivity_would_be_too_little(kind: str, least: Fra
     assert largest_move(question, Neighbours.ADD_REMOVE) > Fraction(2, 3) * question.sensitivity
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_least_attains_the_largest_sensitivity_of_its_questions(neighbours: Neighbours) -> None:
     sums = [CentredSum(correct("y"), least, neighbours) for least in (Fraction(7, 10), Fraction(1, 2))]
     question = Least(sums)
@@ -374,7 +375,7 @@ def test_what_is_given_back_to_chance_is_told_as_a_share_of_those_held_out() -> 
 
 
 def test_questions_for_different_neighbours_have_no_least() -> None:
-    sums = [CentredSum(correct("y"), Fraction(1, 2), each) for each in Neighbours]
+    sums = [CentredSum(correct("y"), Fraction(1, 2), each) for each in OF_RECORDS]
 
     for refused in (sums, []):
         with pytest.raises(InvalidValue, match="different neighbours, or there are none"):

@@ -22,6 +22,7 @@ from expost.statistic import Statistic, histogram
 T = TypeVar("T")
 
 ADD, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE
+OF_RECORDS = (ADD, REPLACE)
 ALPHA = 20
 NONE = NOTHING.as_spent()
 

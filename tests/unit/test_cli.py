@@ -870,6 +870,19 @@ def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:
     assert "Somebody guesses what one record says" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("neighbours", "guessed"),
+    [("add-remove", "whether one person is in the data"), ("replace-one", "what the rows of one person say")],
+)
+def test_a_bound_per_person_is_explained_as_such(neighbours: str, guessed: str) -> None:
+    result = run(
+        "explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", neighbours, "--unit", "person"
+    )  # fmt: skip
+
+    assert f"Somebody guesses {guessed}" in " ".join(result.stdout.split())
+    assert "record" not in result.stdout.replace("recorded", "").replace("receipt", "")
+
+
 @pytest.mark.parametrize(("epsilon", "delta"), [("nan", "1e-5"), ("-1", "1e-5"), ("1", "2"), ("1", "nan")])
 def test_a_bound_that_is_none_is_not_explained(epsilon: str, delta: str, here: Path) -> None:
     refused(run("explain", "--epsilon", epsilon, "--delta", delta), here)

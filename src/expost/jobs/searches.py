@@ -21,6 +21,7 @@ from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OTHER, OURS, AnyCheck, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
+from expost.report.units import by_row, by_unit
 from expost.search import Line, Outcome
 from expost.text import Json
 
@@ -54,10 +55,10 @@ class SearchJob:
     def passed(self, facts: Facts) -> str:
         """A candidate that nobody described passed a check that may be the caller's own rule."""
         if facts.asked is None:
-            read = "held-out records" if facts.looked else "nothing but releases and public records"
+            read = words.held_out(facts) if facts.looked else "nothing but releases and public records"
             return f"What was released passed the check, a rule that was given to the search and read {read}."
         asked = words.asked_for(facts)
-        return f"What was released passed the check at {asked} on held-out records that it was not made from."
+        return f"What was released passed the check at {asked} on {words.held_out(facts)} that it was not made from."
 
     def name(self, place: int) -> str:
         """Its number."""
@@ -70,7 +71,8 @@ class SearchJob:
     def sections(self, facts: Facts) -> str:
         """The procedure, and what the bound covers."""
         method = method_section(self._method(facts))
-        return f"{method}{covered_section(facts, OPEN, FUNCTIONS, SETTINGS)}"
+        functions, settings = by_unit(FUNCTIONS, facts.neighbours), by_row(SETTINGS, facts.neighbours)
+        return f"{method}{covered_section(facts, OPEN, functions, settings)}"
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Release, check, stop."""
@@ -79,9 +81,15 @@ class SearchJob:
             checked = "A rule on releases and public records said when to stop; the held-out part was not read."
         return (
             *arrangement.parts(facts),
-            "On each rung a mechanism released something about the records, within a budget that was fixed before it "
-            "read them. The bill below names each of these steps.",
-            "A candidate was made from what had been released by then, without another look at the records.",
+            by_unit(
+                "On each rung a mechanism released something about the records, within a budget that was fixed before "
+                "it read them. The bill below names each of these steps.",
+                facts.neighbours,
+            ),
+            by_unit(
+                "A candidate was made from what had been released by then, without another look at the records.",
+                facts.neighbours,
+            ),
             checked,
             "The candidate may be published and used at no further cost.",
         )
@@ -123,6 +131,7 @@ def of_search(
         stops=tuple(PlannedStop(stop.promise, stop.epsilon) for stop in planned),
         reason=reason_of(outcome.pledge),
         neighbours=neighbours.value,
+        one_row=False,
         because=because,
         cap=cap,
     )

@@ -10,10 +10,13 @@ from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
 from expost.ledgers.chain import Entered, enter
 from expost.ledgers.home import Row, Writing, legible
 from expost.ledgers.terms import Terms, terms_in
+from expost.report.units import OF_PERSONS, RECORDS, by_unit
 
 Clock = Callable[[], datetime]
 BACKWARDS = timedelta(minutes=5)
 """How far the clocks of the machines that share a ledger may differ."""
+ONE_RECORD = "one record"
+"""What a data set protects where nobody says."""
 ACCOUNT = "id, terms, spent, committed"
 MOVE = (
     "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
@@ -108,10 +111,7 @@ class Position:
     ) -> tuple[Entered, "Position"]:
         """Put an entry into the chain and the change that it makes into the account; the position for one more."""
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
-            raise LedgerConflict(
-                f"the data set {self.name!r} is billed for neighbours that {self.neighbours}, this step for others; "
-                "add it to the ledger once more under another name."
-            )
+            raise LedgerConflict(self._other(neighbours))
         known, at = self.account.id, self._time(clock)
         entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
         nothing, whose = self.account.terms.nothing, f"the data set {self.name!r}"
@@ -120,6 +120,19 @@ class Position:
         writing.later(MOVE, *cells, entered.number, entered.hash, entered.at, after.neighbours, known, self.head)
         writing.later(ENTER, kind, run, entered.body, known, entered.hash)
         return entered, after
+
+    def _other(self, neighbours: str) -> str:
+        """Why a step under another relation is refused, and what to do about it."""
+        billed, asked = by_unit("per record", self.neighbours or RECORDS), by_unit("per record", neighbours)
+        if billed == asked:
+            return (
+                f"the data set {self.name!r} is billed for neighbours that {self.neighbours}, this step for others; "
+                "add it to the ledger once more under another name."
+            )
+        refused = f"the data set {self.name!r} is billed {billed}, and this step would be {asked}"
+        if self.neighbours in OF_PERSONS:
+            return f"{refused}; declare in its schema which column is the unit, so that each run covers persons."
+        return f"{refused}; leave the unit out, or add the data set under another name, with a cap per person."
 
     def _time(self, clock: Clock) -> datetime:
         """The time of an entry, which never runs backwards."""

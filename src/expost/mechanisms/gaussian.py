@@ -65,7 +65,7 @@ class Gaussian(Generic[D]):
 
     def promise(self, budget: Budget) -> Promise:
         """The curve ρ·α, with the Gaussian profile where the noise is wide enough for it."""
-        return Promise(lattice_line(self.variance(budget), self.statistic.l2_squared, self._cells))
+        return Promise(lattice_line(*self._released(budget), self._cells))
 
     def sample(self, data: D, budget: Budget, past: Past[object], noise: Noise) -> Measurement:
         """The noisy integers."""
@@ -75,12 +75,21 @@ class Gaussian(Generic[D]):
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Statistic, sensitivity and variance."""
+        variance, l2_squared = self._released(budget)
         return {
             "statistic": self.statistic.name,
             "cells": self._cells,
-            "l2_squared": str(self.statistic.l2_squared),
-            "variance": str(self.variance(budget)),
+            "l2_squared": str(l2_squared),
+            "variance": str(variance),
         }
+
+    def _released(self, budget: Budget) -> tuple[Fraction, Fraction]:
+        """Variance and squared sensitivity in what is released, of which a statistic may have finer steps.
+
+        The claim is then that of steps of 1, and holds all the more.
+        """
+        square = self.statistic.spacing**2
+        return self.variance(budget) * square, self.statistic.l2_squared * square
 
     @property
     def _cells(self) -> int:

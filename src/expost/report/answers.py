@@ -22,6 +22,9 @@ from expost.accounting.statement import stated
 from expost.protocols import Verdict
 from expost.search import Line
 
+SAMPLED = {"accuracy", "balanced accuracy", "AUC", "mean score"}
+"""Measures whose variance is at most that of a yes or no, over the records that they are a share of."""
+
 
 @final
 @dataclass(frozen=True, slots=True)

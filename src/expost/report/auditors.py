@@ -11,6 +11,7 @@ from expost.report.booked import for_auditors
 from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import computed_with, html_table, note, prose, row, section
+from expost.report.units import by_unit
 
 BILL = ("what", "read", "times", "cost of each")
 
@@ -33,7 +34,7 @@ def _most(facts: Facts) -> str:
 def _rungs(facts: Facts) -> str:
     """What each rung added in Rényi terms, and the guard of its look."""
     heads = [facts.job.rung, f"Rényi ε added (α = {float(facts.order):g})"]
-    heads += ["guard, in records"] if facts.confidence is not None else []
+    heads += [by_unit("guard, in records", facts.neighbours)] if facts.confidence is not None else []
     told = []
     for place in range(len(facts.rungs) + len(facts.ahead)):
         taken = facts.rungs[place] if place < len(facts.rungs) else None
@@ -45,25 +46,27 @@ def _rungs(facts: Facts) -> str:
 
 
 def _bill(facts: Facts) -> str:
-    names = {**words.LOOKS, **facts.job.lines}
-    rows = [_item(item, words.renyi_cost(facts, item.spent), names) for item in facts.bill]
+    known, about = {**words.LOOKS, **facts.job.lines}, facts.neighbours
+    names = {what: by_unit(told, about) for what, told in known.items()}
+    rows = [_item(item, words.renyi_cost(facts, item.spent), names, about) for item in facts.bill]
     for part, spent in by_part(facts.bill).items():
-        rows.append(row(f"everything that read {arrangement.part(part)}", "", "", words.renyi_cost(facts, spent)))
+        read = arrangement.part(part, about)
+        rows.append(row(f"everything that read {read}", "", "", words.renyi_cost(facts, spent)))
     rows.append(row("together", "", "", words.renyi_cost(facts, bill_total(facts.bill))))
     mu = gaussian_mu(facts.spent.curve)
-    field = "" if mu is None else f"<p>{prose(meaning.trade_off(mu, meaning.SUBJECTS[facts.neighbours]))}</p>"
+    field = "" if mu is None else f"<p>{prose(meaning.trade_off(mu, meaning.SUBJECTS[about]))}</p>"
     table = html_table(BILL, rows, here=(len(rows) - 1,), stacked=True)
     return f"<h3>The bill</h3><p>{prose(words.pledged(facts))}</p>{table}{field}"
 
 
-def _item(item: Item, cost: str, names: Mapping[str, str]) -> list[str]:
+def _item(item: Item, cost: str, names: Mapping[str, str], neighbours: str) -> list[str]:
     what, known = item.entry.what, item.entry.facts.items()
-    details = [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in known]
+    details = [f"{by_unit(name.replace('_', ' '), neighbours)} {_plain(value)}" for name, value in known]
     told = " · ".join([what, *details] if what in names else details)
     name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
     return [
         f"{safe(name)}<br/><small>{safe(told)}</small>",
-        *row(arrangement.part(item.entry.part), str(item.count), cost),
+        *row(arrangement.part(item.entry.part, neighbours), str(item.count), cost),
     ]
 
 

@@ -9,6 +9,7 @@ from typing import final
 from expost.report import digits
 from expost.report.answers import Reading
 from expost.report.facts import Facts
+from expost.report.units import by_unit
 from expost.report.words import VERDICTS, noisy_number
 
 HEIGHT, LEFT, RIGHT, TOP, FLOOR = 300, 62, 24, 18, 254
@@ -91,7 +92,8 @@ def ladder(facts: Facts, width: int = WIDE) -> str:
 def said(facts: Facts, rung: Reading) -> str:
     """A rung in words."""
     found = facts.answer(rung)
-    answer = "" if found is None else f", {noisy_number(facts, found)}{'' if facts.shares else ' records'}"
+    unit = "" if facts.shares else by_unit(" records", facts.neighbours)
+    answer = "" if found is None else f", {noisy_number(facts, found)}{unit}"
     return f"ε {digits.price(rung.epsilon)}{answer}, {VERDICTS[rung.passed]}"
 
 

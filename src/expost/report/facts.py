@@ -15,13 +15,10 @@ from expost.ladder import Rung as PlannedRung
 from expost.patience import Patience
 from expost.protocols import Look
 from expost.recorded import Booking, CheckOnRecord
-from expost.report.answers import Reading, as_share, ratio_half, sampling_half
+from expost.report.answers import SAMPLED, Reading, as_share, ratio_half, sampling_half
 from expost.report.purpose import Purpose
 from expost.search import Ended
 from expost.text import Json
-
-SAMPLED = {"accuracy", "balanced accuracy", "AUC", "mean score"}
-"""Measures whose variance is at most that of a yes or no, over the records that they are a share of."""
 
 ROUNDING = 1e-9
 """Relative difference up to which two statements of one sum agree."""
@@ -97,6 +94,7 @@ class Facts:
     and what is asked for is 0. ``baseline`` is a sentence on what could be had without any of this, ``warnings`` are
     sentences with their titles, ``options`` and ``digests`` what the run is known by besides, ``booking`` where it is
     on a lasting ledger. ``patience`` is what it ended by where its answers no longer rose, None if it climbs all rungs.
+    ``one_row`` says that, where the bound is about persons, each of those held out was judged by one row.
     """
 
     title: str
@@ -131,6 +129,7 @@ class Facts:
     goals: tuple[Purpose, ...] = ()
     patience: Patience | None = None
     booking: Booking | None = None
+    one_row: bool = True
 
     @property
     def several(self) -> bool:

@@ -1,8 +1,7 @@
-"""Meaning: what an (ε, δ) bound means for a person, in odds, and what it does not cover."""
+"""Meaning: what an (ε, δ) bound means for a person, in odds."""
 
 import math
 import textwrap
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -20,29 +19,22 @@ LOSS = (
     "This larger ε bounds the privacy loss itself, which the stated one does not; the rules for both were fixed before "
     "any data was touched. What an attack finds is bounded by the stated ε and δ."
 )
-SEEDED = "Not covered: anything at all. The noise was seeded, and whoever has the seed can subtract it."
-COUNTED = "Taken to be public: how many records there are, because neighbours differ in what one record says."
-CHECKED_ON = "Taken to be public: the records of the check, about which nothing is promised."
-LEFT_OUT = (
-    "Not covered: one person with several records. The bound is per record, not per person: with k records it is at "
-    "least k times ε, and δ grows too.",
-    "Not covered: other releases from the same records, discarded runs included. Each adds its ε and its δ.",
-    "Not covered: what is true of people at large. It can be learnt with or without any one record.",
-    "Not covered: anyone who can read the records themselves, the memory of the process or its temporary files, and "
-    "anyone who can foresee the operating system's random numbers.",
-    "Not covered: how long the run and its steps took, how much memory they needed, and that it failed or was refused. "
-    "All of these may depend on the records; do not let others watch.",
+ONE_RECORD = "It covers one record: a person with several is protected less"
+ONE_PERSON = (
+    "It covers one person with all their rows, however many: a household, or a person under two identifiers, is "
+    "protected less"
 )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a bound is about under one neighbour relation: what changes, and what is guessed or told apart."""
+    """What a bound is about under one neighbour relation: what changes, and what is guessed, told apart and covered."""
 
     change: str
     guessed: str
     told_apart: str
+    covers: str
     aside: str
 
 
@@ -51,13 +43,30 @@ SUBJECTS = {
         change="Whether one record is in the data or not",
         guessed="whether one record is in the data",
         told_apart="whether a record was used",
+        covers=ONE_RECORD,
         aside=" If a record is known to be in the data, what it says can be guessed as if ε were twice as large.",
     ),
     Neighbours.REPLACE_ONE.value: Subject(
         change="What one record says",
         guessed="what one record says",
         told_apart="which of two things a record says",
+        covers=ONE_RECORD,
         aside=" How many records there are is taken to be public.",
+    ),
+    Neighbours.ADD_REMOVE_PERSON.value: Subject(
+        change="Whether one person, with all their rows, is in the data or not",
+        guessed="whether one person is in the data",
+        told_apart="whether a person's rows were used",
+        covers=ONE_PERSON,
+        aside=" If a person is known to be in the data, what their rows say can be guessed as if ε were twice as "
+        "large.",
+    ),
+    Neighbours.REPLACE_PERSON.value: Subject(
+        change="What the rows of one person say, and how many there are,",
+        guessed="what the rows of one person say",
+        told_apart="which of two things a person's rows say",
+        covers=ONE_PERSON,
+        aside=" How many persons there are is taken to be public.",
     ),
 }
 
@@ -199,20 +208,9 @@ def trade_off(mu: float, about: Subject) -> str:
 def scope(about: Subject) -> str:
     """What the bound holds against, and what it is silent about."""
     return (
-        "This holds whatever else they know and however long they compute. It covers one record: a person with several "
-        "is protected less, and what is true of people at large can be learnt with or without any one of them."
-        f"{about.aside}"
+        f"This holds whatever else they know and however long they compute. {about.covers}, and what is true of people "
+        f"at large can be learnt with or without any one of them.{about.aside}"
     )
-
-
-def coverage(own: Iterable[str], *, seeded: bool, neighbours: str, on_public: bool) -> tuple[str, ...]:
-    """What a job says that its bound covers, then what it takes to be public and what no bound of ours covers."""
-    told = [SEEDED, *own] if seeded else [*own]
-    if neighbours == Neighbours.REPLACE_ONE.value:
-        told.append(COUNTED)
-    if on_public:
-        told.append(CHECKED_ON)
-    return (*told, *LEFT_OUT)
 
 
 def span(guess: Guess) -> str:

@@ -77,6 +77,7 @@ def outcome_facts(
     goals: tuple[Purpose, ...] = (),
     packages: tuple[str, ...] = (),
     patience: Patience | None = None,
+    one_row: bool = True,
 ) -> Facts:
     """What a report tells of an outcome, for a job of any kind; ``packages`` are those it was computed with besides."""
     pledge, release = outcome.pledge, outcome.release
@@ -112,6 +113,7 @@ def outcome_facts(
         digests=digests,
         goals=goals,
         patience=patience,
+        one_row=one_row,
         booking=ledger.booking() if isinstance(ledger, Booked) else None,
     )
 

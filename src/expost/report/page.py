@@ -7,9 +7,11 @@ from importlib import resources
 from expost.report import charts, digits, meaning, words
 from expost.report.auditors import auditors_section
 from expost.report.charts import safe
+from expost.report.coverage import coverage
 from expost.report.facts import Facts
 from expost.report.markup import html_table, note, prose, row, section
 from expost.report.reading import reading
+from expost.report.units import by_unit
 
 STYLE = resources.files("expost.report").joinpath("style.css").read_text(encoding="utf-8")
 BODY = "body { margin: 0; background: #fff; } @media (prefers-color-scheme: dark) { body { background: #14181d; } }"
@@ -104,7 +106,7 @@ def method_section(steps: Iterable[str]) -> str:
 
 def coverage_section(own: Iterable[str], *, seeded: bool, neighbours: str, on_public: bool) -> str:
     """What a job says that its bound covers, and what no bound of ours does."""
-    told = meaning.coverage(own, seeded=seeded, neighbours=neighbours, on_public=on_public)
+    told = coverage(own, seeded=seeded, neighbours=neighbours, on_public=on_public)
     leads = (each.partition(": ") for each in told)
     items = "".join(f"<li><b>{safe(lead)}</b>{colon}{prose(rest)}</li>" for lead, colon, rest in leads)
     return section("What the bound covers, and what it does not", f"<ul>{items}</ul>")
@@ -135,7 +137,10 @@ def _article(facts: Facts, pledged: str | None) -> str:
 
 def _figures(facts: Facts) -> tuple[tuple[str, str, str], ...]:
     rung, taken, ahead = facts.job.rung, len(facts.rungs), len(facts.ahead)
-    price = (f"ε {digits.price(facts.epsilon)}", f"at δ = {digits.small(facts.delta)}, per record")
+    price = (
+        f"ε {digits.price(facts.epsilon)}",
+        f"at δ = {digits.small(facts.delta)}, {by_unit('per record', facts.neighbours)}",
+    )
     if not math.isfinite(facts.epsilon):
         price = ("not stated", "no (ε, δ) covers this run")
     numbered = taken + ahead == len(facts.stops)
@@ -148,21 +153,21 @@ def _answered(facts: Facts) -> tuple[str, str, str]:
     if facts.unchecked:
         return "check", "none", "nothing was asked for"
     if facts.asked is None:
-        read = "held-out records" if facts.looked else "no held-out records"
+        read = by_unit("held-out records" if facts.looked else "no held-out records", facts.neighbours)
         return "check", words.last_answer(facts), f"a rule of the caller's own, which read {read}"
     remark = "the least of all aims" if facts.several else f"asked for: {digits.plain(float(facts.asked))}"
     if facts.sampling is not None:
         remark += f"; sampling error apart: ± {digits.points(facts.sampling)}"
     if facts.judged is not None and facts.judged < len(facts.rungs):
         remark = f"on {facts.job.rung} {facts.judged}, the last one checked; {remark}"
-    what = facts.measure if facts.shares or not facts.measured else "margin in records"
+    what = facts.measure if facts.shares or not facts.measured else by_unit("margin in records", facts.neighbours)
     return f"{what}, {'held out' if facts.divided else 'public records'}", words.answer_on(facts, facts.judged), remark
 
 
 def _rungs(facts: Facts) -> str:
     """The rungs as a chart and as a table, with those that were planned and not reached."""
     heads = [facts.job.rung, f"ε at δ = {digits.small(facts.delta)}"]
-    heads += [facts.scale if facts.shares else "margin in records"] if facts.measured else []
+    heads += [facts.scale if facts.shares else by_unit("margin in records", facts.neighbours)] if facts.measured else []
     rows = [_rung(facts, place) for place in range(len(facts.rungs) + len(facts.ahead))]
     here = [place for place, rung in enumerate(facts.rungs) if rung.passed]
     table = html_table([*heads, "verdict"], rows, here=here, ahead=len(facts.ahead))

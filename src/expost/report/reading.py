@@ -7,6 +7,7 @@ from expost.checks.confidence import Confidence
 from expost.report import digits
 from expost.report.charts import drawn
 from expost.report.facts import Facts
+from expost.report.units import by_unit
 from expost.report.words import asked_for, sure
 
 
@@ -22,7 +23,7 @@ def reading(facts: Facts) -> str:
         if (error := noise_of_an_answer(facts)) is not None:
             told.append(f"The standard error of its answer is {digits.points(error)}.")
     elif not facts.shares:
-        told.append(_margin(facts))
+        told.append(by_unit(_margin(facts), facts.neighbours))
     if facts.confidence is not None:
         told.append(_passing(facts, facts.confidence))
     if facts.measured:
@@ -47,8 +48,9 @@ def _counted(facts: Facts) -> str:
         return ""
     about = f"about {round(facts.held, -1):,.0f}"
     if not facts.held_std:
-        return f"; how many records were held out is taken to be {about}"
-    return f", and of the number of held-out records ({about} ± {facts.width * facts.held_std:,.0f})"
+        return f"; {by_unit('how many records were held out', facts.neighbours)} is taken to be {about}"
+    held = by_unit("held-out records", facts.neighbours)
+    return f", and of the number of {held} ({about} ± {facts.width * facts.held_std:,.0f})"
 
 
 def _margin(facts: Facts) -> str:

@@ -8,11 +8,14 @@ from expost.report import digits
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
 from expost.report.flat import compared_rungs, further, near
+from expost.report.units import OF_PERSONS, by_row, by_unit
 from expost.search import Ended
 
 NOT_PRIVATE = "NOT PRIVATE: the noise was seeded, and whoever has the seed can subtract it."
 FLOATING = "The noise was drawn in floating point, whose rounding the bound does not cover."
 ONE_RECORD = "The bound covers one record; a person with several is protected less."
+ONE_PERSON = "The bound covers one person with all their rows, however many; a household is protected less."
+ONE_ROW = "A held-out person was judged by one of their rows, which was drawn at random."
 
 VERDICTS = {True: "passed", False: "did not pass", None: "not checked"}
 LOOKS = dict.fromkeys(("balanced check", "Gaussian check", "sparse vector check"), "a look at the held-out records")
@@ -32,7 +35,8 @@ def forewords(facts: Facts) -> tuple[str, ...]:
 
 def price_paid(facts: Facts) -> str:
     """What the run cost, what the cost covers, and what else it might have cost."""
-    return " ".join([cost(facts), covered(facts), ONE_RECORD, *other_prices(facts)])
+    about = ONE_PERSON if facts.neighbours in OF_PERSONS else ONE_RECORD
+    return " ".join([cost(facts), covered(facts), about, *other_prices(facts)])
 
 
 def headline(facts: Facts) -> str:
@@ -52,7 +56,7 @@ def headline(facts: Facts) -> str:
         return f"The {measure} is at least {asked} on the public records of the check{for_this}."
     if facts.confidence is None:
         return f"The noisy {measure} is at least {asked}{for_this}; it is not known whether the true {measure} is."
-    return f"The {measure} is at least {asked} on the held-out records, with {sure(facts)}{for_this}."
+    return f"The {measure} is at least {asked} on the {held_out(facts)}, with {sure(facts)}{for_this}."
 
 
 def _all_of_it(facts: Facts) -> str:
@@ -63,7 +67,7 @@ def _all_of_it(facts: Facts) -> str:
         return "Everything that was asked for holds on the public records of the check"
     if facts.confidence is None:
         return "The noisy answer is that everything asked for holds, which is not known to be true"
-    return f"Everything that was asked for holds on the held-out records, with {sure(facts)}"
+    return f"Everything that was asked for holds on the {held_out(facts)}, with {sure(facts)}"
 
 
 def result(facts: Facts) -> str:
@@ -87,6 +91,7 @@ def _evidence(facts: Facts) -> str:
     if facts.asked is None:
         return "Only whoever wrote the rule can say what passing it is worth."
     people = "For new people there is also the sampling error of the records that were used for the check."
+    people = by_unit(people, facts.neighbours) if facts.divided else people
     if facts.several:
         noisy = f" The noisy least margin was {last_answer(facts)}." if facts.measured else ""
         return f"{_all_of_it(facts)}.{noisy} {people}"
@@ -102,10 +107,22 @@ def _evidence(facts: Facts) -> str:
     if facts.elsewhere is not None and facts.held is not None:
         people = (
             f"For new people like those in the data it is at least {digits.least(facts.elsewhere)} (again with "
-            f"{sure(facts)}); the difference is the sampling error of about {round(facts.held, -1):,.0f} held-out "
-            "records."
+            f"{sure(facts)}); the difference is the sampling error of about {round(facts.held, -1):,.0f} "
+            f"{by_unit('held-out records', facts.neighbours)}."
         )
-    return f"{certain} {measure} on those records is at least {asked}{noisy}. {people}"
+    those = by_unit("those records", facts.neighbours) if facts.divided else "those records"
+    return f"{certain} {measure} on {those} is at least {asked}{noisy}. {people}"
+
+
+def held_out(facts: Facts) -> str:
+    """What a candidate was judged on: the records held out, or the persons, by one row of each where that is so."""
+    held = by_unit("held-out records", facts.neighbours)
+    return f"{held} (one row of each)" if judged_by_one_row(facts) else held
+
+
+def judged_by_one_row(facts: Facts) -> bool:
+    """Whether a held-out person, who may have several rows, was judged by one of them."""
+    return facts.one_row and facts.divided and facts.neighbours in OF_PERSONS
 
 
 def asked_for(facts: Facts) -> str:
@@ -154,7 +171,7 @@ def last_checked(facts: Facts) -> str:
 
 def last_answer(facts: Facts) -> str:
     """The last answer of the check, a margin with its unit."""
-    unit = " records" if facts.measured and not facts.shares else ""
+    unit = by_unit(" records", facts.neighbours) if facts.measured and not facts.shares else ""
     return f"{answer_on(facts, facts.judged)}{unit}"
 
 
@@ -176,7 +193,8 @@ def noisy_number(facts: Facts, answer: tuple[float, float]) -> str:
 def cost(facts: Facts) -> str:
     """The statement."""
     if math.isfinite(facts.epsilon):
-        return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, per record."
+        per = by_unit("per record", facts.neighbours)
+        return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}."
     if facts.pledge is None:
         return "No (ε, δ) statement covers this run: no rule for stating one was pledged before it."
     return "No (ε, δ) statement covers this run: its pledge makes no claim about what was spent."
@@ -195,7 +213,7 @@ def renyi_cost(facts: Facts, spent: Spent) -> str:
 
 def covered(facts: Facts) -> str:
     """What the bound is about."""
-    looks = " Every look at the held-out records is included." if facts.looked else ""
+    looks = by_unit(" Every look at the held-out records is included.", facts.neighbours) if facts.looked else ""
     free = " The check read public records only, which costs nothing." if facts.on_public else ""
     return f"{facts.job.covered}{looks}{free}"
 
@@ -222,11 +240,10 @@ def pledged(facts: Facts) -> str:
         told = [
             f"Each line is a Rényi bound, shown at the order α = {float(facts.order):g}; the receipt has all orders."
         ]
-    told.append("Lines that read the same records add up.")
+    told.append(by_row("Lines that read the same records add up.", facts.neighbours))
     if facts.divided:
-        told.append(
-            f"Of the two parts of the split only the dearer counts, because no record is in both ({facts.because})."
-        )
+        nobody = by_unit("because no record is in both", facts.neighbours)
+        told.append(f"Of the two parts of the split only the dearer counts, {nobody} ({facts.because}).")
     if facts.pledge is None:
         return " ".join([*told, "No rule that turns the sum into ε was pledged, so none is stated."])
     told.append("The rule that turns the sum into ε was pledged before any data was touched.")

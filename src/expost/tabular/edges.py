@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.private import Neighbours
 from expost.tabular.marginals import Marginals
+from expost.tabular.persons import AnyRows
 from expost.tabular.schema.bins import Edges
 from expost.tabular.schema.column import Column
 from expost.tabular.schema.private_bins import PrivateBins
@@ -54,7 +56,12 @@ def settled_schema(schema: Schema, counts: Mapping[str, Floats], std: float) -> 
     return replace(schema, columns=tuple(map(settled, schema.columns)))
 
 
-def coarsened(table: Table, schema: Schema) -> Table:
+def coarsened(data: AnyRows, schema: Schema) -> AnyRows:
+    """Rows that were read on the grids, in the bins of the schema."""
+    return data.recoded(partial(_coarser, schema=schema))
+
+
+def _coarser(table: Table, schema: Schema) -> Table:
     """A table that was read on the grids, in the bins of the schema; each code follows from that code alone."""
     maps = {each.name: each.coarser for each in schema.columns if isinstance(each, PrivateBins)}
     codes = {name: maps[name][found] if name in maps else found for name, found in table.columns.items()}

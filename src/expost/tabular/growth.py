@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import ClassVar, Protocol, final
+from typing import Any, ClassVar, Protocol, final
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import MOST_CHANGES
@@ -19,7 +19,7 @@ from expost.rules import Due, Recorded
 from expost.tabular.candidates import most_triples
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.misfits import misfit_reach, misfits
-from expost.tabular.table import Table
+from expost.tabular.persons import Rows
 
 SCORED, FOUNDED = Fraction(1, 16), Fraction(1, 4)
 """The shares of a growing step that go to the scores and, where nothing is measured yet, to the first pairs before."""
@@ -110,13 +110,15 @@ class Growing:
     def __post_init__(self) -> None:
         if {*map(frozenset, self.first)} & {*map(frozenset, self.candidates)}:
             raise InvalidValue("a candidate is measured from the first step on; leave it out.")
-        # A record changes two counts of a marginal each time it is measured, three times at most, and one score.
+        # A record changes two counts of a marginal each time it is measured, three times at most, and one score; what
+        # persons change is in steps so fine that their number does not matter.
         if 6 * (len(self.first) + self._most) > MOST_CHANGES:
             raise InvalidValue(f"there are {len(self.candidates)} candidates, too many to score; name fewer.")
 
     def divisible(self, scored: tuple[Clique, ...], share: Fraction) -> bool:
         """Whether a share for the scores of these marginals leaves them as much noise as the undivided step has."""
-        return misfit_reach(len({*scored}), self.neighbours) >= share * self._whole.statistic.l2_squared
+        moved = 2 if self.neighbours.replaces else 1
+        return misfit_reach(len({*scored}), self.neighbours) >= share * len(self.first) * moved
 
     @property
     def _most(self) -> int:
@@ -124,15 +126,15 @@ class Growing:
         return len(self.candidates) + most_triples(len(self.domain))
 
     @property
-    def _whole(self) -> Gaussian[Table]:
+    def _whole(self) -> Gaussian[Any]:
         """The undivided step."""
-        return Gaussian(Marginals(self.domain, self.first, self.neighbours).statistic)
+        return Gaussian(Marginals(self.domain, self.first, self.neighbours).weighed(self.first))
 
     def promise(self, budget: Budget) -> Promise:
         """The undivided step's."""
         return self._whole.promise(budget)
 
-    def sample(self, data: Table, budget: Budget, past: Past[Grown], noise: Noise) -> Grown:
+    def sample(self, data: Rows, budget: Budget, past: Past[Grown], noise: Noise) -> Grown:
         """The refined estimates, maybe of more marginals than before."""
         grown, gardener = past.steps[-1].value if past.steps else None, self.gardener
         if gardener is None or not self.divisible(self.candidates, SCORED) or not gardener.grows(grown, budget):
@@ -166,7 +168,7 @@ class Growing:
 
     def _scored(
         self,
-        data: Table,
+        data: Rows,
         expected: Mapping[Clique, Integers],
         cliques: tuple[Clique, ...],
         budget: Budget,
@@ -178,7 +180,7 @@ class Growing:
         return Scored(cliques, scores.values, scores.std)
 
     def _refined(
-        self, data: Table, grown: Grown | None, added: tuple[Clique, ...], budget: Budget, noise: Noise
+        self, data: Rows, grown: Grown | None, added: tuple[Clique, ...], budget: Budget, noise: Noise
     ) -> Grown:
         """All marginals measured once more, and those added for the first time: first ones, other pairs, triples."""
         before = () if grown is None else grown.blocks
@@ -198,11 +200,11 @@ class Growing:
         return Grown(tuple(found), None if grown is None else grown.scored)
 
     def _measured(
-        self, data: Table, blocks: list[tuple[Clique, ...]], budget: Budget, noise: Noise
+        self, data: Rows, blocks: list[tuple[Clique, ...]], budget: Budget, noise: Noise
     ) -> list[Measurement]:
         """The marginals of some blocks in one step, block by block."""
         together = Marginals(self.domain, tuple(clique for each in blocks for clique in each), self.neighbours)
-        fresh = Gaussian(together.statistic).sample(data, budget, Past(), noise)
+        fresh = Gaussian(together.weighed(self.first)).sample(data, budget, Past(), noise)
         ends = accumulate((Marginals(self.domain, each, self.neighbours).cells for each in blocks), initial=0)
         return [Measurement(fresh.values[start:end], fresh.variance) for start, end in pairwise(ends)]
 

@@ -1,9 +1,10 @@
 """Marginals: the counts of every combination of some columns, many at once, as one integer statistic."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias, TypeVar, final
 
@@ -14,7 +15,7 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
-from expost.tabular.persons import GRID, Contribution, Grouped, person_steps
+from expost.tabular.persons import GRID, Grouped
 from expost.tabular.table import Table
 
 Clique: TypeAlias = tuple[str, ...]
@@ -35,9 +36,10 @@ class Marginals:
     Adding or removing a record moves one cell of each histogram by 1, replacing one moves at most two: with k cliques
     the squared Euclidean distance and the sum of absolute differences are at most k, or 2k.
 
-    Where records are persons with any number of rows, their ``contribution`` bounds the Euclidean norm of what each
-    adds to all histograms. No share of a cell is negative, so that replacing a person moves no more than the squares of
-    both shares together.
+    Where records are persons with any number of rows, these are weighed such that all rows of a person move the
+    histograms no further than one row would: each row of m weighs 1/m in a ``statistic``, and as much as the Euclidean
+    norm allows if it is ``weighed``. No share of a cell is negative, so that replacing a person moves no more than the
+    squares of both shares together.
 
     Implements: marginals of persons.
     Uses: a person's weight.
@@ -46,7 +48,6 @@ class Marginals:
     domain: Mapping[str, int]
     cliques: tuple[Clique, ...]
     neighbours: Neighbours
-    contribution: Contribution | None = None
 
     def __post_init__(self) -> None:
         if not self.cliques:
@@ -75,16 +76,29 @@ class Marginals:
     @property
     def statistic(self) -> Statistic[Any]:
         """All counts, one marginal after the other, with their sensitivities: of a Table, or of Grouped rows."""
-        moved, shape = 2 if self.neighbours.replaces else 1, (self.cells,)
-        if self.contribution is None:
-            most = Fraction(len(self.cliques) * moved)
-            return Statistic(self._counts, shape, most, most, self.neighbours, "marginals")
-        squared = self.contribution.squared(len(self.cliques))
-        l1 = moved * math.isqrt(squared * self.cells)  # Cauchy-Schwarz, and l1 is an integer
-        name = "marginals of persons"
-        return Statistic(
-            self._weighed, shape, Fraction(moved * squared), Fraction(l1), self.neighbours, name, Fraction(1, GRID)
-        )
+        most = len(self.cliques) * self._moved
+        if self.neighbours.unit == "record":
+            return Statistic(self.counts, (self.cells,), Fraction(most), Fraction(most), self.neighbours, "marginals")
+        return self._of_persons(self._averaged, l1=GRID * most, name="marginals of persons")
+
+    def weighed(self, first: tuple[Clique, ...]) -> Statistic[Any]:
+        """The same, but rows of a person that differ from each other weigh more, the more they differ.
+
+        A person's weight is one for the ``first`` marginals and no larger one for these, so that all that is measured
+        beside the first is of nearly the same weights.
+        """
+        if self.neighbours.unit == "record":
+            return self.statistic
+        l1 = self._moved * math.isqrt(GRID * GRID * len(self.cliques) * self.cells)  # Cauchy-Schwarz
+        return self._of_persons(partial(self._weighed, first), l1=l1, name="weighed marginals of persons")
+
+    def _of_persons(self, compute: Callable[[Grouped], Integers], *, l1: int, name: str) -> Statistic[Grouped]:
+        squared = Fraction(GRID * GRID * len(self.cliques) * self._moved)
+        return Statistic(compute, (self.cells,), squared, Fraction(l1), self.neighbours, name, Fraction(1, GRID))
+
+    @property
+    def _moved(self) -> int:
+        return 2 if self.neighbours.replaces else 1
 
     def apart(self, values: NDArray[S]) -> dict[Clique, NDArray[S]]:
         """The flat values as one array for each clique, with an axis for each of its columns."""
@@ -94,20 +108,26 @@ class Marginals:
         parts = zip(self.cliques, self.shapes, bounds, strict=True)
         return {clique: values[start:end].reshape(shape) for clique, shape, (start, end) in parts}
 
-    def _counts(self, table: Table) -> Integers:
+    def counts(self, table: Table) -> Integers:
+        """The counts of the rows of a table, whoever they are of."""
         self._require_domain(table)
         return np.concatenate([_histogram(table, clique, shape) for clique, shape in self._asked])
 
-    def _weighed(self, grouped: Grouped) -> Integers:
-        """The counts in steps of a weight."""
-        assert self.contribution is not None
+    def _averaged(self, grouped: Grouped) -> Integers:
+        return self._summed(grouped, grouped.average_steps())
+
+    def _weighed(self, first: tuple[Clique, ...], grouped: Grouped) -> Integers:
+        steps = grouped.norm_steps(self.cliques)
+        if self.cliques != first:
+            steps = np.minimum(steps, grouped.norm_steps(first))
+        return self._summed(grouped, np.repeat(steps, grouped.sizes))
+
+    def _summed(self, grouped: Grouped, steps: Integers) -> Integers:
+        """The steps of all rows in each cell."""
         self._require_domain(grouped.table)
-        packed = [_packed(grouped.table, clique, shape) for clique, shape in self._asked]
-        steps = person_steps(grouped, packed, self.contribution.squared(len(self.cliques)))
-        weights = np.repeat(steps, grouped.sizes).astype(np.float64)  # whose sums stay below 2**53, and so exact
-        sizes = map(math.prod, self.shapes)
-        found = [np.bincount(cells, weights, minlength=size) for cells, size in zip(packed, sizes, strict=True)]
-        return np.concatenate(found).astype(np.int64)
+        weights = steps.astype(np.float64)  # whose sums stay below 2**53, and so exact
+        cells = ((grouped.table.cells(clique), math.prod(shape)) for clique, shape in self._asked)
+        return np.concatenate([np.bincount(each, weights, size) for each, size in cells]).astype(np.int64)
 
     def _require_domain(self, table: Table) -> None:
         if any(table.domain.get(name) != self.domain[name] for clique in self.cliques for name in clique):
@@ -129,12 +149,3 @@ def _histogram(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers
             combined += table.codes(name)[start : start + step]
         counts += np.bincount(combined, minlength=cells)
     return counts
-
-
-def _packed(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers:
-    """The cell of each row."""
-    cells = np.zeros(len(table), dtype=np.int64)
-    for name, size in zip(clique, shape, strict=True):
-        cells *= size
-        cells += table.codes(name)
-    return cells

@@ -3,24 +3,25 @@
 A person's weight depends on that person's own rows only, so that what is claimed of one holds whoever else is there.
 """
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import final
+from typing import TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from expost.errors import InvalidValue, SchemaMismatch
-from expost.noise import Integers
-from expost.numerics import positive
-from expost.tabular.table import Table
+from expost.errors import SchemaMismatch
+from expost.noise import Integers, Noise
+from expost.private import Neighbours
+from expost.statistic import Statistic
+from expost.tabular.schema.schema import Schema
+from expost.tabular.table import Kind, Table
 
 GRID = 2**16
 """Steps of a weight from 0 to 1."""
-MOST_ROWS = 2**20
-"""Rows of one person that are looked at; more than these have no weight left on the grid anyway."""
+NUMBERS = (1, 2, 3, 6, 11, 21, 51, 101)
+"""The least numbers of rows by which persons are counted: 1, 2, 3 to 5, and so on."""
 
 
 @final
@@ -28,23 +29,36 @@ MOST_ROWS = 2**20
 class Grouped:
     """A table whose rows belong to persons: its records are the persons, each with any number of rows.
 
-    ``ends`` are where the rows of each person begin and end, one more than there are persons. Indexed by a mask of
+    ``ends`` are where the rows of each person begin and end, one more than there are persons. ``places`` say which of
+    their rows stands for each person where only one can, the first unless they were drawn. Indexed by a mask of
     persons, as ``split`` does. Shows nothing of its records when printed.
     """
 
     table: Table
     ends: Integers
+    places: Integers | None = None
+    _steps: dict[tuple[tuple[str, ...], ...], Integers] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(cls, table: Table, persons: NDArray[np.integer]) -> "Grouped":
-        """The rows of a table by whoever each is of; only which rows have the same person matters, not who it is."""
+        """The rows of a table by whoever each is of; only which rows have the same person matters, not who it is.
+
+        Persons are in the order in which they first appear, and so are the rows of each: where every row has a person
+        of its own, or those of a person are together already, the table stays as it is.
+        """
         if persons.shape != (len(table),):
             raise SchemaMismatch("there is not one person for each row; give as many as there are rows.")
         order = np.argsort(persons, kind="stable")
         known = persons[order]
         starts = np.flatnonzero(np.concatenate([[True], known[1:] != known[:-1]])) if len(known) else np.zeros(0, int)
-        rows = Table(table.schema, {name: codes[order] for name, codes in table.columns.items()}, table.native)
-        return cls(rows, np.concatenate([starts, [len(known)]]).astype(np.int64))
+        sizes, appearance = np.diff(starts, append=len(known)), np.argsort(order[starts])
+        ends = np.concatenate([[0], np.cumsum(sizes[appearance])]).astype(np.int64)
+        rows = np.arange(len(known))
+        moved = order[np.repeat(starts[appearance] - ends[:-1], sizes[appearance]) + rows]
+        if np.array_equal(moved, rows):
+            return cls(table, ends)
+        columns = {name: codes[moved] for name, codes in table.columns.items()}
+        return cls(Table(table.schema, columns, table.native), ends)
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -52,8 +66,8 @@ class Grouped:
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Grouped":
         """The persons where the mask is true, with all their rows."""
         sizes = self.sizes
-        kept = self.table[np.repeat(mask, sizes)]
-        return Grouped(kept, np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64))
+        kept, places = self.table[np.repeat(mask, sizes)], None if self.places is None else self.places[mask]
+        return Grouped(kept, np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64), places)
 
     def __repr__(self) -> str:
         """The names of the columns: nothing about the records, not even how many."""
@@ -65,34 +79,62 @@ class Grouped:
         return np.diff(self.ends)
 
     @property
-    def owners(self) -> Integers:
-        """The place of each row's person."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), self.sizes)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """How much of a person's rows counts: in all marginals together no more than ``rows`` identical rows would.
-
-    Rows that differ from each other may count more often: m rows in different cells count in full up to m = rows².
-    """
-
-    rows: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", positive(self.rows, "rows"))
-        if not 0 < self.rows <= MOST_ROWS:
-            raise InvalidValue(f"a person counts for at most {MOST_ROWS} rows; declare fewer.")
-
-    def squared(self, cliques: int) -> int:
-        """The largest squared Euclidean norm of what a person adds to this number of marginals, in squared steps."""
-        return math.floor((GRID * self.rows) ** 2 * cliques)
+    def schema(self) -> Schema:
+        """The schema of its rows."""
+        return self.table.schema
 
     @property
-    def most(self) -> int:
-        """The most that the weights of a person's rows add up to, in steps, where rows are weighted by their number."""
-        return math.floor(GRID * self.rows)
+    def native(self) -> Kind:
+        """The kind of frame it came as."""
+        return self.table.native
+
+    def drawn(self, noise: Noise) -> "Grouped":
+        """The same, with a row drawn for each person who has several."""
+        sizes, several = self.sizes, self.sizes > 1
+        places = np.zeros(len(self), dtype=np.int64)
+        draws = noise.uniform(int(several.sum())) if several.any() else np.zeros(0)
+        places[several] = np.minimum(draws * sizes[several], sizes[several] - 1).astype(np.int64)
+        return replace(self, places=places)
+
+    def one_row_each(self) -> Table:
+        """The rows that stand for their persons."""
+        starts = self.ends[:-1] if self.places is None else self.ends[:-1] + self.places
+        chosen = np.zeros(len(self.table), dtype=np.bool_)
+        chosen[starts] = True
+        return self.table[chosen]
+
+    def same_records(self, other: "Grouped") -> bool:
+        """Whether both have the same rows, at least one, in any order and whoever they are of."""
+        return self.table.same_records(other.table)
+
+    def recoded(self, f: Callable[[Table], Table]) -> "Grouped":
+        """The same persons, with rows that ``f`` writes anew one by one."""
+        return Grouped(f(self.table), self.ends, self.places)
+
+    def norm_steps(self, cliques: tuple[tuple[str, ...], ...]) -> Integers:
+        """The weight of each person, in steps, with which all their rows move these marginals no more than one would.
+
+        That is, by no larger a Euclidean norm: G√Q for Q marginals. Worked out once.
+        """
+        if cliques not in self._steps:
+            several = self.sizes > 1
+            owners = np.repeat(np.arange(int(several.sum()), dtype=np.int64), self.sizes[several])
+            rows, squared = self.table[np.repeat(several, self.sizes)], np.zeros(int(several.sum()), dtype=np.int64)
+            for clique in cliques if len(squared) else ():
+                squared += _repeats(owners, rows.cells(clique), len(squared))
+            steps = np.full(len(self), GRID, dtype=np.int64)
+            steps[several] = steps_within(squared, GRID * GRID * len(cliques))
+            self._steps[cliques] = steps
+        return self._steps[cliques]
+
+    def average_steps(self) -> Integers:
+        """The weight of each row, in steps, with which all rows of a person together weigh no more than one would."""
+        return np.repeat(GRID // np.maximum(self.sizes, 1), self.sizes)
+
+
+Rows: TypeAlias = Table | Grouped
+"""Coded data: of records, one row each, or of persons."""
+AnyRows = TypeVar("AnyRows", Table, Grouped)
 
 
 def steps_within(squared: Integers, limit: int) -> Integers:
@@ -107,37 +149,18 @@ def steps_within(squared: Integers, limit: int) -> Integers:
     return np.where(larger * larger <= room, larger, steps)
 
 
-def person_steps(grouped: Grouped, packed: Sequence[Integers], limit: int) -> Integers:
-    """The weight of each person, in steps, such that all their cells together stay within a squared norm.
+def rows_per_person(neighbours: Neighbours) -> Statistic[Grouped]:
+    """How many persons have how many rows, by ``NUMBERS``; one person is in one cell.
 
-    ``packed`` has for each marginal the cell of each row.
+    Implements: rows per person.
     """
-    squared = np.zeros(len(grouped), dtype=np.int64)
-    alone = grouped.sizes == 1
-    squared[alone] = len(packed)
-    several = np.flatnonzero(~alone)
-    if len(several):
-        rows = np.repeat(~alone, grouped.sizes)
-        owners = np.repeat(np.arange(len(several), dtype=np.int64), grouped.sizes[several])
-        total = np.zeros(len(several), dtype=np.int64)
-        for cells in packed:
-            total += _repeats(owners, cells[rows], len(several))
-        squared[several] = total
-    return steps_within(squared, limit)
 
+    def compute(grouped: Grouped) -> Integers:
+        places = np.searchsorted(NUMBERS, grouped.sizes, side="right") - 1
+        return np.bincount(places, minlength=len(NUMBERS)).astype(np.int64)
 
-def row_steps(grouped: Grouped, contribution: Contribution) -> Integers:
-    """The weight of each row, in steps: that of one of ``rows`` rows where its person has more."""
-    return np.repeat(np.minimum(GRID, contribution.most // np.maximum(grouped.sizes, 1)), grouped.sizes)
-
-
-def one_row_each(grouped: Grouped, draws: NDArray[np.float64]) -> Table:
-    """One row of each person, by a number from 0 to 1 that is the person's own."""
-    sizes = grouped.sizes
-    places = np.minimum((draws * sizes).astype(np.int64), sizes - 1)
-    chosen = np.zeros(len(grouped.table), dtype=np.bool_)
-    chosen[grouped.ends[:-1] + places] = True
-    return grouped.table[chosen]
+    moved = Fraction(2 if neighbours.replaces else 1)
+    return Statistic(compute, (len(NUMBERS),), moved, moved, neighbours, "persons by number of rows")
 
 
 def _repeats(owners: Integers, cells: Integers, persons: int) -> Integers:
@@ -145,7 +168,5 @@ def _repeats(owners: Integers, cells: Integers, persons: int) -> Integers:
     width = int(cells.max()) + 1
     keys = np.sort(owners * width + cells)
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    counts = np.diff(np.concatenate([first, [len(keys)]]))
-    found = np.zeros(persons, dtype=np.int64)
-    np.add.at(found, keys[first] // width, counts * counts)
-    return found
+    counts = np.diff(np.concatenate([first, [len(keys)]])).astype(np.float64)  # whose squares are exact
+    return np.bincount(keys[first] // width, counts * counts, persons).astype(np.int64)

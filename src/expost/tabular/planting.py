@@ -16,7 +16,7 @@ from expost.tabular.candidates import candidates, scored_triples
 from expost.tabular.growth import Grown, Scored, group_of, shares
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import LARGEST_WALK, fit_bytes, grown_fits
-from expost.tabular.model.graphical import Measured, Model, fit, record_count
+from expost.tabular.model.graphical import Measured, Model, fit, record_count, total_std
 from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Clique as Places
 from expost.tabular.model.junction import Junction
@@ -32,6 +32,8 @@ ABSOLUTE = math.sqrt(2 / math.pi)
 """The mean of |N(0, 1)|."""
 BY_SIZE = 0.6
 """Candidates are tried in order of their misfit over this power of their cells: what noise will take from the gain."""
+APART = 4.0
+"""Standard errors by which two numbers of persons must differ before that is more than noise."""
 TRIED = 64
 """Pairs that are tried for a place in the junction tree."""
 
@@ -56,6 +58,7 @@ class Planting:
         room: float = math.inf,
     ) -> None:
         self._domain, self._ones, self._neighbours = domain, tuple(ones), neighbours
+        self._std = total_std(ones)
         self.first, self.candidates = first, candidates(domain, first)
         self.whole = Marginals(domain, first, neighbours)
         self._place = {name: index for index, name in enumerate(domain)}
@@ -69,13 +72,26 @@ class Planting:
         return tuple(self._place[name] for name in clique)
 
     def measured(self, grown: Grown) -> list[Measured]:
-        """Everything measured of more than one column."""
-        found = []
+        """Everything measured of more than one column; of persons, as counts of these."""
+        found, scale = [], self.scale(grown)
         for block in grown.blocks:
-            values = Marginals(self._domain, block.cliques, self._neighbours).apart(block.estimate.values)
-            variance = up(1 / block.estimate.precision)
+            values = Marginals(self._domain, block.cliques, self._neighbours).apart(block.estimate.values * scale)
+            variance = up(1 / block.estimate.precision) * scale**2
             found += [Measured(self.places(clique), counts, variance) for clique, counts in values.items()]
         return found
+
+    def scale(self, grown: Grown) -> float:
+        """How many persons there are to what all their rows weigh in the first marginals; 1 where rows are records.
+
+        It is 1 as well where noise may be all that makes these differ, as it is if every person has one row.
+        """
+        if self._neighbours.unit == "record":
+            return 1.0
+        first = grown.blocks[0]
+        weight, number = float(np.sum(first.estimate.values)) / len(first.cliques), len(first.cliques)
+        std = math.sqrt(first.estimate.values.size / up(first.estimate.precision)) / number
+        apart = abs(weight - self.records) > APART * math.hypot(std, self._std)
+        return self.records / weight if apart and weight > 0 else 1.0
 
     def informed(self, grown: Grown) -> list[Measured]:
         """The same, but what triples say of a pair is in it."""
@@ -194,7 +210,7 @@ class Planting:
         fresh = _precision(self.whole, numbers[1], numbers[2], budget)
         places = zip([*groups, group], [*old, (cells, 0.0)], strict=True) if added else zip(groups, old, strict=True)
         total = math.fsum(size / math.sqrt(before + fresh[each]) for each, (size, before) in places)
-        return ABSOLUTE * total
+        return ABSOLUTE * total * self.scale(grown)
 
 
 def settled(first: Marginals, budgets: Sequence[Budget], records: float) -> tuple[bool, ...]:

@@ -18,7 +18,7 @@ from expost.private import Neighbours
 from expost.release import Past
 from expost.rules import Due, Recorded
 from expost.tabular.marginals import Clique, Marginals
-from expost.tabular.table import Table
+from expost.tabular.persons import GRID, Rows
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -32,8 +32,8 @@ class SpanningTree:
     """A tree over the columns, drawn edge by edge, in which pairs that independent columns explain badly are likelier.
 
     The score of a pair is the l1 distance between its counts and those of independent columns (rounded to integers),
-    which one record moves by 1, or by 2 when it is replaced. Each edge is an exponential mechanism with an even share
-    of the budget; the scores are computed once.
+    which one record, or all rows of a person together, moves by 1, or by 2 when it is replaced. Each edge is an
+    exponential mechanism with an even share of the budget; the scores are computed once.
 
     Implements: private spanning tree.
     Uses: exponential mechanism curve; exponential mechanism profile; adaptive composition.
@@ -58,10 +58,10 @@ class SpanningTree:
         """The draws together."""
         return Promise(chosen(self.epsilon(budget), self.draws))
 
-    def sample(self, data: Table, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
+    def sample(self, data: Rows, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
         """The edges in the order they were drawn."""
         moved = 2 if self.neighbours.replaces else 1
-        rate = self.epsilon(budget) / (2 * moved)
+        rate = self.epsilon(budget) / (2 * moved * self._steps)
         scores = {edge: self._score(data, edge) for edge in self.edges}
         component = {name: name for name in self.alone}
         chosen: list[Edge] = []
@@ -82,13 +82,18 @@ class SpanningTree:
         draws, epsilon = line.whole("draws"), line.fraction("epsilon")
         return Due(chosen(epsilon, draws), False, lambda budget: epsilon == pure_parameter(budget.rho / draws))
 
-    def _score(self, data: Table, edge: Edge) -> int:
+    @property
+    def _steps(self) -> int:
+        """Of a score for what one record counts."""
+        return 1 if self.neighbours.unit == "record" else GRID
+
+    def _score(self, data: Rows, edge: Edge) -> int:
         domain = {name: len(self.alone[name]) for name in edge}
         counts: Integers = Marginals(domain, (edge,), self.neighbours).statistic.evaluate(data)
         left, right = (np.maximum(self.alone[name], 0) for name in edge)
         total = max(1.0, (left.sum() + right.sum()) / 2)
         independent = np.outer(left, right) / max(1.0, left.sum() * right.sum()) * total
-        return int(np.abs(counts - np.rint(independent).astype(np.int64).ravel()).sum())
+        return int(np.abs(counts - self._steps * np.rint(independent).astype(np.int64).ravel()).sum())
 
 
 def hub_cells(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
@@ -185,3 +190,20 @@ def queries(domain: Mapping[str, int], targets: tuple[str, ...], tree: tuple[Edg
     pairs = {frozenset(edge) for edge in tree} | beside
     cliques = (tuple(sorted(pair, key=order.__getitem__)) for pair in pairs)
     return tuple(sorted(cliques, key=lambda clique: [order[name] for name in clique]))
+
+
+def spans(tree: tuple[Edge, ...], edges: tuple[Edge, ...]) -> bool:
+    """Whether the tree joins all that the edges can, without a circle."""
+    component = {name: name for edge in edges for name in edge}
+
+    def root(name: str) -> str:
+        while component[name] != name:
+            name = component[name]
+        return name
+
+    for one, other in tree:
+        if root(one) == root(other):
+            return False
+        component[root(one)] = root(other)
+    joined = {name: root(name) for name in component}
+    return all(joined[one] == joined[other] for one, other in edges)

@@ -1,6 +1,6 @@
 """A table as coded columns: what statistics, models and synthetic data are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import final
@@ -65,6 +65,18 @@ class Table:
         if name not in self.columns:
             raise SchemaMismatch(f"the table has no column {name}; it has {', '.join(self.schema.names)}.")
         return self.columns[name]
+
+    def cells(self, clique: Sequence[str]) -> NDArray[np.int64]:
+        """The cell of each record in the table of these columns, numbered row by row."""
+        cells = np.zeros(len(self), dtype=np.int64)
+        for name in clique:
+            cells *= self.domain[name]
+            cells += self.codes(name)
+        return cells
+
+    def recoded(self, f: "Callable[[Table], Table]") -> "Table":
+        """The same records, written anew one by one."""
+        return f(self)
 
     def same_records(self, other: "Table") -> bool:
         """Whether both hold the same records, at least one, in any order."""

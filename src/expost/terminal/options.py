@@ -48,8 +48,8 @@ def checking(*, validation: float | None, usual: str = "") -> list[Option]:
                      help="How sure a pass must be that the accuracy is reached on the held-out records; `none` is the "
                      "paper's check, which promises nothing."),
         click.option("--records", type=click.IntRange(min=1), default=None,
-                     help="About how many records there are, if that is public: margins are then shown as accuracies, "
-                     "and looks that would be too noisy are left out."),
+                     help="About how many records there are, or persons where a unit is declared, if that is "
+                     "public: margins are then shown as accuracies, and looks that would be too noisy are left out."),
     ]  # fmt: skip
 
 

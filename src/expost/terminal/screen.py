@@ -21,6 +21,7 @@ from expost.report.answers import Reading
 from expost.report.booked import held_and_returned
 from expost.report.digits import apart, half_width, margin, plain, tied
 from expost.report.facts import Facts
+from expost.report.units import RECORDS, by_unit
 from expost.report.words import conclusion, forewords
 from expost.terminal.steady import spelled
 from expost.text import printable
@@ -38,6 +39,7 @@ class Screen:
     def __init__(self, columns: tuple[str, ...], *, doing: str, quiet: bool) -> None:
         self._columns, self._quiet, self.width = columns, quiet, 1.0
         self.asked: Fraction | None = None
+        self.neighbours = RECORDS
         self._planned = 0
         self._console = Console(highlight=False)
         self._rows: list[tuple[str, ...]] = []
@@ -64,7 +66,7 @@ class Screen:
     def pledge(self, fixed: Commitment, *remarks: str) -> None:
         """What is fixed before data is read, by its digest, and remarks; with the receipt on the output, beside it."""
         self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
-        self.asked, self._planned = fixed.asked, len(fixed.stops)
+        self.asked, self.neighbours, self._planned = fixed.asked, fixed.neighbours, len(fixed.stops)
         console = Console(highlight=False, stderr=True) if self._quiet else self._console
         for line in (f"pledged: sha256 {fixed.digest}", *remarks):
             console.print(line, markup=False, soft_wrap=True)
@@ -147,11 +149,11 @@ def accuracy_cell(rung: Reading, width: float, asked: Fraction | None) -> str | 
     return f"{apart(shown, None if asked is None else float(asked), 3)} ± {half_width(half, 3)}"
 
 
-def answer_cell(rung: Reading, width: float, asked: Fraction | None) -> str:
+def answer_cell(rung: Reading, width: float, asked: Fraction | None, neighbours: str) -> str:
     """A noisy answer: a share with half its range where one can be told, a margin in records else, or none."""
     verdict, share = rung.line.verdict, accuracy_cell(rung, width, asked)
     if share is None and verdict is not None and verdict.margin is not None and verdict.std is not None:
-        return f"{margin(verdict.margin, width * verdict.std)} records"
+        return f"{margin(verdict.margin, width * verdict.std)} {by_unit('records', neighbours)}"
     return share or "—"
 
 
@@ -171,13 +173,21 @@ def look_cells(look: Look | None, target: Fraction, held: float | None, *, publi
 
 
 def look_words(
-    asked: str, confidence: Confidence | None, *, share: Fraction, records: int | None, rung: str, told: bool = True
+    asked: str,
+    confidence: Confidence | None,
+    *,
+    share: Fraction,
+    records: int | None,
+    rung: str,
+    told: bool = True,
+    neighbours: str = RECORDS,
 ) -> str:
     """What the columns mean, and what a pass will promise; ``told`` if margins are accuracies of all held out."""
+    unit = by_unit("records", neighbours)
     said = f"Asked for: {asked}."
     if not share:
         return f"{said} The check is on public records, without noise."
-    said = f"{said} Noise is a standard deviation; it and the margin are in records."
+    said = f"{said} Noise is a standard deviation; it and the margin are in {unit}."
     if confidence is None:
         promised = (
             "This is the paper's check: a candidate passes when its noisy margin is at least 0, which does not promise "
@@ -188,13 +198,13 @@ def look_words(
         promised = (
             f"A candidate passes when its noisy margin over the target is at least what the plan says; with "
             f"{plain(float(confidence.level))} confidence, over {looks}, none passes that is below the target on the "
-            "held-out records."
+            f"held-out {unit}."
         )
     if records is None:
         also = "; say --records to see margins as accuracies" if told else ""
         about = f"A share of {plain(float(share))} is held out{also}."
     else:
-        about = f"A share of {plain(float(share))} of about {records:,} records is held out."
+        about = f"A share of {plain(float(share))} of about {records:,} {unit} is held out."
         if confidence is not None:
             about += f" A {rung} whose guard would be too wide is not asked about."
     return f"{said} {promised} {about}"

@@ -26,7 +26,7 @@ from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
-from tests.unit.examples import ADD, one_sentence
+from tests.unit.examples import ADD, OF_RECORDS, one_sentence
 
 MONEY = PrivateBins("money", 0.0, 1e6, 10, False, Closed.LEFT, Missing.CATEGORY)
 AGE = PrivateBins("age", 0, 12, 3, True, Closed.LEFT, Missing.FALLBACK)
@@ -109,7 +109,7 @@ def table(*rows: tuple[int, int, int]) -> Table:
 ROWS = [(age, money, late) for age in (0, 5, 11) for money in (0, 7, CELLS - 1, CELLS) for late in (0, 1)]
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_one_record_moves_the_counts_on_the_grids_by_no_more_than_is_billed(neighbours: Neighbours) -> None:
     """By brute force over neighbours; two columns, so that one record moves two cells and a replacement four."""
     counts = grid_counts(grids(SCHEMA), neighbours).statistic

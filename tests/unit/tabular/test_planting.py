@@ -25,7 +25,7 @@ from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
-from tests.unit.examples import ADD, budget, rehearsal
+from tests.unit.examples import ADD, OF_RECORDS, budget, rehearsal
 
 NAMES = ("a", "b", "c", "d", "t")
 DOMAIN = {"a": 4, "b": 4, "c": 3, "d": 3, "t": 2}
@@ -74,7 +74,7 @@ def climbed(gardener: Planting, *budgets: Budget, seed: int = 1, table: Table | 
     return past.steps[-1].value
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_counts_have_settled_once_noise_makes_little_of_them(neighbours: Neighbours) -> None:
     """Worked out from the noise that a step asks for: 65 cells of seven pairs, and half of the mean absolute noise."""
     first, budgets = Marginals(DOMAIN, FIRST, neighbours), [budget(Fraction(1, 100))] * 12

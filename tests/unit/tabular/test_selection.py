@@ -25,7 +25,7 @@ from expost.tabular.selection import (
     why_unpaired,
 )
 from expost.tabular.table import Table
-from tests.unit.examples import ADD, REPLACE, budget, distances, l1, largest, one_sentence
+from tests.unit.examples import ADD, OF_RECORDS, REPLACE, budget, distances, l1, largest, one_sentence
 
 Record = tuple[int, int]
 PAIR: tuple[Edge, ...] = (("a", "b"),)
@@ -55,7 +55,7 @@ def score(records: list[Record], neighbours: Neighbours) -> Integers:
     return np.array([SpanningTree(ALONE, PAIR, neighbours)._score(table(records), PAIR[0])])
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_one_record_moves_a_score_by_just_what_is_claimed(neighbours: Neighbours) -> None:
     """Over all pairs of neighbours with at most four records; less than the claim would be violated."""
     moved = largest(distances(lambda data: score(data, neighbours), RECORDS, neighbours), l1)
@@ -63,7 +63,7 @@ def test_one_record_moves_a_score_by_just_what_is_claimed(neighbours: Neighbours
     assert moved == MOVED[neighbours]
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_draw_is_scaled_by_what_one_record_moves(neighbours: Neighbours) -> None:
     """The chance to accept an edge is exp(−ε·(best − score)/(2Δ)): the exponent of the worse one is noted."""
     noise, three = Exponents([1, True]), form(2, 2, 2)

@@ -8,13 +8,13 @@ from typing import Any, final
 from expost.accounting.claim import Budget, Promise
 from expost.errors import InvalidValue
 from expost.jobs.finetuning.methods import CentredMethod, Computing, GradientSteps
-from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Training, Wanted
+from expost.jobs.finetuning.wanted import Shape, Training, Wanted
 from expost.ladder import Ladder, Priced
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise
 from expost.numerics import positive
 from expost.odometer import Odometer
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.training.head.centre import Centre, first_moment
 from expost.training.head.labelled import Labelled
@@ -68,7 +68,8 @@ class CentredRecipe(Wanted):
     def _first_stated(self, rho: Fraction) -> float:
         rung = _level(rho * (1 - SHARE))
         alone = Ladder((rung.epsilon,), ALPHA, asked=self.looks_at_first)
-        return self.stated_first(alone, self.priced, rung, centre_mechanism(1).promise(_level(rho * SHARE)))
+        first = centre_mechanism(1, self.neighbours).promise(_level(rho * SHARE))
+        return self.stated_first(alone, self.priced, rung, first)
 
     @property
     def levels(self) -> tuple[Fraction, ...]:
@@ -98,7 +99,7 @@ class CentredRecipe(Wanted):
     @property
     def prior(self) -> Promise:
         """The centre."""
-        return centre_mechanism(1).promise(self.centre)
+        return centre_mechanism(1, self.neighbours).promise(self.centre)
 
     @property
     def releases(self) -> Ladder:
@@ -115,16 +116,17 @@ class CentredRecipe(Wanted):
     ) -> Training[Any]:
         """The centre is released, and the method measures from it."""
         self._training(shape)  # refuses what is too large before anything is spent
-        measured = odometer.spend(centre_mechanism(shape.width), train, self.centre, Past(), noise).value
+        released = centre_mechanism(shape.width, self.neighbours)
+        measured = odometer.spend(released, train, self.centre, Past(), noise).value
         return self._training(shape, Centre.of(measured), told)
 
     def _training(self, shape: Shape, centre: Centre | None = None, told: Told | None = None) -> Training[Any]:
-        return self.method.training(shape, centre, Computing(self.summation, self.arrays, told))
+        return self.method.training(shape, centre, Computing(self.neighbours, self.summation, self.arrays, told))
 
 
-def centre_mechanism(width: int) -> Gaussian[Labelled]:
+def centre_mechanism(width: int, neighbours: Neighbours) -> Gaussian[Labelled]:
     """What releases the centre of features of this width; its price does not depend on it."""
-    return Gaussian(first_moment(width, NEIGHBOURS))
+    return Gaussian(first_moment(width, neighbours))
 
 
 def _level(rho: Fraction) -> Budget:

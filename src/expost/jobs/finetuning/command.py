@@ -63,6 +63,9 @@ PRICING: list[Option] = [
     config(("finetune", "plan finetune")),
 ]
 TRAINING: list[Option] = [
+    click.option("--unit", default=None,
+                 help="The array of SOURCE that says whose row it is; the bound is then about a person with any number "
+                 "of rows."),
     click.option("--classes", type=int, default=None,
                  help="How many classes there are; by default counted from the labels, and taken to be public."),
     click.option("--max-grad-norm", type=float, default=None,
@@ -97,7 +100,10 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
 
     def run(noise: Noise, ledger: ReadableLedger) -> Result[Classifier]:
         def climbed(rung: Reading) -> None:
-            screen.add(*release_cells(rung, steps[screen.lines], screen.width, screen.asked), keep=claim.journal.show)
+            screen.add(
+                *release_cells(rung, steps[screen.lines], screen.width, screen.asked, screen.neighbours),
+                keep=claim.journal.show,
+            )
 
         chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
         steps = head_recipe(accuracy=accuracy, check=check, **chosen).taken
@@ -106,6 +112,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
             accuracy=accuracy,
             check=check,
             **chosen,
+            unit=settings["unit"],
             classes=settings["classes"],
             noise=noise,
             ledger=ledger,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, final
+from typing import final
 
 from expost.accounting.claim import NOTHING, best_statement
 from expost.checks.gaussian import BalancedCheck
@@ -31,12 +31,16 @@ class HeadConfiguration:
     classes: int
     delta: float
     margin: float = 2.0
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
         if self.recipe.schedule.releases != 1:
             raise InvalidValue("a configuration to tune has one release; plan no others.")
         Shape(1, self.classes)
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The recipe's."""
+        return self.recipe.neighbours
 
     @property
     def floating(self) -> bool:
@@ -52,7 +56,7 @@ class HeadConfiguration:
     def run(self, train: Labelled, held: Labelled, noise: Noise) -> tuple[Classifier, float]:
         """The head and its score."""
         (rung,) = self.recipe.releases.rungs
-        train, held = (Labelled(unit(part.features), part.labels) for part in (train, held))
+        train, held = (part.with_features(unit(part.features)) for part in (train, held))
         trained = self.recipe.head(Shape(train.width, self.classes)).sample(train, rung.budget, Past(), noise)
         head = Classifier(trained.weights)
         verdict = self._check.begin().answer(0, self._price, held, head, noise)

@@ -1,9 +1,10 @@
 """Trained heads in words: what a report and a receipt say of how a head was trained, method by method."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
@@ -13,6 +14,7 @@ from expost.receipts.costs import budget_out
 from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
+from expost.report.units import OF_PERSONS, by_row, by_unit, clipped
 from expost.text import Json
 from expost.training.head.centre import RADIUS
 from expost.training.head.full_batch import KEPT, STEPS, FullBatch
@@ -64,8 +66,8 @@ class ClassifierJob(ABC):
         """What its lines of the bill are called, by the names of their mechanisms."""
 
     @abstractmethod
-    def trained(self) -> tuple[str, ...]:
-        """How it was trained, step by step."""
+    def trained(self, neighbours: str) -> tuple[str, ...]:
+        """How it was trained, step by step, on records or on persons."""
 
     @abstractmethod
     def settings(self) -> Mapping[str, Json]:
@@ -76,7 +78,7 @@ class ClassifierJob(ABC):
         asked = words.asked_for(facts)
         if not facts.divided:
             return f"The trained head passed the check at {asked} on public records."
-        return f"The trained head passed the check at {asked} on held-out records that it was not trained on."
+        return f"The trained head passed the check at {asked} on {words.held_out(facts)} that it was not trained on."
 
     def name(self, place: int) -> str:
         """Its number, and how many steps or measurements led to it."""
@@ -95,14 +97,16 @@ class ClassifierJob(ABC):
         method = method_section(
             (
                 *arrangement.parts(facts),
-                *self.trained(),
+                *self.trained(facts.neighbours),
                 FLOATING if facts.floating else EXACT,
                 f"All of it was computed with {self.device}.",
                 arrangement.checked(facts),
+                *([words.ONE_ROW] if words.judged_by_one_row(facts) else []),
                 "The head was made from noisy sums alone: it may be published and used at no further cost.",
             )
         )
-        covers = covered_section(facts, OPEN, EXTRACTOR, SETTINGS, public)
+        left_out = (by_row(each, facts.neighbours) for each in (EXTRACTOR, SETTINGS))
+        covers = covered_section(facts, OPEN, *left_out, public)
         return f"{method}{covers}"
 
     def receipt(self) -> Mapping[str, Json]:
@@ -134,16 +138,16 @@ class HeadJob(ClassifierJob):
     unit: ClassVar[str] = "steps"
     lines: ClassVar[Mapping[str, str]] = {"Head": "noisy training steps"}
 
-    def trained(self) -> tuple[str, ...]:
+    def trained(self, neighbours: str) -> tuple[str, ...]:
         """Sample, clip, add noise, move."""
         later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
         return (
-            "Each record came as a row of features, which was scaled to length 1 by itself. Softmax regression was "
-            "trained on the rows, starting from zero weights.",
-            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
-            f"sampling). Its gradient was clipped to norm {self.clip:g}, noise of {float(self.noise_multiplier):.4g} "
-            f"times that norm was added to the sum, and {self.optimizer} moved the weights at a learning rate of "
-            f"{self.learning_rate:g}, multiplied by {self.drop:g} after the first release.",
+            f"{_scaled(neighbours)} Softmax regression was trained on the rows, starting from zero weights.",
+            f"In every step {by_unit('each record', neighbours)} took part with probability {self.rate}, independently "
+            f"of the others (Poisson sampling). {clipped(neighbours).capitalize()} to norm {self.clip:g}, noise of "
+            f"{float(self.noise_multiplier):.4g} times that norm was added to the sum, and {self.optimizer} moved the "
+            f"weights at a learning rate of {self.learning_rate:g}, multiplied by {self.drop:g} after the first "
+            "release.",
             "Each release went on from the one before, so no step was paid for twice. The first came after "
             f"{self.steps[0]:,} steps{later}.",
         )
@@ -181,13 +185,13 @@ class CentredJob(ClassifierJob):
         """The centre, and what measures from it."""
         return {"Gaussian": "mean of the features", **LINES[self.method]}
 
-    def trained(self) -> tuple[str, ...]:
+    def trained(self, neighbours: str) -> tuple[str, ...]:
         """Centre, and what the method makes of centred rows."""
         return (
-            "Each record came as a row of features, which was scaled to length 1 by itself.",
+            _scaled(neighbours),
             "The mean of the rows and their number were released first, with noise. Every row was then measured from "
             f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
-            *TRAINED[self.method],
+            *TRAINED[self.method](neighbours),
         )
 
     def settings(self) -> Mapping[str, Json]:
@@ -202,24 +206,45 @@ LINES: Mapping[str, Mapping[str, str]] = {
     Ridge.name: {Brownian.name: "noisy class sums and second moments"},
 }
 """What the lines of a method are called."""
+ADDED_UP = (
+    "What the rows of one person add to all of this was added up first, and clipped as one vector: a person moves it "
+    "no farther than a single row might."
+)
 REFINED = "Each release measured the same sums again and refined those of the one before, so that nothing was lost."
-TRAINED: Mapping[str, tuple[str, ...]] = {
-    GradientSteps.name: (
-        f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which every "
-        "record took part: its gradient was clipped, noise was added to the sum, and the weights moved by a step whose "
-        "size was fixed beforehand.",
+
+
+def _steps(neighbours: str) -> tuple[str, ...]:
+    return (
+        f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which "
+        f"{by_unit('every record', neighbours)} took part: {clipped(neighbours)}, noise was added to the sum, and the "
+        "weights moved by a step whose size was fixed beforehand.",
         f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
-    ),
-    ClassMeans.name: (
+    )
+
+
+def _moments(told: str, neighbours: str) -> tuple[str, ...]:
+    return by_row(told, neighbours), *([ADDED_UP] if neighbours in OF_PERSONS else []), REFINED
+
+
+TRAINED: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+    GradientSteps.name: _steps,
+    ClassMeans.name: partial(
+        _moments,
         "The sum of the centred rows of each class and its number of records were released, with noise. A record is "
         "taken to be of the class whose mean is nearest; means that are mostly noise were moved towards the centre.",
-        REFINED,
     ),
-    Ridge.name: (
+    Ridge.name: partial(
+        _moments,
         "The sum of the centred rows of each class, its number of records and the second moments of all rows were "
         "released together, with noise. The head is the ridge regression that they give, with a penalty that follows "
         "from the noise.",
-        REFINED,
     ),
 }
-"""What a report says of a method, after the centre."""
+"""What a report says of a method, after the centre, by the neighbours."""
+
+
+def _scaled(neighbours: str) -> str:
+    """What was done to the features of a row."""
+    if neighbours in OF_PERSONS:
+        return "Each row of features, of which a person may have several, was scaled to length 1 by itself."
+    return "Each record came as a row of features, which was scaled to length 1 by itself."

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeAlias, final
 
-from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Training
+from expost.jobs.finetuning.wanted import Shape, Training
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats
+from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.centre import Centre
@@ -26,8 +27,12 @@ Planes: TypeAlias = Callable[[Estimate], tuple[Floats, Floats]]
 @final
 @dataclass(frozen=True, slots=True)
 class Computing:
-    """How gradient steps are computed, and who hears of them; moments are always exact, and computed with NumPy."""
+    """For which neighbours, how gradient steps are computed, and who hears of them.
 
+    Moments are always exact, and computed with NumPy.
+    """
+
+    neighbours: Neighbours
     summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     told: Told | None = None
@@ -70,6 +75,7 @@ class GradientSteps:
             summation=computing.summation,
             arrays=computing.arrays,
             told=computing.told,
+            neighbours=computing.neighbours,
         )
         return Training(steps, lambda trained: Classifier(steps.weights(trained)))
 
@@ -85,7 +91,8 @@ class ClassMeans:
     def training(self, shape: Shape, centre: Centre | None, computing: Computing) -> Training[Estimate]:
         """Class sums, refined by each release."""
         moments = Moments(shape.width, shape.classes)
-        return _refined(moments.statistic(centre, NEIGHBOURS), lambda found: class_means(moments.read(found)), centre)
+        statistic = moments.statistic(centre, computing.neighbours)
+        return _refined(statistic, lambda found: class_means(moments.read(found)), centre)
 
 
 @final
@@ -99,7 +106,8 @@ class Ridge:
     def training(self, shape: Shape, centre: Centre | None, computing: Computing) -> Training[Estimate]:
         """Class sums and second moments, refined by each release."""
         moments = SecondMoments(Moments(shape.width, shape.classes))
-        return _refined(moments.statistic(centre, NEIGHBOURS), lambda found: ridge(*moments.read(found)), centre)
+        statistic = moments.statistic(centre, computing.neighbours)
+        return _refined(statistic, lambda found: ridge(*moments.read(found)), centre)
 
 
 CENTRED: Mapping[str, CentredMethod] = {method.name: method for method in (GradientSteps(), ClassMeans(), Ridge())}

@@ -12,6 +12,7 @@ from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.jobs.finetuning.wanted import CONFIDENCE, Wanted
 from expost.judge import BALANCED, Judge, share_held
 from expost.numerics import Real
+from expost.private import Neighbours
 from expost.training.head.arrays import on
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.optimizer import Adam
@@ -76,7 +77,13 @@ def method_of(settings: HeadSettings) -> tuple[str, str]:
     )
 
 
-def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings: Unpack[HeadSettings]) -> Wanted:
+def head_recipe(
+    *,
+    accuracy: Real | Target,
+    check: Judge = BALANCED,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    **settings: Unpack[HeadSettings],
+) -> Wanted:
     """All that is public about the job, refused where it makes no sense; public records to check on are read before."""
     method, _ = method_of(settings)
     start, confidence = settings.get("start"), settings.get("confidence", CONFIDENCE)
@@ -100,6 +107,7 @@ def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings:
             count=settings.get("releases", 6),
             summation=summation,
             arrays=arrays,
+            neighbours=neighbours,
         )
     rate = as_typed(settings.get("rate", 0.1), "rate")
     epochs, between = settings.get("epochs", 50), settings.get("epochs_between", 100)
@@ -118,5 +126,6 @@ def head_recipe(*, accuracy: Real | Target, check: Judge = BALANCED, **settings:
         optimizer=Adam(settings.get("learning_rate", 0.05)),
         summation=summation,
         arrays=arrays,
+        neighbours=neighbours,
         drop=settings.get("drop", 0.1),
     )

@@ -42,6 +42,8 @@ def rebuild_training(told: Testimony) -> Procedure:
     assert asked.check is not None  # asked for where there is one
     if asked.measure != "accuracy" or asked.threshold is None or named not in {"adam", *CENTRED}:
         raise Unreadable("the receipt does not say which accuracy was asked for, or how a head was trained for it.")
+    if told.neighbours.replaces:
+        raise Unreadable("heads are not trained for neighbours that replace one another; the receipt was changed.")
     shape = Shape(whole(settings["features"]), whole(settings["classes"]))
     rebuild, summation = _sampled if named == "adam" else _centred, FloatSums() if told.floating else IntegerSums()
     before, mechanism = rebuild(told, settings, shape, summation)
@@ -58,9 +60,9 @@ def _centred(
     taken = [method.per_release * place for place in range(1, len(told.stops) + 1)]
     if [whole(each) for each in items(settings["steps"])] != taken:
         raise Unreadable("the steps of the training are not those of its plan; the receipt was changed.")
-    centre, budget = centre_mechanism(shape.width), budget_in(record(settings["centre"], BUDGET))
+    centre, budget = centre_mechanism(shape.width, told.neighbours), budget_in(record(settings["centre"], BUDGET))
     first = Step(centre.name, centre.facts(budget), centre.floating, centre.promise(budget))
-    return (first,), method.training(shape, None, Computing(summation)).mechanism
+    return (first,), method.training(shape, None, Computing(told.neighbours, summation)).mechanism
 
 
 def _sampled(
@@ -68,4 +70,10 @@ def _sampled(
 ) -> tuple[tuple[Step, ...], Mechanism[Any, Any]]:
     descent = Descent(fraction(settings["rate"]), fraction(settings["noise multiplier"]))
     require_steps(told, descent, settings["steps"])
-    return (), Head(width=shape.width, classes=shape.classes, descent=descent, summation=summation)
+    return (), Head(
+        width=shape.width,
+        classes=shape.classes,
+        descent=descent,
+        summation=summation,
+        neighbours=told.neighbours,
+    )

@@ -107,6 +107,7 @@ class HeadRecipe(Wanted):
             drop=self.drop,
             drop_after=self.schedule.first,
             told=told,
+            neighbours=self.neighbours,
         )
 
     def begin(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from expost.accounting.descent import MOST_ENTRIES
 from expost.errors import ExpostError, InvalidValue, NotDisjoint, Unreadable
+from expost.noise import Noise
 from expost.storage import is_array, shares_memory
 from expost.training.head.labelled import Labelled, is_whole, read_npz
 from expost.training.head.score import unit
@@ -25,21 +26,25 @@ Source: TypeAlias = ArrayLike | str | Path
 class Hidden:
     """Records that show nothing of themselves, read when all else is settled."""
 
-    __slots__ = ("_features", "_labels")
+    __slots__ = ("_features", "_labels", "_owners")
 
-    def __init__(self, features: Source, labels: ArrayLike | None = None) -> None:
-        self._features, self._labels = features, labels
+    def __init__(self, features: Source, labels: ArrayLike | None = None, owners: ArrayLike | None = None) -> None:
+        self._features, self._labels, self._owners = features, labels, owners
 
     def __repr__(self) -> str:
         return "labelled records"
 
     def require_both(self) -> None:
-        """Refuse features without labels, and labels beside a file that holds them."""
+        """Refuse features without labels, labels beside a file that holds them, and a unit that is not given alike."""
         if isinstance(self._features, str | Path):
             if self._labels is not None:
                 raise InvalidValue("the file holds the labels; leave them out, or give features and labels as arrays.")
+            if self._owners is not None and not isinstance(self._owners, str):
+                raise InvalidValue("the features are in a file; name the array of that file that is the unit.")
         elif self._labels is None:
             raise InvalidValue("there are no labels; give them beside the features, or name an .npz file with both.")
+        elif isinstance(self._owners, str):
+            raise InvalidValue("the features are an array; give the unit as an array too, one identifier per row.")
 
     def require_apart(self, public: "Hidden") -> None:
         """Refuse public records that are the private ones or a view of them; files are told apart once read."""
@@ -47,13 +52,16 @@ class Hidden:
         if mine is others or (is_array(mine) and is_array(others) and shares_memory(mine, others)):
             raise NotDisjoint(SAME)
 
-    def read(self, classes: int | None) -> tuple[Labelled, int]:
-        """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found."""
-        self.require_both()
-        return _quietly(lambda: self._scaled(classes))
+    def read(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
+        """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found.
 
-    def _scaled(self, classes: int | None) -> tuple[Labelled, int]:
-        features, labels = self._arrays()
+        With a unit they are persons, of each of whom one row is drawn for checks.
+        """
+        self.require_both()
+        return _quietly(lambda: self._scaled(classes, noise))
+
+    def _scaled(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
+        features, labels, owners = self._arrays()
         number = _counted(labels) if classes is None else classes
         records = Labelled.of(features, labels, classes=number)
         if not len(records):
@@ -62,13 +70,16 @@ class Hidden:
             raise InvalidValue(
                 "the head would be too large; number the classes 0, 1, 2 and so on, or use fewer features."
             )
-        return Labelled(unit(records.features), records.labels), number
+        records = records.with_features(unit(records.features))
+        return records if owners is None else records.of_persons(owners, noise), number
 
-    def _arrays(self) -> tuple[ArrayLike, ArrayLike]:
+    def _arrays(self) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:
         if isinstance(self._features, str | Path):
-            return read_npz(Path(self._features))
+            named = () if self._owners is None else (str(self._owners),)
+            features, labels, *owners = read_npz(Path(self._features), ("features", "labels", *named))
+            return features, labels, owners[0] if owners else None
         assert self._labels is not None  # both were required
-        return self._features, self._labels
+        return self._features, self._labels, self._owners
 
 
 def shown(records: Any) -> Hidden:

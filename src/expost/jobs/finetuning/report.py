@@ -4,7 +4,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.jobs.finetuning.centred import CentredRecipe
 from expost.jobs.finetuning.described import CentredJob, ClassifierJob, HeadJob
 from expost.jobs.finetuning.recipe import HeadRecipe, TrainingPlan
-from expost.jobs.finetuning.wanted import NEIGHBOURS, Shape, Wanted
+from expost.jobs.finetuning.wanted import Shape, Wanted
 from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.facts import Facts, PlannedStop
@@ -44,7 +44,7 @@ def head_facts(
         looks=recipe.looks(),
         stops=head_stops(recipe, plan),
         reason=plan.reason,
-        neighbours=NEIGHBOURS.value,
+        neighbours=recipe.neighbours.value,
         because=because,
         cap=cap,
         date=date,
@@ -67,7 +67,7 @@ def head_commitment(recipe: Wanted, plan: TrainingPlan, *, cap: AdpEpsilon | Non
         asked=recipe.target.threshold,
         confidence=recipe.assurance if recipe.held else None,
         check=CheckOnRecord.of(recipe.judge()),
-        neighbours=NEIGHBOURS.value,
+        neighbours=recipe.neighbours.value,
         cap=cap,
         pledge=plan.pledge,
         reason=plan.reason,

@@ -19,7 +19,7 @@ from expost.judge import BALANCED, Judge, OnPublic
 from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
-from expost.private import Private, Split, split
+from expost.private import Neighbours, Private, Split, split
 from expost.receipts.receipt import Commitment
 from expost.recorded import ReadableLedger
 from expost.report.answers import Reading
@@ -36,6 +36,7 @@ def finetune(
     labels: ArrayLike | None = None,
     *,
     accuracy: Real | Target,
+    unit: ArrayLike | str | None = None,
     classes: int | None = None,
     check: Judge = BALANCED,
     max_epsilon: float | None = None,
@@ -51,7 +52,10 @@ def finetune(
     """A linear head that reaches the accuracy on held-out records, at the least privacy that reached it.
 
     ``features`` is an array with one row per record, or the path of an ``.npz`` file that holds ``features`` and
-    ``labels``. ``validation`` is the share of records held out for private checks. With ``check=OnPublic(...)`` of
+    ``labels``. ``unit`` says whose row it is: an identifier per row, or the name of an array of that file. The bound is
+    then about a person with any number of rows, whose gradients or moments are clipped as one; of each person who is
+    held out, one row is drawn at random for the checks. A row without an identifier is a person of its own.
+    ``validation`` is the share of records held out for private checks. With ``check=OnPublic(...)`` of
     a file, a pair of arrays or a Labelled no record is held out, and checks are free. Without ``classes`` they are
     counted from the labels, and taken to be public. ``confidence`` is how sure a pass is: with this probability no head
     passes in the whole run that is below the accuracy on the held-out records. None is the paper's check, which
@@ -77,18 +81,19 @@ def finetune(
     too.
     """
     refuse_random_state(random_state)
-    hidden = Hidden(features, labels)
-    del features, labels  # a traceback that shows variables would show their rows
+    noise = SystemNoise() if noise is None else noise
+    hidden, relation = Hidden(features, labels, unit), Neighbours.ADD_REMOVE
+    relation = relation if unit is None else relation.of_persons
+    del features, labels, unit  # a traceback that shows variables would show their rows
     hidden.require_both()
     if isinstance(check, OnPublic):
         hidden.require_apart(shown(check.records))
-        check = OnPublic(shown(check.records).read(classes)[0])
-    recipe = head_recipe(accuracy=accuracy, check=check, **settings)
+        check = OnPublic(shown(check.records).read(classes, noise)[0])
+    recipe = head_recipe(accuracy=accuracy, check=check, neighbours=relation, **settings)
     records = recipe.records
     if classes is not None:
         Shape(1, classes)  # refused before the records are read
     plan, kept = plan_training(recipe), MemoryLedger() if ledger is None else ledger
-    noise = SystemNoise() if noise is None else noise
     held = None if records is None else records * float(recipe.held)
     held_std, date = 0.0 if held is None else math.sqrt(held * float(1 - recipe.held)), day(noise)
     odometer, cap = capped(
@@ -96,8 +101,8 @@ def finetune(
     )
     if on_pledge is not None:
         on_pledge(head_commitment(recipe, plan, cap=cap))
-    data, shape = _read(hidden, classes, check)
-    sealed = Private(data)
+    data, shape = _read(hidden, classes, check, noise)
+    sealed = Private(data, relation)
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
 
     def climbed(line: Line) -> None:
@@ -114,9 +119,9 @@ def finetune(
     )
 
 
-def _read(hidden: Hidden, classes: int | None, check: Judge) -> tuple[Labelled, Shape]:
+def _read(hidden: Hidden, classes: int | None, check: Judge, noise: Noise) -> tuple[Labelled, Shape]:
     """The records, and the head that they call for; refused if they are the public ones, or of another width."""
-    data, found = hidden.read(classes)
+    data, found = hidden.read(classes, noise)
     if isinstance(check, OnPublic):
         public: Labelled = check.records
         if public.width != data.width:

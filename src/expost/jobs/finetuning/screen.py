@@ -24,9 +24,11 @@ def columns(*, shares: bool) -> tuple[str, ...]:
     return "release", "steps", "ε so far", "noisy accuracy" if shares else "noisy margin", "verdict"
 
 
-def release_cells(rung: Reading, steps: int, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+def release_cells(
+    rung: Reading, steps: int, width: float, asked: Fraction | None, neighbours: str
+) -> tuple[str, str, str, str]:
     """A release that is done: its steps, its price, its noisy answer with ``width`` standard errors, its verdict."""
-    return f"{steps:,}", price(rung.epsilon), answer_cell(rung, width, asked), VERDICTS[rung.passed]
+    return f"{steps:,}", price(rung.epsilon), answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
 
 
 def training_plan(recipe: Wanted, why: str) -> None:

@@ -25,16 +25,12 @@ from expost.search import planned_stops
 from expost.training.head.arrays import Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
 from expost.training.head.labelled import Labelled
-from expost.training.head.mechanism import Told
+from expost.training.head.mechanism import Told, require_sampled
 from expost.training.head.score import Classifier, Target, classified
 
 T = TypeVar("T")
 Question: TypeAlias = CentredSum[Labelled, Classifier]
 CONFIDENCE = Fraction(95, 100)
-NEIGHBOURS = Neighbours.ADD_REMOVE
-"""The relation that heads are trained under."""
-
-
 FINE = 256
 """Units that a record counts for at least: Gaussian noise on them is so wide that being integer costs nothing."""
 
@@ -81,7 +77,8 @@ class Wanted(ABC):
 
     ``confidence`` is how sure a pass must be, None for the paper's check, which promises nothing. ``records`` is about
     how many records there are, if that is public: releases whose look would be too noisy are then not asked about.
-    Implemented by HeadRecipe and CentredRecipe.
+    Where ``neighbours`` differ in a person, records are persons with any number of rows. Implemented by HeadRecipe and
+    CentredRecipe.
     """
 
     target: Target
@@ -92,8 +89,10 @@ class Wanted(ABC):
     check: Judge = BALANCED
     summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
+        require_sampled(self.neighbours)
         probability(self.delta, "delta")
         if not 0 < self.validation < 1:
             raise InvalidValue(f"validation is {float(self.validation):g}; hold out a share strictly between 0 and 1.")
@@ -145,7 +144,8 @@ class Wanted(ABC):
     def question(self) -> Question:
         """What is asked of the held-out records."""
         check = SparseVectorCheck.name if isinstance(self.check, SparseVector) else ""
-        return CentredSum(classified, self.target.threshold, NEIGHBOURS, resolution(self.target.threshold, check))
+        fine = resolution(self.target.threshold, check)
+        return CentredSum(classified, self.target.threshold, self.neighbours, fine)
 
     def judge(self) -> AnyCheck[Labelled, Classifier]:
         """The check of that question."""

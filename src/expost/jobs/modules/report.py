@@ -17,6 +17,7 @@ from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
+from expost.report.units import by_row, by_unit, clipped
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
 
@@ -71,7 +72,7 @@ class ModuleJob:
         asked = words.asked_for(facts)
         if not facts.divided:
             return f"The trained module passed the check at {asked} on public records."
-        return f"The trained module passed the check at {asked} on held-out records that it was not trained on."
+        return f"The trained module passed the check at {asked} on {words.held_out(facts)} that it was not trained on."
 
     def name(self, place: int) -> str:
         """Its number, and how many steps led to it."""
@@ -87,25 +88,29 @@ class ModuleJob:
     def sections(self, facts: Facts) -> str:
         """The procedure, and what the bound covers."""
         public = (
-            f"Taken to be public: the number of {self.records:,} records that the sampling rate rests on, and the "
-            "shape and type of a record."
+            f"Taken to be public: the number of {self.records:,} {by_unit('records', facts.neighbours)} that the "
+            f"sampling rate rests on, and the shape and type of {by_row('a record', facts.neighbours)}."
         )
         method = method_section(self._method(facts))
-        covers = covered_section(facts, OPEN, FROZEN, LAYERS, SETTINGS, public)
+        left_out = (by_row(each, facts.neighbours) for each in (FROZEN, LAYERS, SETTINGS))
+        covers = covered_section(facts, OPEN, *left_out, public)
         return f"{method}{covers}"
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Sample, clip, add noise, move, check."""
         return (
             *arrangement.parts(facts),
-            f"In every step each record took part with probability {self.rate}, independently of the others (Poisson "
-            f"sampling): the expected batch of {self.batch:,} over the public number of {self.records:,} records. Its "
-            f"gradient was clipped to norm {float(self.clip):g}, noise of {float(self.noise_multiplier):.4g} times "
-            f"that norm was added to the sum, and {self.optimizer} moved the weights.",
+            f"In every step {by_unit('each record', facts.neighbours)} took part with probability {self.rate}, "
+            f"independently of the others (Poisson sampling): the expected batch of {self.batch:,} over the public "
+            f"number of {self.records:,} {by_unit('records', facts.neighbours)}. "
+            f"{clipped(facts.neighbours).capitalize()} to norm {float(self.clip):g}, noise of "
+            f"{float(self.noise_multiplier):.4g} times that norm was added to the sum, and "
+            f"{self.optimizer} moved the weights.",
             "Sums and noise were in floating point. The bound is that of ideal Gaussian noise: what rounding may "
             "reveal is NOT covered.",
             "Each release went on from the one before, so no step was paid for twice.",
             arrangement.checked(facts) if facts.asked is not None else "Whoever ran the training chose when to stop.",
+            *([words.ONE_ROW] if words.judged_by_one_row(facts) else []),
             "The module was made from noisy sums alone: it may be published and used at no further cost.",
         )
 

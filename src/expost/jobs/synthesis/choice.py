@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from expost.statistic import Statistic
 from expost.tabular.edges import grid_counts, grids
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.persons import rows_per_person
 from expost.tabular.schema.schema import Schema
 from expost.tabular.selection import SpanningTree, affordable, queries, star
 from expost.tabular.table import Table
@@ -30,7 +31,7 @@ class PairSelection:
     """Which pairs of columns are counted: every column alone first, then a tree of pairs, each for half the budget.
 
     Where edges of bins are to be found, that comes before and takes a quarter of it. First of all, where records are
-    ``sized``, all of them are counted before they are divided.
+    ``sized`` or persons, all of them are counted before they are divided.
     """
 
     schema: Schema
@@ -50,12 +51,13 @@ class PairSelection:
     @property
     def sizing(self) -> Budget | None:
         """What counting all records may spend; None where they are not counted."""
-        return Budget(COUNTING * self.query.epsilon, self.query.alpha) if self.sized else None
+        counted = self.sized or self.schema.unit is not None
+        return Budget(COUNTING * self.query.epsilon, self.query.alpha) if counted else None
 
     @property
     def whole(self) -> Promise:
         """What is spent on all records, before they are divided."""
-        return NOTHING if self.sizing is None else Gaussian(record_number(self.schema.neighbours)).promise(self.sizing)
+        return NOTHING if self.sizing is None else Gaussian(counted_first(self.schema.neighbours)).promise(self.sizing)
 
     @property
     def edges(self) -> Budget | None:
@@ -95,6 +97,11 @@ class PairSelection:
         """
         domain, targets = self.schema.domain, self.targets
         return Growing(domain, queries(domain, targets, star(domain, targets)), (), self.schema.neighbours)
+
+
+def counted_first(neighbours: Neighbours) -> Statistic[Any]:
+    """What is counted of all records: how many there are, and of persons how many have how many rows."""
+    return record_number(neighbours) if neighbours.unit == "record" else rows_per_person(neighbours)
 
 
 def record_number(neighbours: Neighbours) -> Statistic[Table]:

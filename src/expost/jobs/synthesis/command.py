@@ -178,7 +178,9 @@ def release_table(
             title=settings["title"] or title,
             checked=checked,
             on_pledge=lambda fixed: screen.pledge(fixed, CHECKED[checked], *foretold(ledger, "rung")),
-            on_step=lambda rung: screen.add(*rung_cells(rung, screen.width, screen.asked), keep=claim.journal.show),
+            on_step=lambda rung: screen.add(
+                *rung_cells(rung, screen.width, screen.asked, screen.neighbours), keep=claim.journal.show
+            ),
             on_progress=screen.tell,
         )
 

@@ -106,7 +106,7 @@ def joint(marginal: Released, records: float, table: Table) -> Comparison:
     """
     clique, std, released = marginal.clique, marginal.std, marginal.values.ravel()
     marginals = Marginals(table.domain, (clique,), table.schema.neighbours)
-    synthetic: Floats = marginals.statistic.evaluate(table).astype(np.float64) * (records / max(1, len(table)))
+    synthetic: Floats = marginals.counts(table).astype(np.float64) * (records / max(1, len(table)))
     shown = np.sort(np.argsort(-(released + synthetic), kind="stable")[:MOST_CELLS])
     labels = [table.schema[name].labels for name in clique]
     places = zip(*np.unravel_index(shown, marginals.shapes[0]), strict=True)

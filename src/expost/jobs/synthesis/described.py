@@ -7,6 +7,7 @@ from typing import ClassVar, final
 from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
+from expost.jobs.synthesis.persons import FIRST_COUNTED, PersonsCounted, persons_section
 from expost.receipts.costs import budget_out
 from expost.receipts.notation import table
 from expost.report import arrangement, words
@@ -14,6 +15,7 @@ from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
+from expost.report.units import OF_PERSONS, by_row
 from expost.tabular.marginals import Clique
 from expost.text import Json
 
@@ -55,6 +57,7 @@ class TableJob:
     edges: Mapping[str, Json] | None
     sizing: Budget | None
     judged: tuple[str, ...]
+    persons: PersonsCounted | None = None
     kind: ClassVar[str] = "Synthetic data"
     rung: ClassVar[str] = "rung"
     lines: ClassVar[Mapping[str, str]] = {
@@ -68,7 +71,7 @@ class TableJob:
 
     def passed(self, facts: Facts) -> str:
         """A classifier of the target stands for the table."""
-        where = "held-out records that were not used to make them" if facts.divided else "public records"
+        where = f"{words.held_out(facts)} that were not used to make them" if facts.divided else "public records"
         if facts.several:
             listed = "; ".join(goal.words for goal in facts.goals)
             return f"The {self.rows:,} synthetic rows passed the check of all that was asked for ({listed}) on {where}."
@@ -99,44 +102,49 @@ class TableJob:
         public = (
             "Taken to be public: the schema, with the columns it names and every value"
             f"{' and edge in it' if self.edges is None else ', range and edge that was declared in it'}, "
-            f"{self._asked(facts)}, and every other setting. Choosing any of them by looking at these records reveals "
-            "something that is not on the bill."
+            f"{self._asked(facts)}, and every other setting. Choosing any of them by looking at "
+            f"{by_row('these records', facts.neighbours)} reveals something that is not on the bill."
         )
+        tried = [by_row(TRIED, facts.neighbours)] if facts.divided else []
         return "".join(
             (
                 kept_section(self.kept),
+                persons_section(self.persons) if facts.neighbours in OF_PERSONS else "",
                 method_section(self._method(facts)),
-                covered_section(facts, OPEN, *([TRIED] if facts.divided else []), public),
+                covered_section(facts, OPEN, *tried, public),
                 self._schema(facts),
             )
         )
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Select, count, fit, draw, learn, check."""
+        by_person = facts.neighbours in OF_PERSONS
         return (
-            *([SIZED] if self.sizing is not None else []),
+            *([FIRST_COUNTED if by_person else SIZED] if self.sizing is not None else []),
             *arrangement.parts(facts),
-            *self._found(),
+            *self._found(facts.neighbours),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "
             "pairs more often. Both are on the bill.",
             *([self.unpaired] if self.unpaired else []),
             "On each rung the pairs were counted again with fresh integer noise and averaged with the rungs before. "
             f"{self._added()} {self._learnt()}",
             arrangement.checked(facts),
+            *([words.ONE_ROW] if words.judged_by_one_row(facts) else []),
             *self.judged,
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
         )
 
-    def _found(self) -> tuple[str, ...]:
+    def _found(self, neighbours: str) -> tuple[str, ...]:
         """How edges were found that nobody declared."""
         if self.edges is None:
             return ()
         *first, last = sorted(table(self.edges["cells"]))
         listed = f"{', '.join(first)} and {last}" if first else last
         return (
-            f"The bins of {listed} were found: edges were chosen between which about as many records lie, by noisy "
-            "counts on a fine grid that follows from the declared range. They are on the bill.",
+            f"The bins of {listed} were found: edges were chosen between which "
+            f"{by_row('about as many records lie', neighbours)}, by noisy counts on a fine grid that follows from the "
+            "declared range. They are on the bill.",
         )
 
     def _learnt(self) -> str:
@@ -170,7 +178,7 @@ class TableJob:
             "The schema",
             f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows, stacked=True),
-            *([f"<h3>Rules</h3><p>{prose(KEPT)}</p><ul>{rules}</ul>"] if rules else []),
+            *([f"<h3>Rules</h3><p>{prose(by_row(KEPT, facts.neighbours))}</p><ul>{rules}</ul>"] if rules else []),
         )
 
     def receipt(self) -> Mapping[str, Json]:
@@ -191,6 +199,7 @@ class TableJob:
             "counts": {"sha256": self.counts_digest},
             "edges": None if self.edges is None else dict(self.edges),
             "sizing": None if self.sizing is None else budget_out(self.sizing),
+            "persons": None if self.persons is None else self.persons.out(),
         }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from expost.jobs.synthesis.counted import Counted, Released, column_counts
 from expost.report.digits import measured, plain
+from expost.report.units import by_row
 from expost.tabular.aims import Aim, targets_of
 from expost.tabular.measures import AboveGuessing, AreaUnderCurve, BalancedTargetAccuracy, MeanScore, TargetAccuracy
 from expost.tabular.questions import balancing
@@ -16,12 +17,12 @@ MOST_NAMED = 5
 
 def baseline_words(counted: Counted, schema: Schema, aims: Sequence[Aim]) -> str:
     """How often the commonest value of each target is right, but where a score of the caller's own is asked for."""
-    told = []
+    told, training = [], by_row("training records", schema.neighbours.value)
     for target in targets_of([aim for aim in aims if not isinstance(aim.measure, MeanScore)]):
         guess = counted.guess(target)
         told.append(
             f"Always guessing {schema[target].labels[guess.code]}, the commonest value of {target}, would be right for "
-            f"{measured(guess.rate, guess.half)} of the training records."
+            f"{measured(guess.rate, guess.half)} of the {training}."
         )
     return " ".join(told)
 
@@ -62,13 +63,14 @@ def crowded_warnings(released: Sequence[Released], records: float, schema: Schem
             found.append(f"{name} ({100 * share:.1f} % in {schema[name].labels[int(counts.argmax())]})")
     if not found:
         return ()
-    others = len(found) - MOST_NAMED
+    others, about = len(found) - MOST_NAMED, schema.neighbours.value
     more = f" and {others} other{'s' if others > 1 else ''}" if others > 0 else ""
     told = (
-        f"More than {plain(CROWDED)} of the training records are in one bin of {', '.join(found[:MOST_NAMED])}{more}. "
+        f"More than {plain(CROWDED)} of the {by_row('training records', about)} are in one bin of "
+        f"{', '.join(found[:MOST_NAMED])}{more}. "
         "If that is not what the data says, values were not recognised or the bins do not fit: check the schema."
     )
-    return (("Nearly all records in one bin", told),)
+    return ((by_row("Nearly all records in one bin", about), told),)
 
 
 def guessing_plan(aims: Iterable[Aim]) -> str:

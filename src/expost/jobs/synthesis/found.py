@@ -6,10 +6,10 @@ from functools import partial
 
 from expost.accounting.claim import Budget
 from expost.errors import Unreadable
-from expost.jobs.synthesis.choice import COUNTING, FINDING, record_number
+from expost.jobs.synthesis.choice import COUNTING, FINDING, counted_first
 from expost.jobs.synthesis.prices import usual_share
 from expost.jobs.synthesis.recipe import TableRecipe
-from expost.mechanisms.gaussian import Gaussian
+from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Private, Split
@@ -20,7 +20,7 @@ from expost.receipts.testimony import Testimony
 from expost.release import Past
 from expost.report.digits import plain
 from expost.tabular.edges import coarsened, grid_counts, grids, settled_schema
-from expost.tabular.table import Table
+from expost.tabular.persons import AnyRows
 from expost.text import Json
 
 MOST_CELLS = 1024
@@ -28,8 +28,8 @@ MOST_CELLS = 1024
 
 
 def find_edges(
-    parts: Split[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
-) -> tuple[Split[Table], TableRecipe]:
+    parts: Split[AnyRows], recipe: TableRecipe, odometer: Odometer, noise: Noise
+) -> tuple[Split[AnyRows], TableRecipe]:
     """The parts in bins and the recipe with their edges; as they are where all edges are declared.
 
     Which edges they are follows from released counts, and a record's bin from these and from the record alone.
@@ -44,13 +44,19 @@ def find_edges(
     return parts.map(partial(coarsened, schema=known.schema)), known
 
 
-def sized(records: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise) -> TableRecipe:
-    """The recipe with the share to hold out, by a noisy number of all records; as it is where that is settled."""
+def sized(
+    records: Private[AnyRows], recipe: TableRecipe, odometer: Odometer, noise: Noise
+) -> tuple[TableRecipe, Measurement | None]:
+    """The recipe with the share to hold out, by a noisy number of all records, and what was counted, if anything.
+
+    The recipe is as it was where its share is settled.
+    """
     budget = recipe.selection.sizing
     if budget is None:
-        return recipe
-    found = odometer.spend(Gaussian(record_number(recipe.schema.neighbours)), records, budget, Past(), noise).value
-    return replace(recipe, validation=usual_share(max(1, int(found.values[0]))))
+        return recipe, None
+    found = odometer.spend(Gaussian(counted_first(recipe.schema.neighbours)), records, budget, Past(), noise).value
+    number = max(1, int(found.values.sum()))
+    return (replace(recipe, validation=usual_share(number)) if recipe.sized else recipe), found
 
 
 def finding_words(recipe: TableRecipe) -> str:
@@ -78,7 +84,7 @@ def sizing_claimed(told: Testimony, query: Budget) -> tuple[Step, ...]:
     budget = budget_in(record(told.found["sizing"], BUDGET))
     if budget != Budget(COUNTING * query.epsilon, query.alpha):
         raise Unreadable("the receipt says that records were counted at another price than a run does.")
-    counting = Gaussian(record_number(told.neighbours))
+    counting = Gaussian(counted_first(told.neighbours))
     facts, promise = counting.facts(budget), counting.promise(budget)
     return (Step(counting.name, facts, counting.floating, promise, whole=True),)
 

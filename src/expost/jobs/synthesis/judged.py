@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from expost.jobs.synthesis.counted import Counted
 from expost.report.digits import plain
+from expost.report.units import by_row
 from expost.tabular.aims import Aim
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import AboveGuessing, BalancedTargetAccuracy, Overlap
@@ -23,8 +24,9 @@ def judged_words(aims: Sequence[Aim], schema: Schema, counted: Counted, candidat
 def _words(aim: Aim, schema: Schema, counted: Counted, candidate: Candidate) -> Iterator[str]:
     match aim.measure:
         case Overlap(listed):
-            where = "held-out" if counted.share else "public"
-            yield overlap_words(listed or tuple(crosstabs(schema.names)), candidate, where)
+            where = by_row("held-out records", schema.neighbours.value) if counted.share else "public records"
+            drawn = by_row("records", schema.neighbours.value)
+            yield overlap_words(listed or tuple(crosstabs(schema.names)), candidate, where, drawn)
         case BalancedTargetAccuracy() if aim.target is not None:
             yield balanced_words(aim.target, schema, counted)
         case AboveGuessing():
@@ -34,14 +36,14 @@ def _words(aim: Aim, schema: Schema, counted: Counted, candidate: Candidate) -> 
             )
 
 
-def overlap_words(cliques: Sequence[Clique], candidate: Candidate, where: str) -> str:
+def overlap_words(cliques: Sequence[Clique], candidate: Candidate, where: str, drawn: str) -> str:
     """What an overlap is, and how much of it was given back to chance, which a table may be off by besides."""
     shares = {clique: chance_share(candidate, clique) for clique in cliques}
     most = max(shares, key=shares.__getitem__)
     given = plain(math.ceil(1000 * shares[most]) / 1000)
     return (
         "The overlap is that of the worst table asked about: 1 less the total variation distance between its shares in "
-        f"the synthetic rows and in the {where} records. What drawing as many records by chance takes from it on "
+        f"the synthetic rows and in the {where}. What drawing as many {drawn} by chance takes from it on "
         f"average was added back: at most {given}, for {' × '.join(most)}. By as much more a "
         "table may be off without being noticed. Which table is the worst was not revealed."
     )

@@ -9,6 +9,7 @@ from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Gra
 from expost.report import digits
 from expost.report.charts import safe, svg_figure, svg_line, svg_text
 from expost.report.markup import note, prose, section
+from expost.report.units import RECORDS, by_row, by_unit
 
 GRADED = (
     f"What was measured is good if the synthetic table is within about {digits.plain(GOOD)} of the training records, "
@@ -44,6 +45,7 @@ class KeptTable:
     counted: float
     records: float
     unmeasured: tuple[Unmeasured, ...] = ()
+    neighbours: str = RECORDS
 
     @property
     def pairs(self) -> tuple[Comparison, ...]:
@@ -65,11 +67,11 @@ def kept_section(kept: KeptTable) -> str:
     """What was measured with its grade, what follows from it only, and every column as a chart."""
     marks = '<i></i>synthetic table, to scale <i class="dot"></i> released count with 95 % interval'
     told = [
-        f"<p>{prose(measured_words(kept))}</p><p>{prose(GRADED)}</p>",
+        f"<p>{prose(measured_words(kept))}</p><p>{prose(by_row(GRADED, kept.neighbours))}</p>",
         *(_graded(kept.columns, "Columns"), _graded(kept.pairs, "Pairs"), _graded(kept.triples, "Triples")),
         *([f"<h3>Pairs that were not measured</h3><p>{prose(checked_words(kept))}</p>"] if kept.unmeasured else []),
         "<h3>Each column, released and synthetic</h3>",
-        note(f"{counted_words(kept)} {COMPARED}"),
+        note(f"{counted_words(kept)} {by_row(COMPARED, kept.neighbours)}"),
         f'<p class="key note">{marks}</p>',
         f'<div class="charts">{"".join(map(_chart, kept.columns))}</div>',
     ]
@@ -105,9 +107,10 @@ def checked_words(kept: KeptTable) -> str:
     listed = ", ".join(f"{' × '.join(each.columns)} ({short_share(each.distance)})" for each in shown)
     rest = "" if not others else " The other one was closer." if others == 1 else f" The other {others} were closer."
     return (
-        "The other pairs were compared with the training records all the same, by noisy scores that are on the bill "
-        f"(± {short_share(first.half)}), before the last pairs were added to the model. It was farthest from the "
-        f"records in {listed}.{rest} What was added then may have moved these."
+        f"The other pairs were compared with the {by_row('training records', kept.neighbours)} all the same, by noisy "
+        f"scores that are on the bill (± {short_share(first.half)}), before the last pairs were added to the model. It "
+        f"was farthest from the {by_row('records', kept.neighbours)} in {listed}.{rest} What was added then may have "
+        "moved these."
     )
 
 
@@ -115,8 +118,9 @@ def counted_words(kept: KeptTable) -> str:
     """Which records the counts are of."""
     counted, records = (f"{round(each, -1):,.0f}" for each in (kept.counted, kept.records))
     if kept.counted == kept.records:
-        return f"Counts are of all records, about {records}."
-    return f"Counts are of the training part, about {counted} of about {records} records; the rest was held out."
+        return f"Counts are of {by_unit('all records', kept.neighbours)}, about {records}."
+    of_all = f"about {counted} of about {records} {by_unit('records', kept.neighbours)}"
+    return f"Counts are of the training part, {of_all}; the rest was held out."
 
 
 def short_share(share: float) -> str:

@@ -17,14 +17,15 @@ from expost.jobs.synthesis.choice import PairSelection
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
+from expost.noise import SystemNoise
 from expost.numerics import Real, positive, probability, up
 from expost.patience import Patience
 from expost.tabular.aims import Aim, targets_of
 from expost.tabular.measures import MeanScore
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Score, Sklearn
 from expost.tabular.source.reading import files_of, read_table
-from expost.tabular.table import Table
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -66,7 +67,7 @@ class OnPublicTable:
                 if same_file(mine, path):
                     raise NotDisjoint(f"the public records are read from the same file as the private ones: {SAME}")
 
-    def refuse_records(self, private: Table) -> None:
+    def refuse_records(self, private: Rows) -> None:
         """Refuse public records that are the private ones, in whatever order, format or compression they came."""
         if self.table.same_records(private):
             raise NotDisjoint(f"the public records are the same as the private ones: {SAME}")
@@ -78,7 +79,9 @@ def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
     the private records, which is as little public.
     """
-    return OnPublicTable(read_table(given.records, schema), files_of(given.records))
+    records: Rows = read_table(given.records, schema)
+    files = files_of(given.records)
+    return OnPublicTable(records.drawn(SystemNoise()) if isinstance(records, Grouped) else records, files)
 
 
 def same_file(left: Path, right: Path) -> bool:

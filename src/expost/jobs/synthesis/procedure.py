@@ -10,6 +10,7 @@ from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import Counted, Released, digests_told
 from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
+from expost.jobs.synthesis.persons import require_counted
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
@@ -32,9 +33,10 @@ from expost.tabular.model.footprint import Footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import raked
 from expost.tabular.model.ruled import allowed_by
+from expost.tabular.persons import AnyRows
 from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate, learn
-from expost.tabular.selection import SpanningTree, affordable, queries
+from expost.tabular.selection import SpanningTree, affordable, queries, spans
 from expost.tabular.table import Table
 
 Progress: TypeAlias = Callable[[str], None]
@@ -48,7 +50,9 @@ class Synthesis:
 
     ``released`` is every column alone, then what was measured together, at the noise of the last rung. ``grown`` are
     the pairs and triples that each rung added to those measured from the first on, ``scored`` the noisy scores of pairs
-    that the last such rung went by, and ``alone`` is about how many records the columns alone said there are.
+    that the last such rung went by, and ``alone`` is about how many records the columns alone said there are. Where
+    these are ``persons``, that is how many of them have how many rows, and ``scale`` how many there are to what all
+    their rows weigh.
     """
 
     recipe: TableRecipe
@@ -59,6 +63,8 @@ class Synthesis:
     grown: tuple[tuple[Clique, ...], ...]
     scored: Scored | None
     alone: Mapping[str, float]
+    persons: Measurement | None = None
+    scale: float = 1.0
 
     @property
     def measured(self) -> tuple[Clique, ...]:
@@ -119,6 +125,11 @@ class Builder:
         return self._steps[-1].scored if self._steps else None
 
     @property
+    def scale(self) -> float:
+        """How many persons there are to what all their rows weigh."""
+        return self.planting.scale(self._steps[-1]) if self._steps else 1.0
+
+    @property
     def grown(self) -> tuple[tuple[Clique, ...], ...]:
         """The pairs and triples that each rung added to the first pairs."""
         counts = [len(self.planting.first), *(len(each.cliques) for each in self._steps)]
@@ -126,10 +137,11 @@ class Builder:
 
 
 def synthesise(
-    parts: Split[Table],
+    parts: Split[AnyRows],
     recipe: TableRecipe,
     chosen: Plan,
     *,
+    persons: Measurement | None = None,
     odometer: Odometer,
     noise: Noise,
     on_step: Callable[[Line, Counted], None] | None = None,
@@ -165,11 +177,14 @@ def synthesise(
     outcome = finish(running, climbed)
     assert builder.counted is not None  # the search has released something
     alone = counted_alone(recipe, builder.alone)
-    return Synthesis(recipe, chosen, outcome, builder.released, builder.counted, builder.grown, builder.scored, alone)
+    return Synthesis(
+        recipe, chosen, outcome, builder.released, builder.counted, builder.grown, builder.scored, alone, persons,
+        builder.scale,
+    )  # fmt: skip
 
 
 def _select(
-    train: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
+    train: Private[AnyRows], recipe: TableRecipe, odometer: Odometer, noise: Noise
 ) -> tuple[Measurement, tuple[Clique, ...]]:
     """Each column alone, then the tree; both billed to the training part."""
     alone = recipe.selection.alone()
@@ -179,7 +194,7 @@ def _select(
     return ones, queries(recipe.schema.domain, recipe.targets, tree)
 
 
-OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "counts", "edges", "sizing")
+OWN = ("rows", "schema", "selection", "measured", "grown", "counted", "counts", "edges", "sizing", "persons")
 
 
 def rebuild_synthesis(told: Testimony) -> Procedure:
@@ -205,6 +220,7 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     found = (*sizing_claimed(told, query), *edges_claimed(told, domain, targets, query))
     chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
     _require_grown(told, domain, first)
+    require_counted(told)
     plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
     asked = question_told(aims, tuple(names), neighbours)
     return Procedure((*found, *chosen), growing, asked, OWN, plateau=plateau)
@@ -217,7 +233,7 @@ def _pairs(
     found = bounded(told.found["measured"], 2 * MOST_ENTRIES)
     cliques = tuple(tuple(text(name) for name in bounded(clique, 2)) for clique in found)
     tree = tuple((clique[0], clique[-1]) for clique in cliques if not {*targets} & {*clique})
-    if cliques != queries(domain, targets, tree) or not set(tree) <= set(edges) or not _spans(tree, edges):
+    if cliques != queries(domain, targets, tree) or not set(tree) <= set(edges) or not spans(tree, edges):
         raise Unreadable("the pairs that were measured are not those that a selection makes.")
     return cliques
 
@@ -228,20 +244,3 @@ def _require_grown(told: Testimony, domain: Mapping[str, int], first: tuple[Cliq
     added = [[tuple(text(name) for name in bounded(each, 3)) for each in items(rung)] for rung in rungs]
     if len(rungs) < len(told.history) or not may_be_added(domain, first, added):
         raise Unreadable("what the rungs added to the pairs is not what a run may add.")
-
-
-def _spans(tree: tuple[tuple[str, str], ...], edges: tuple[tuple[str, str], ...]) -> bool:
-    """Whether the tree joins all that the edges can, without a circle."""
-    component = {name: name for edge in edges for name in edge}
-
-    def root(name: str) -> str:
-        while component[name] != name:
-            name = component[name]
-        return name
-
-    for one, other in tree:
-        if root(one) == root(other):
-            return False
-        component[root(one)] = root(other)
-    joined = {name: root(name) for name in component}
-    return all(joined[one] == joined[other] for one, other in edges)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import final
+from typing import Any, final
 
 from expost.accounting.claim import Budget
 from expost.accounting.curve import largest_rho
@@ -12,6 +12,7 @@ from expost.accounting.plan import Plan
 from expost.accounting.stops import PlannedStops
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
+from expost.checks.question import Question
 from expost.errors import InvalidValue
 from expost.jobs.synthesis.choice import PairSelection
 from expost.judge import BALANCED, AnyCheck, Judge, asked_rungs, planned_looks_of
@@ -23,11 +24,10 @@ from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.aims import Aim, targets_of, together
 from expost.tabular.edges import require_declared
-from expost.tabular.measures import Asking
 from expost.tabular.model.ruled import require_possible
+from expost.tabular.one_row import OneRowEach
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Lesson, Ranker, Score, Sklearn
-from expost.tabular.table import Table
 
 LADDER = Ladder.geometric(0.01, 1, 7, alpha=20)
 QUERY = Budget.of(Fraction(1, 100), alpha=20)
@@ -115,15 +115,16 @@ class TableRecipe:
         """How the pairs to measure are chosen."""
         return PairSelection(self.schema, self.targets, self.query, self.sized and not self.check.public)
 
-    def question(self) -> Asking:
-        """What is asked of the held-out records."""
-        return together([aim.question(self.schema) for aim in self.aims])
+    def question(self) -> Question[Any, Candidate]:
+        """What is asked of the held-out records; of persons, of one row of each."""
+        asked = together([aim.question(self.schema) for aim in self.aims])
+        return asked if self.schema.unit is None else OneRowEach(asked)
 
-    def judge(self) -> AnyCheck[Table, Candidate]:
+    def judge(self) -> AnyCheck[Any, Candidate]:
         """The check of that question."""
         return self._check_of(self.assurance)
 
-    def _check_of(self, confidence: Confidence | None) -> AnyCheck[Table, Candidate]:
+    def _check_of(self, confidence: Confidence | None) -> AnyCheck[Any, Candidate]:
         looks = planned_looks_of(len(self.ladder.levels), confidence)
         return self.check.check(self.question(), self.ladder.budgets[0], looks, confidence)
 

@@ -14,6 +14,7 @@ from expost.jobs.synthesis.found import edges_out
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.judged import judged_words
 from expost.jobs.synthesis.kept import KeptTable
+from expost.jobs.synthesis.persons import PersonsCounted
 from expost.jobs.synthesis.procedure import Synthesis
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.receipts.receipt import Commitment
@@ -22,6 +23,7 @@ from expost.report.digits import plain, small
 from expost.report.facts import Facts, PlannedStop
 from expost.report.flat import patience_option
 from expost.report.outcomes import outcome_facts
+from expost.report.units import by_unit
 from expost.tabular.selection import why_unpaired
 
 
@@ -76,18 +78,20 @@ def table_facts(
 
 def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[str, str], ...]:
     """Everything that was chosen and is public, as it was typed."""
+    about = recipe.schema.neighbours.value
+    public, rows = by_unit("records, if public", about), by_unit("about as many as records", about)
     levels = ", ".join(f"{float(level):.4g}" for level in recipe.ladder.levels)
     return (
         *(("asked for", aim.words) for aim in recipe.aims),
         ("confidence", "none" if recipe.confidence is None else plain(float(recipe.confidence))),
-        ("records, if public", "not said" if recipe.records is None else f"{recipe.records:,}"),
+        (public, "not said" if recipe.records is None else f"{recipe.records:,}"),
         ("patience", patience_option(recipe.waits)),
         ("held out", plain(float(recipe.held)) if recipe.held else "none"),
         ("δ", small(recipe.delta)),
         (f"ladder, Rényi ε at α = {float(recipe.ladder.alpha):g}", levels),
         ("selection, Rényi ε", f"{float(recipe.query.epsilon):.4g}"),
         ("most ε", "not limited" if cap is None else f"{cap:g}"),
-        ("synthetic rows", "about as many as records" if recipe.rows is None else f"{recipe.rows:,}"),
+        ("synthetic rows", rows if recipe.rows is None else f"{recipe.rows:,}"),
     )
 
 
@@ -142,6 +146,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         counted.records,
         counted.records + counted.held,
         unmeasured(synthesis.scored, [each.clique for each in together], counted.records),
+        schema.neighbours.value,
     )
     return TableJob(
         target=asked_words(synthesis.recipe.aims)[0],
@@ -161,5 +166,6 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
         sizing=synthesis.recipe.selection.sizing,
+        persons=PersonsCounted.of(synthesis.persons, synthesis.scale),
         judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),
     )

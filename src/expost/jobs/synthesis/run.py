@@ -31,6 +31,7 @@ from expost.search import Line
 from expost.tabular.aims import Aim
 from expost.tabular.apart import rehearse
 from expost.tabular.model.footprint import require_room
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
@@ -56,9 +57,9 @@ class _Hidden:
         """The files it will be read from."""
         return files_of(self._table)
 
-    def coded(self, schema: Schema) -> Table:
+    def coded(self, schema: Schema) -> Rows:
         """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table) else read_table(self._table, schema)
+        return self._table if isinstance(self._table, Table | Grouped) else read_table(self._table, schema)
 
 
 def synthesize(
@@ -142,8 +143,9 @@ def synthesize(
         on_pledge(table_commitment(recipe, plan, cap=cap))
     coded = hidden.coded(schema)
     _require_coded(recipe, coded)
-    sealed = Private(coded, schema.neighbours)
-    recipe = sized(sealed, recipe, odometer, noise)
+    sealed: Private[Any] = Private(coded.drawn(noise) if isinstance(coded, Grouped) else coded, schema.neighbours)
+    recipe, counted = sized(sealed, recipe, odometer, noise)
+    persons = None if schema.unit is None else counted
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
 
     def climbed(line: Line, counted: Counted) -> None:
@@ -152,7 +154,9 @@ def synthesize(
             guess = None if recipe.only is None else rate_by_guessing(recipe.only, counted)
             on_step(Reading.of(line, plan.pledge, asked=asked(recipe), held=held, held_std=std, guess=guess))
 
-    done = synthesise(parts, recipe, plan, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress)
+    done = synthesise(
+        parts, recipe, plan, persons=persons, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress
+    )
     decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
     native = decoded.map(partial(frame, coded.native))
     text = partial(_spelled, done.recipe.schema, decoded.value) if schema.spelled else lambda: native.value
@@ -194,7 +198,9 @@ def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
         rehearse(recipe.schema, recipe.lessons, recipe.learner, recipe.scores)
 
 
-def _require_coded(recipe: TableRecipe, coded: Table) -> None:
+def _require_coded(recipe: TableRecipe, coded: Rows) -> None:
+    if isinstance(coded, Table) is not (recipe.schema.unit is None):
+        raise SchemaMismatch("a table with a unit was coded without it, or without one with it; read it anew.")
     if coded.schema != recipe.schema.fine or not recipe.schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")
     if isinstance(recipe.check, OnPublicTable):

@@ -15,6 +15,7 @@ from expost.jobs.synthesis.report import asked, measure
 from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
+from expost.report.units import RECORDS
 from expost.tabular.aims import Aim
 from expost.tabular.measures import TargetAccuracy
 from expost.tabular.model.footprint import Footprint, in_words
@@ -26,6 +27,9 @@ COUNTED_FIRST = (
     "All records are counted with noise first, for a fiftieth of what selection costs; of more than 40,000 a smaller "
     "share is held out."
 )
+PERSONS_FIRST = (
+    "All persons are counted with noise first, by how many rows they have, for a fiftieth of what selection costs."
+)
 
 
 def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
@@ -34,17 +38,20 @@ def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     return "rung", "ε so far", "by guessing", told, "verdict"
 
 
-def rung_cells(rung: Reading, width: float, asked: Fraction | None) -> tuple[str, str, str, str]:
+def rung_cells(
+    rung: Reading, width: float, asked: Fraction | None, neighbours: str = RECORDS
+) -> tuple[str, str, str, str]:
     """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
     guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
-    return price(rung.epsilon), guess, answer_cell(rung, width, asked), VERDICTS[rung.passed]
+    return price(rung.epsilon), guess, answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
 
 
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
     measured = queries(domain, recipe.targets, star(domain, recipe.targets))
-    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
+    counts = recipe.selection.marginals(measured).statistic
+    pairs, reach = len(measured), counts.l2_squared * counts.spacing**2
     needed = Footprint.of(domain, recipe.targets, recipe.schema.tied)
     alone = why_unpaired(domain, recipe.targets)
     console.print(
@@ -77,11 +84,12 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         share=recipe.held,
         records=recipe.records,
         rung="rung",
+        neighbours=recipe.schema.neighbours.value,
         told=measure(recipe) == TargetAccuracy.name,
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     if recipe.selection.sizing is not None:
-        paragraph(console, COUNTED_FIRST)
+        paragraph(console, COUNTED_FIRST if recipe.schema.unit is None else PERSONS_FIRST)
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):

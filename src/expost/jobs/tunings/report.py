@@ -16,6 +16,7 @@ from expost.report.page import (
     meaning_section,
     method_section,
 )
+from expost.report.units import by_row, by_unit
 from expost.training.tuned import Contest, Tuned
 
 MADE = "The best of many private runs"
@@ -80,9 +81,9 @@ def tuning_page(facts: TuningFacts) -> str:
 def article(facts: TuningFacts) -> str:
     """The page between its head and its foot."""
     spent, contest = facts.statement, facts.contest
-    shown = facts.configuration is not None
+    shown, per = facts.configuration is not None, by_unit("per record", facts.neighbours)
     figures = (
-        ("privacy price", f"ε {price(spent.epsilon)}", f"at δ = {small(spent.delta)}, per record"),
+        ("privacy price", f"ε {price(spent.epsilon)}", f"at δ = {small(spent.delta)}, {per}"),
         (
             "noisy score",
             f"{facts.score:.4g}" if facts.score is not None else "none passed",
@@ -101,7 +102,10 @@ def article(facts: TuningFacts) -> str:
     )
     meaning = meaning_section(spent.epsilon, spent.delta, facts.neighbours)
     covers = coverage_section(
-        (COVERED, HIDDEN, WORD), seeded=facts.seeded, neighbours=facts.neighbours, on_public=False
+        (by_unit(COVERED, facts.neighbours), HIDDEN, WORD),
+        seeded=facts.seeded,
+        neighbours=facts.neighbours,
+        on_public=False,
     )
     told = f"{top}{_configurations(facts)}{meaning}{method_section(_method(facts))}{covers}"
     return f'<article class="expost">{told}{computed_with(facts.versions)}</article>'
@@ -120,9 +124,11 @@ def _cost(facts: TuningFacts) -> str:
     if facts.configuration is None:
         of = "the dearest configuration, because the fact that no run passed says something about every one of them"
     return (
-        f"This cost ε = {price(spent.epsilon)} at δ = {small(spent.delta)}, per record: {2 + eta:g} times the ε of one "
-        f"run of {of}. The bound covers all runs together, however many there were. It is an (ε, δ) by itself, and not "
-        "a Rényi bound: whatever is released later from the same records adds its ε and its δ."
+        f"This cost ε = {price(spent.epsilon)} at δ = {small(spent.delta)}, {by_unit('per record', facts.neighbours)}: "
+        f"{2 + eta:g} times the ε of one run of {of}. The bound covers all runs together, however many there were. It "
+        "is an (ε, δ) by itself, and not "
+        f"a Rényi bound: whatever is released later from the same {by_row('records', facts.neighbours)} adds its ε "
+        "and its δ."
     )
 
 
@@ -144,10 +150,10 @@ def _configurations(facts: TuningFacts) -> str:
 
 
 def _method(facts: TuningFacts) -> tuple[str, ...]:
-    runs, held = facts.contest.bill.runs, facts.contest.held
+    runs, held, each = facts.contest.bill.runs, facts.contest.held, by_unit("each record", facts.neighbours)
     return (
         f"Neighbours: {RELATIONS.get(facts.neighbours, facts.neighbours)}.",
-        "The data was divided once, into a part to learn from and a part to score on: each record went to the second "
+        f"The data was divided once, into a part to learn from and a part to score on: {each} went to the second "
         f"with probability {held}, independently of the others.",
         f"A secret number of runs was drawn, {runs.mean:.4g} on average (truncated negative binomial, η = "
         f"{runs.eta:g}, γ = {runs.gamma:.4g}), and for each run one of the configurations, all equally likely.",

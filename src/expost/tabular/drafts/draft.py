@@ -23,7 +23,8 @@ from expost.tabular.drafts.seen import Seen, Spread
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.schema import declared, heading
-from expost.tabular.source.reading import Opened, cells_of, opened, quietly, revealed
+from expost.tabular.source.canonical import cells_of
+from expost.tabular.source.reading import Opened, opened, quietly, revealed
 
 WARNING = """\
 # DRAFT, PRIVATE: for the eyes of the data's owner only. Which columns are declared below, their kinds, values, ranges

@@ -181,6 +181,11 @@ def record_count(measured: Iterable[Measured]) -> float:
     return max(1.0, math.fsum(sums / variance for sums, variance in pairs) / weight) if pairs else 1.0
 
 
+def total_std(measured: Iterable[Measured]) -> float:
+    """The standard error of ``record_count``."""
+    return 1 / math.sqrt(math.fsum(1 / (each.variance * np.size(each.values)) for each in measured) or 1)
+
+
 def export(measured: Iterable[Measured], names: Sequence[str]) -> list[tuple[Floats, tuple[str, ...], float]]:
     """Flat values, column names and standard deviation: the arguments of mbi's ``LinearMeasurement``, in its order."""
     return [

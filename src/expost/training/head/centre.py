@@ -14,6 +14,7 @@ from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats
 from expost.norms import row_norms
 from expost.numerics import up
+from expost.persons import People
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum
 from expost.training.head.labelled import Labelled
@@ -23,6 +24,8 @@ COUNT = 0.5
 """What a record adds to the sum that tells how many there are, beside features of length 1."""
 LENGTH, SPACING = Fraction(9, 8), Fraction(1, 2**14)
 """A bound on the length of both together, and the grid they are rounded to."""
+FINE, LARGEST = 2.0**30, 4.0
+"""Steps to 1 in which features of one person are added up, exactly, and where those not of length 1 are cut."""
 LEAST_WEIGHT = 1e-9
 """Heads whose weights are all below it are left small."""
 RADIUS = 0.6
@@ -30,10 +33,12 @@ RADIUS = 0.6
 
 
 def first_moment(width: int, neighbours: Neighbours) -> Statistic[Labelled]:
-    """The sum of the features, of length 1 each, and the number of records."""
+    """The sum of the features, of length 1 each, and the number of records; all rows of a person are clipped as one."""
 
     def rows(data: Labelled) -> Floats:
-        return np.column_stack([data.features.astype(np.float64), np.full(len(data), COUNT)])
+        data.require(neighbours)
+        found = np.column_stack([data.features.astype(np.float64), np.full(len(data.labels), COUNT)])
+        return found if data.people is None else _added(found, data.people)
 
     return bounded_sum(rows, width + 1, neighbours, clip=LENGTH, spacing=SPACING, name="mean and number of records")
 
@@ -59,9 +64,19 @@ class Centre:
         """The records as seen from the centre, in this unit, none farther than the radius; each by itself."""
         rows = data.features.astype(np.float64) - self.mean
         rows *= (RADIUS / unit / np.maximum(row_norms(rows), RADIUS))[:, None]
-        return Labelled(rows.astype(np.float32), data.labels)
+        return data.with_features(rows.astype(np.float32))
 
     def undone(self, slopes: Floats, bias: Floats) -> Floats:
         """The rows of a head on centred features for features as they were, the bias last, at a scale of its own."""
         found = np.column_stack([slopes, bias - slopes @ self.mean])
         return np.asarray(found * (LARGEST_WEIGHT / max(float(np.abs(found).max()), LEAST_WEIGHT)), np.float64)
+
+
+def _added(rows: Floats, people: People) -> Floats:
+    """The sum of each person's rows, in whole steps where there are several: whoever else is there, it is the same."""
+    first = rows[people.rows[people.ends[:-1]]]
+    several = people.sizes > 1
+    if several.any():
+        steps = np.round(np.clip(np.nan_to_num(rows), -LARGEST, LARGEST) * FINE).astype(np.int64)[people.rows]
+        first[several] = (np.add.reduceat(steps, people.ends[:-1], axis=0) / FINE)[several]
+    return first

@@ -58,8 +58,8 @@ class FullBatch:
     summation: Summation = field(default_factory=IntegerSums)
     arrays: Arrays = field(default_factory=InNumpy)
     told: Told | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
     name: ClassVar[str] = "FullBatch"
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
         self._head(Fraction(1))  # refuses what is too large
@@ -116,6 +116,7 @@ class FullBatch:
             summation=self.summation,
             arrays=self.arrays,
             told=self.told,
+            neighbours=self.neighbours,
         )
 
 

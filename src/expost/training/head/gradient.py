@@ -27,6 +27,8 @@ FINE, UNIT = 2.0**20, 2.0**30
 """Steps to 1 of predictions, and of the odds they are made from."""
 STEPS, LOWEST = 2**10, 16
 """Steps to 1 of a score's distance from the highest, and the distance beyond which odds are all alike."""
+SUMMED = 2.0**16
+"""Steps of the errors of a person with several rows, up to the longest of them."""
 ODDS = np.round(UNIT * np.exp(-np.arange(LOWEST * STEPS) / STEPS))
 """The odds of each distance, as whole numbers: any order of adding them up gives the same sum."""
 
@@ -65,6 +67,15 @@ class Summation(Protocol):
         """The sum of the outer products."""
         ...
 
+    def together(
+        self, scores: Array, norms: Array, truth: Array, rows: Array, *, size: int, clip: float, arrays: Arrays
+    ) -> Array:
+        """The sum over persons with ``size`` rows each, one after the other: each adds up gradients, clipped as one.
+
+        What must hold: what a person adds has norm ``reach`` at most and does not depend on other persons.
+        """
+        ...
+
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Noise for as many entries of totals."""
         ...
@@ -88,11 +99,7 @@ class FloatSums:
 
     def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Errors of softmax regression, clipped."""
-        scores = scores * norms
-        scores -= xp.amax(scores, axis=0, keepdims=True)
-        errors = xp.exp(scores)
-        errors /= errors.sum(axis=0, keepdims=True)
-        errors -= truth
+        errors = self._errors(scores, norms, truth, xp)
         pulls = errors * norms  # before they are squared: a small error of a long record must not vanish
         lengths = xp.sqrt((pulls * pulls).sum(axis=0, keepdims=True))
         return self.factors(errors, norms / xp.clip(lengths, clip, None), xp)
@@ -106,6 +113,24 @@ class FloatSums:
     def total(self, pulls: Array, rows: Array, arrays: Arrays) -> Array:
         """A product."""
         return arrays.weighted(pulls, rows)
+
+    def together(
+        self, scores: Array, norms: Array, truth: Array, rows: Array, *, size: int, clip: float, arrays: Arrays
+    ) -> Array:
+        """Products, clipped; a person whose sum has left the floats must not show."""
+        xp = arrays.functions
+        sums = _person_sums(self._errors(scores, norms, truth, xp) * norms, rows, size, xp)
+        lengths = xp.sqrt((sums * sums).sum(axis=(1, 2)))
+        clipped = sums / lengths.clip(clip, None)[:, None, None]
+        return xp.where(xp.isfinite(lengths)[:, None, None], clipped, 0.0).sum(axis=0)
+
+    def _errors(self, scores: Array, norms: Array, truth: Array, xp: Any) -> Array:
+        scores = scores * norms
+        scores -= xp.amax(scores, axis=0, keepdims=True)
+        errors = xp.exp(scores)
+        errors /= errors.sum(axis=0, keepdims=True)
+        errors -= truth
+        return errors
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Normal floats."""
@@ -121,7 +146,8 @@ class IntegerSums:
     added without error in double precision, in whatever order, and so within 2**24 in single: so are a billion such
     products by ``weighted_exactly``. Everything that is summed on the way there, scores, odds and squared errors, is
     made of such integers too, and a norm is added up in an order of its own: so a record's contribution is the same
-    whoever else joins, which the last bits of an ordinary matrix product do not promise.
+    whoever else joins, which the last bits of an ordinary matrix product do not promise. The gradients of a person with
+    several rows are such integers, added up and then shrunk to an integer matrix of norm ``reach`` at most.
 
     Noise N_Z(0, σ²) with σ² = (multiplier·reach)² + 3 is, up to factors within e^{±1e−19}, a rounding of Gaussian noise
     of standard deviation multiplier·reach that does not look at the data. Mixing over who joins the step and rounding
@@ -152,10 +178,7 @@ class IntegerSums:
 
     def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Errors of softmax regression on the grid, clipped; nothing but whole numbers is ever added up."""
-        scores = scores * (norms * STEPS)
-        distances = (xp.amax(scores, axis=0, keepdims=True) - scores).clip(0, len(ODDS) - 1)
-        odds = xp.take(xp.asarray(ODDS, device=scores.device), xp.asarray(distances, dtype=xp.int64))
-        errors = (odds * (FINE / odds.sum(axis=0, keepdims=True))).round() - FINE * truth
+        errors = self._errors(scores, norms, truth, xp)
         lengths = xp.sqrt((errors * errors).sum(axis=0, keepdims=True)) * (norms / FINE)
         return self.factors(errors, norms / (lengths.clip(clip, None) * FINE), xp)
 
@@ -167,10 +190,45 @@ class IntegerSums:
         """A product without rounding."""
         return arrays.weighted_exactly(pulls, rows)
 
+    def together(
+        self, scores: Array, norms: Array, truth: Array, rows: Array, *, size: int, clip: float, arrays: Arrays
+    ) -> Array:
+        """Sums without rounding, then shrunk and rounded entry by entry.
+
+        Errors are in steps of the person's longest row, few enough that all sums stay within 2**53. A sum is measured
+        in steps of its largest entry, whose squares are added up exactly, and the length taken is at least its own.
+        """
+        xp, cells = arrays.functions, len(scores) * rows.shape[1]
+        steps = min(SUMMED, 2.0 ** (40 - size.bit_length()))
+        longest = xp.amax(norms.reshape(-1, size), axis=1)
+        shares = (norms.reshape(-1, size) / longest[:, None]).reshape(1, -1) * (steps / FINE)
+        sums = _person_sums((self._errors(scores, norms, truth, xp) * shares).round(), rows, size, xp)
+        tops, fine = xp.amax(abs(sums), axis=(1, 2)).clip(1, None), math.isqrt(2**53 // cells)
+        measured = (sums * (fine / tops)[:, None, None]).round()
+        room = _room(FEATURE_GRID, rows.shape[1]) * _room(ERROR_GRID, len(scores))
+        unit = longest / (steps * _room(FEATURE_GRID, rows.shape[1]))
+        lengths = (xp.sqrt((measured * measured).sum(axis=(1, 2))) + math.sqrt(cells) / 2) * (tops / fine) * unit
+        grid = (sums * (unit * room / lengths.clip(clip, None))[:, None, None]).round()
+        fits = (grid * grid).sum(axis=(1, 2)) <= self.reach**2
+        return xp.where(fits[:, None, None], grid, 0.0).sum(axis=0)
+
+    def _errors(self, scores: Array, norms: Array, truth: Array, xp: Any) -> Array:
+        """In whole steps of 1/FINE."""
+        scores = scores * (norms * STEPS)
+        distances = (xp.amax(scores, axis=0, keepdims=True) - scores).clip(0, len(ODDS) - 1)
+        odds = xp.take(xp.asarray(ODDS, device=scores.device), xp.asarray(distances, dtype=xp.int64))
+        return (odds * (FINE / odds.sum(axis=0, keepdims=True))).round() - FINE * truth
+
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """Discrete Gaussian integers."""
         variance = math.ceil((multiplier * self.reach) ** 2) + SMOOTHING_VARIANCE
         return noise.discrete_gaussian(Fraction(variance), shape).astype(np.float64)
+
+
+def _person_sums(factors: Array, rows: Array, size: int, xp: Any) -> Array:
+    """For each person the sum of the outer products of factors and rows; whole numbers within 2**53 exactly."""
+    by_person = factors.reshape(len(factors), -1, size).swapaxes(0, 1)
+    return xp.matmul(by_person, xp.asarray(rows, dtype=factors.dtype).reshape(-1, size, rows.shape[1]))
 
 
 def _room(limit: int, width: int) -> float:

@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, final
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from expost.errors import InvalidValue, Unreadable
-from expost.noise import Integers
+from expost.noise import Integers, Noise
+from expost.persons import People
+from expost.private import Neighbours
 
 Features: TypeAlias = NDArray[np.float32]
 
@@ -22,10 +24,14 @@ UNREADABLE = (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.Ba
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labelled:
-    """Features, one row per record, and labels 0 … classes − 1; ``of`` checks them."""
+    """Features, one row per record, and labels 0 … classes − 1; ``of`` checks them.
+
+    With ``people`` the records are persons, each with any number of rows.
+    """
 
     features: Features
     labels: Integers
+    people: People | None = None
 
     @classmethod
     def of(cls, features: ArrayLike, labels: ArrayLike, *, classes: int) -> "Labelled":
@@ -51,13 +57,52 @@ class Labelled:
         return int(self.features.shape[1])
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.labels) if self.people is None else len(self.people)
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Labelled":
-        return Labelled(self.features[mask], self.labels[mask])
+        if self.people is None:
+            return Labelled(self.features[mask], self.labels[mask])
+        rows = self.people.rows_of(np.flatnonzero(mask))
+        return Labelled(self.features[rows], self.labels[rows], self.people[mask])
 
     def __repr__(self) -> str:
         return "Labelled records"
+
+    def of_persons(self, unit: ArrayLike, noise: Noise) -> "Labelled":
+        """The same rows by whose they are, an identifier per row; of each person one row is drawn for checks."""
+        people = People.of(unit, noise)
+        if len(people.rows) != len(self.labels):
+            raise InvalidValue("the unit does not match the features; give one identifier per row.")
+        return Labelled(self.features, self.labels, people)
+
+    def with_features(self, features: Features) -> "Labelled":
+        """The same records with other features."""
+        return Labelled(features, self.labels, self.people)
+
+    def rows(self, places: Integers) -> "Labelled":
+        """The rows at these places, whosever they are."""
+        return Labelled(self.features[places], self.labels[places])
+
+    @property
+    def singles(self) -> "Labelled":
+        """The rows of all who have a single one."""
+        return self if self.people is None else self.rows(self.people.alone(np.arange(len(self))))
+
+    def several(self, numbers: Callable[[int], int]) -> Iterator[tuple[int, "Labelled"]]:
+        """The others, those with the same number of rows together: that number, and their rows, person by person.
+
+        So many at a time as ``People.alike`` takes.
+        """
+        if self.people is not None:
+            for size, places in self.people.alike(np.arange(len(self)), numbers):
+                yield size, self.rows(places)
+
+    def require(self, neighbours: Neighbours) -> None:
+        """Refuse a bound on rows for persons, and one on persons where nobody says whose the rows are."""
+        if (neighbours.unit == "person") is not (self.people is not None):
+            raise InvalidValue(
+                "the bound is about persons and the records are rows, or the other way round; give a unit to both."
+            )
 
     def same_records(self, other: "Labelled") -> bool:
         """Whether both hold the same records, at least one, in any order."""
@@ -76,10 +121,8 @@ def is_whole(labels: NDArray[np.generic]) -> bool:
     return labels.dtype.kind in "iu"
 
 
-def read_npz(
-    path: Path, names: Sequence[str] = ("features", "labels")
-) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
-    """Features and labels as an ``.npz`` file holds them."""
+def read_npz(path: Path, names: Sequence[str] = ("features", "labels")) -> tuple[NDArray[np.generic], ...]:
+    """Features and labels, or the arrays of these names, as an ``.npz`` file holds them."""
     try:
         if not path.is_file():  # a pipe might never end
             raise FileNotFoundError(path)
@@ -90,7 +133,6 @@ def read_npz(
     missing = [name for name in names if name not in arrays]
     if missing:
         raise Unreadable(
-            f"{path} does not hold an array named {missing[0]}; save features and labels under those names."
+            f"{path} does not hold an array named {missing[0]}; save features, labels and a unit under their names."
         )
-    features, labels = (arrays[name] for name in names)
-    return features, labels
+    return tuple(arrays[name] for name in names)

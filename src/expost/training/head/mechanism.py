@@ -14,7 +14,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import MOST_ENTRIES, Descent
 from expost.errors import InvalidValue
 from expost.ledger import Fact
-from expost.noise import Noise
+from expost.noise import Integers, Noise
 from expost.norms import row_norms
 from expost.numerics import positive
 from expost.private import Neighbours
@@ -55,8 +55,9 @@ class Head:
     """Noisy gradient steps on softmax regression, from zero weights; a budget buys as many as it pays for.
 
     Each step a record joins by its own coin, its gradient is clipped to norm ``clip``, noise goes on the sum, and the
-    public expected ``batch`` divides it: never the number of records that joined. The learning rate is multiplied by
-    ``drop`` once ``drop_after`` steps are taken. ``told`` hears the steps taken and to be taken.
+    public expected ``batch`` divides it: never the number of records that joined. Where ``neighbours`` differ in a
+    person, a person joins by one coin, and the sum of that person's gradients is clipped. The learning rate is
+    multiplied by ``drop`` once ``drop_after`` steps are taken. ``told`` hears the steps taken and to be taken.
 
     Implements: noisy gradient descent.
     Uses: Poisson-subsampled Gaussian; sampled sums with integer noise.
@@ -73,10 +74,11 @@ class Head:
     drop: float = 0.1
     drop_after: int | None = None
     told: Told | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
     name: ClassVar[str] = "Head"
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
 
     def __post_init__(self) -> None:
+        require_sampled(self.neighbours)
         if not SMALLEST_CLIP <= self.clip <= 1 / SMALLEST_CLIP:
             raise InvalidValue(f"clip is {self.clip:g}; choose it between {SMALLEST_CLIP:g} and {1 / SMALLEST_CLIP:g}.")
         positive(self.batch, "batch")
@@ -112,6 +114,7 @@ class Head:
 
     def train(self, data: Labelled, steps: int, before: Trained | None, noise: Noise) -> Trained:
         """Go on from released weights, or from zero, for this many steps."""
+        data.require(self.neighbours)
         # Products this small gain nothing from several threads, which wait for each other on busy cores. A warning
         # about an overflow would tell of a record.
         with _threads().limit(limits=1), np.errstate(all="ignore"):
@@ -140,6 +143,12 @@ class Head:
             yield drawn.result()
 
 
+def require_sampled(neighbours: Neighbours) -> None:
+    """Refuse neighbours that replace one another: a step on a sample is priced for those that add or remove one."""
+    if neighbours.replaces:
+        raise InvalidValue("steps on samples have no price for neighbours that replace a record; add or remove one.")
+
+
 @cache
 def _threads() -> ThreadpoolController:
     """The libraries that compute in threads, looked for once: looking takes longer than a few steps."""
@@ -153,15 +162,16 @@ class _Run:
     def __init__(self, head: Head, data: Labelled, before: Trained | None) -> None:
         self._head, self._xp = head, head.arrays.functions
         kind, put = np.float32 if head.floating else np.float64, head.arrays.put
-        truth, norms = np.zeros((len(data), head.classes), kind), np.empty((1, len(data)), kind)
-        truth[np.arange(len(data)), data.labels] = 1
+        size = len(data.labels)
+        truth, norms = np.zeros((size, head.classes), kind), np.empty((1, size), kind)
+        truth[np.arange(size), data.labels] = 1
         rows = []
-        for start in range(0, max(len(data), 1), TOGETHER):
+        for start in range(0, max(size, 1), TOGETHER):
             features = np.clip(data.features[start : start + TOGETHER], -LARGEST, LARGEST).astype(kind)
             longer = np.concatenate([features, np.ones((len(features), 1), kind)], axis=1)
             norms[0, start : start + TOGETHER] = lengths = row_norms(longer)
             rows.append(head.summation.prepare(put(longer), put(lengths.astype(kind)[:, None]), head.arrays))
-        self._truth, self._norms, self._size = put(truth), put(norms), len(data)
+        self._truth, self._norms, self._size, self._people = put(truth), put(norms), size, data.people
         self._rows = self._xp.concatenate(rows)
         self._shape = (head.classes, head.width + 1)
         blank = [np.zeros(self._shape)] * (1 + head.optimizer.moments)
@@ -171,25 +181,35 @@ class _Run:
 
     def take(self, coins: NDArray[np.bool_], draws: NDArray[np.floating[Any]]) -> None:
         """A step for each row of coins, with its noise."""
-        put = self._head.arrays.put
-        noise = put(draws)
+        noise = self._head.arrays.put(draws)
         for place, each in enumerate(coins):
-            self._move(put(np.flatnonzero(each)), noise[place])
+            self._move(np.flatnonzero(each), noise[place])
 
-    def _move(self, joined: Array, noise: Array) -> None:
+    def _move(self, joined: Integers, noise: Array) -> None:
         """One step: ``noise`` becomes the noisy sum, then the gradient."""
         head, xp = self._head, self._xp
-        rows, norms, truth = self._rows, self._norms, self._truth
-        if len(joined) < self._size:
-            rows, norms, truth = rows[joined], norms[:, joined], truth[joined]
-        scores = head.summation.scores(self._weights, rows, head.arrays)
-        pulls = head.summation.pulls(scores, norms, truth.T, head.clip, xp)
+        rows, norms, truth, scores = self._taken(joined if self._people is None else self._people.alone(joined))
+        pulls = head.summation.pulls(scores, norms, truth, head.clip, xp)
         noise += head.summation.total(pulls, rows, head.arrays)
+        if self._people is not None:
+            for size, places in self._people.alike(joined, lambda size: (size + head.classes) * (head.width + 1)):
+                rows, norms, truth, scores = self._taken(places)
+                noise += head.summation.together(
+                    scores, norms, truth, rows, size=size, clip=head.clip, arrays=head.arrays
+                )
         gradient = xp.asarray(noise * (head.clip / (head.summation.reach * head.batch)), dtype=xp.float32)
         self._steps += 1
         slow = head.drop_after is not None and self._steps > head.drop_after
         rate = head.optimizer.learning_rate * (head.drop if slow else 1.0)
         head.optimizer.move(self._weights, gradient, self._moments, rate=rate, step=self._steps, xp=xp)
+
+    def _taken(self, places: Integers) -> tuple[Array, Array, Array, Array]:
+        """Prepared features, norms, truth and scores of the rows at these places."""
+        rows, norms, truth = self._rows, self._norms, self._truth
+        if self._people is not None or len(places) < self._size:
+            chosen = self._head.arrays.put(places)
+            rows, norms, truth = rows[chosen], norms[:, chosen], truth[chosen]
+        return rows, norms, truth.T, self._head.summation.scores(self._weights, rows, self._head.arrays)
 
     def trained(self) -> Trained:
         """What is released."""

@@ -20,6 +20,7 @@ from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.training.head.centre import RADIUS, Centre
 from expost.training.head.labelled import Labelled
+from expost.training.head.shrinking import shrunk_moments, shrunk_sums, sums_of_persons
 
 REACH, CONSTANT = 2**12, 2**11
 """The largest norm of a record's features on the integer grid, and what it adds to the number of its class."""
@@ -57,9 +58,10 @@ class Moments:
 
     Every record is seen from the ``centre`` and rounded to an integer vector g, ‖g‖ ≤ REACH checked in integers, by
     itself and in an order of its own; it adds (g, CONSTANT) to its class. So one record moves the statistic by at most
-    √(REACH² + CONSTANT²). Without a centre the statistic has a sensitivity only.
+    √(REACH² + CONSTANT²). All that the rows of a person add is shrunk to that length as one vector. Without a centre
+    the statistic has a sensitivity only.
 
-    Uses: sums on an integer grid.
+    Uses: sums on an integer grid; moments of persons.
     """
 
     width: int
@@ -75,12 +77,17 @@ class Moments:
 
         def compute(data: Labelled) -> Integers:
             assert centre is not None  # a sensitivity alone is never computed
+            data.require(neighbours)
             found = np.zeros((self.classes, self.width + 1), np.int64)
-            for rows, labels in _on_grid(data, centre, self.classes):
+            for rows, labels in _on_grid(data.singles, centre, self.classes):
                 found += _class_sums(rows, labels, self.classes)
+            for size, some in data.several(lambda size: (size + self.classes) * (self.width + 1)):
+                rows = _placed(some, centre)
+                found += shrunk_sums(sums_of_persons(rows, some.labels, size, self.classes, CONSTANT), moved)
             return found.ravel()
 
-        moved, changed = REACH**2 + CONSTANT**2, self.width + 1
+        moved = REACH**2 + CONSTANT**2
+        changed = self.cells if neighbours.unit == "person" else self.width + 1
         return _statistic(compute, self.cells, neighbours, moved=moved, changed=changed, name="class sums")
 
     def read(self, estimate: Estimate, weight: int = 1) -> Sums:
@@ -102,8 +109,10 @@ class SecondMoments:
     along one axis. The class sums are orthogonal to it, and 32² (REACH² + CONSTANT²) REACH² is theirs. ∎ All entries
     are integers, so nothing is rounded; √2 in place of 41/29 would make products less noisy by 0.03 %.
 
+    What the rows of a person add is shrunk to that length as one vector.
+
     Implements: second moments on an integer grid.
-    Uses: sums on an integer grid.
+    Uses: sums on an integer grid; moments of persons.
     """
 
     first: Moments
@@ -119,18 +128,29 @@ class SecondMoments:
 
         def compute(data: Labelled) -> Integers:
             assert centre is not None
+            data.require(neighbours)
             sums = np.zeros((first.classes, first.width + 1), np.int64)
             squares = np.zeros((first.width, first.width), np.int64)
-            for rows, labels in _on_grid(data, centre, first.classes):
+            for rows, labels in _on_grid(data.singles, centre, first.classes):
                 sums += _class_sums(rows, labels, first.classes)
                 squares += (rows.T @ rows).astype(np.int64)
+            for size, some in data.several(self._numbers):
+                rows = _placed(some, centre)
+                vectors = sums_of_persons(rows, some.labels, size, first.classes, CONSTANT)
+                more, beside = shrunk_moments(vectors, rows.reshape(-1, size, first.width), moved, BESIDE, DIAGONAL)
+                sums, squares = sums + more, squares + beside
             upper, factors = self._triangle()
             return np.concatenate([sums.ravel() * BESIDE, squares[upper] * factors])
 
         moved = BESIDE**2 * (REACH**2 + CONSTANT**2) + DIAGONAL**2 * REACH**4
-        cells, changed = first.cells + self.cells, first.width + 1 + self.cells
+        cells = first.cells + self.cells
+        changed = cells if neighbours.unit == "person" else first.width + 1 + self.cells
         name = "class sums and second moments"
         return _statistic(compute, cells, neighbours, moved=moved, changed=changed, name=name)
+
+    def _numbers(self, size: int) -> int:
+        """What is computed of a person with this many rows: the rows, the class sums, and products."""
+        return (size + self.first.classes) * (self.first.width + 1) + min(size, self.first.width) ** 2
 
     def read(self, estimate: Estimate) -> tuple[Sums, Squares]:
         """What an estimate of both says, in the units of the features."""
@@ -157,12 +177,17 @@ def _spacing(width: int) -> float:
 
 def _on_grid(data: Labelled, centre: Centre, classes: int) -> Iterator[tuple[Floats, Integers]]:
     """Records on the grid, some at a time; a row that would be longer than it may be counts as 0."""
-    step, unit = max(1, BLOCK // max(data.width, classes)), _spacing(data.width)
+    step = max(1, BLOCK // max(data.width, classes))
     for start in range(0, len(data), step):
         part = Labelled(data.features[start : start + step], data.labels[start : start + step])
-        rows = np.round(centre.apart(part, unit=unit).features.astype(np.float64))
-        within = np.einsum("ij,ij->i", rows, rows) <= REACH**2  # whole numbers, in whatever order
-        yield np.where(within[:, None], rows, 0.0), part.labels
+        yield _placed(part, centre), part.labels
+
+
+def _placed(part: Labelled, centre: Centre) -> Floats:
+    """The rows on the grid, each by itself."""
+    rows = np.round(centre.apart(part, unit=_spacing(part.width)).features.astype(np.float64))
+    within = np.einsum("ij,ij->i", rows, rows) <= REACH**2  # whole numbers, in whatever order
+    return np.where(within[:, None], rows, 0.0)
 
 
 def _class_sums(rows: Floats, labels: Integers, classes: int) -> Integers:

@@ -74,5 +74,10 @@ def unit(features: Features) -> Features:
 
 
 def classified(head: Classifier, held: Labelled) -> Floats:
-    """1 for a record whose class is predicted, 0 for another; the features are scaled already."""
+    """1 for a record whose class is predicted, 0 for another; the features are scaled already.
+
+    Of a person with several rows it is the one that was drawn beforehand.
+    """
+    if held.people is not None:
+        held = held.rows(held.people.judged)
     return np.asarray(head.predict_unit(held.features) == held.labels, np.float64)

@@ -19,6 +19,7 @@ from expost.jobs.synthesis.prices import table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
+from tests.unit.examples import OF_RECORDS
 from tests.unit.jobs.synthesis.customers import LADDER, SCHEMA, csv, made, public_records
 from tests.unit.report.examples import customers
 from tests.unit.report.pages import said
@@ -80,7 +81,7 @@ def test_the_price_of_every_rung_is_as_without_the_count() -> None:
         assert counted.pledge.epsilon(one) == pytest.approx(plain.pledge.epsilon(other), rel=1e-3)
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_one_record_moves_the_number_by_one_at_most(neighbours: Neighbours) -> None:
     number = record_number(neighbours)
     values = [int(number.evaluate(customers(SCHEMA, count))[0]) for count in (1, 2, 3)]

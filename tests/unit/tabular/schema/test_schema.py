@@ -18,7 +18,7 @@ from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
-from tests.unit.examples import ADD, REPLACE, one_sentence
+from tests.unit.examples import ADD, OF_RECORDS, REPLACE, one_sentence
 
 HEAD = 'neighbours = "add-remove"\n'
 COLUMN = '[[column]]\nname = "x"\nmissing = true\n'
@@ -57,7 +57,7 @@ def every_kind(missing: Missing) -> tuple[Column, ...]:
 
 
 @pytest.mark.parametrize(
-    ("missing", "neighbours"), [pair for pair in product(Missing, Neighbours) if pair != (Missing.DROP, REPLACE)]
+    ("missing", "neighbours"), [pair for pair in product(Missing, OF_RECORDS) if pair != (Missing.DROP, REPLACE)]
 )
 def test_a_schema_goes_round_through_toml_exactly(missing: Missing, neighbours: Neighbours) -> None:
     schema = Schema(every_kind(missing), True, neighbours, "b", ("?", "n/a"))

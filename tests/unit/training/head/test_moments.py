@@ -17,7 +17,7 @@ from expost.training.head import moments as counted
 from expost.training.head.centre import RADIUS, Centre
 from expost.training.head.labelled import Labelled
 from expost.training.head.moments import BESIDE, CONSTANT, REACH, Moments, SecondMoments
-from tests.unit.examples import ADD, REPLACE, one_sentence
+from tests.unit.examples import ADD, OF_RECORDS, REPLACE, one_sentence
 from tests.unit.layouts import LAYOUTS, Rows, plain_norms
 
 WIDTH, CLASSES = 33, 3
@@ -142,7 +142,7 @@ def test_what_is_too_large_is_refused_before_any_data(make: Callable[[], object]
     assert one_sentence(refused.value)
 
 
-@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_what_a_record_moves_does_not_depend_on_the_shape(neighbours: Neighbours) -> None:
     small, large = Moments(1, 2), Moments(700, 40)
 

@@ -1,0 +1,95 @@
+"""Persons: what is told of them where the bound is about persons, each with any number of rows."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import final
+
+from expost.errors import Unreadable
+from expost.jobs.synthesis.counted import NORMAL_95
+from expost.mechanisms.gaussian import Measurement
+from expost.receipts.notation import items, number, record
+from expost.receipts.testimony import Testimony
+from expost.report.answers import ratio_half
+from expost.report.digits import plain
+from expost.report.markup import html_table, prose, row, section
+from expost.tabular.persons import NUMBERS
+from expost.text import Json
+
+PERSONS = ("rows", "std", "weight")
+FIRST_COUNTED = "All persons were counted with noise first, by how many rows they have. The counts are on the bill."
+WEIGHED = (
+    "A person may have any number of rows. All of them are read, and weighted such that the person moves all counts "
+    "together no farther than one row might: of m rows that differ each counts for 1/√m, of m that are alike for 1/m. "
+    "What the table says is therefore between an average over persons and one over all rows. Where this page speaks of "
+    "rows of the real table, they are weighted so, and counts are scaled to the number of persons."
+)
+ROWS = (
+    "Rows per person are not modelled. Every synthetic row stands for itself: none belongs with others as the rows of "
+    "one person do, and there are about as many rows as persons. How many rows a person has, sequences such as one "
+    "visit after another, and statistics per person, such as the share of those who came back, cannot be had from this "
+    "table."
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PersonsCounted:
+    """How many persons have how many rows, as released, and what all rows of one weigh on average."""
+
+    rows: tuple[float, ...]
+    std: float
+    weight: float
+
+    @classmethod
+    def of(cls, counted: Measurement | None, scale: float) -> "PersonsCounted | None":
+        """From what was counted first, if it was persons."""
+        return None if counted is None else cls(tuple(counted.values.tolist()), counted.std, 1 / scale)
+
+    def out(self) -> dict[str, Json]:
+        """As a receipt has it."""
+        return {"rows": [*self.rows], "std": self.std, "weight": self.weight}
+
+    @property
+    def words(self) -> str:
+        """How many have several rows, and what these weigh: what the bound cuts."""
+        several, persons = sum(self.rows[1:]), max(1.0, sum(self.rows))
+        many, all_of_them = (self.std * len(each) ** 0.5 for each in (self.rows[1:], self.rows))
+        half = ratio_half(several, many, persons, all_of_them, width=NORMAL_95)
+        share = min(max(several / persons, 0.0), 1.0)
+        told = f"About {plain(round(share, 3))} of the persons (± {plain(round(half, 3))}) have more than one row. "
+        if self.weight == 1:
+            return told + "All rows of a person together weigh as much as one row, as far as noise lets that be told."
+        return told + f"All rows of a person together weigh as much as {self.weight:.2f} rows, on average over persons."
+
+
+def persons_section(counted: PersonsCounted | None) -> str:
+    """How rows count, how many rows persons have where that was counted, and what the table cannot answer."""
+    told = "" if counted is None else f"<p>{prose(counted.words)} {prose(COUNTED)}</p>{_numbers(counted)}"
+    return section("Rows and persons", f"<p>{prose(WEIGHED)}</p>", told, f"<p>{prose(ROWS)}</p>")
+
+
+COUNTED = "These numbers were released with noise, which is on the bill."
+
+
+def _numbers(counted: PersonsCounted) -> str:
+    last = len(NUMBERS) - 1
+    ends = [*(after - 1 for _, after in pairwise(NUMBERS)), None]
+    labels = [
+        str(least) if least == end else f"more than {least - 1}" if place == last else f"{least} to {end}"
+        for place, (least, end) in enumerate(zip(NUMBERS, ends, strict=True))
+    ]
+    half = f"± {NORMAL_95 * counted.std:,.0f}"
+    lines = [row(label, f"{max(0.0, each):,.0f}", half) for label, each in zip(labels, counted.rows, strict=True)]
+    return html_table(("rows", "persons, about", "noise, 95 %"), lines)
+
+
+def require_counted(told: Testimony) -> None:
+    """Refuse a receipt of persons that does not say how many have how many rows, and one of records that does."""
+    found = told.found["persons"]
+    if (found is None) is (told.neighbours.unit == "person"):
+        raise Unreadable("the receipt counts persons where its bound is about records, or does not where it is not.")
+    if found is not None:
+        fields = record(found, PERSONS)
+        counts = [number(each) for each in items(fields["rows"])]
+        if len(counts) != len(NUMBERS) or number(fields["std"]) <= 0 or number(fields["weight"]) <= 0:
+            raise Unreadable("the receipt does not count persons by their rows as a run does; it was changed.")
