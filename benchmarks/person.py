@@ -1,15 +1,27 @@
-"""Persons with many rows: the error of weighted rows beside that of keeping a few rows of each, at the same price."""
+"""Persons with many rows: the error of weighted rows beside that of keeping a few rows of each, at the same price.
 
-from dataclasses import dataclass
+And the time of ``expost synth`` on a Parquet file of a million rows of a hundred thousand persons, with their unit
+declared and without, to the same number of synthetic rows on a ladder that both climb to its end; CPU seconds of
+processes of their own, on one core each, in turns.
+"""
+
+import sys
+import tempfile
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import fmean
+from pathlib import Path
+from statistics import fmean, median
 from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.harness import Progress
+from benchmarks.quality.limited import Limits, limited
 from expost.accounting.claim import Budget
+from expost.datasets.adult import adult_schema, load
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
@@ -26,6 +38,8 @@ EXPONENTS, PRICES, REPEATS = (1.4, 1.6), (0.005, 0.05), 12
 KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
+TIMED, OF_THEM, TURNS = 10**6, 10**5, 3
+"""Rows and persons of the synthesis that is timed, and how often it is."""
 NAMES = [f"column {place}" for place in range(COLUMNS)]
 SCHEMA = Schema(
     tuple(Integer(name, tuple(range(VALUES)), Missing.FALLBACK) for name in NAMES), True, Neighbours.ADD_REMOVE
@@ -104,8 +118,60 @@ def best_kept(case: Case, rho: float, draws: Generator) -> float:
     return min(fmean(kept_rows(case, rho, most, draws) for _ in range(REPEATS)) for most in KEPT)
 
 
+def times(progress: Progress) -> dict[str, float]:
+    """``person.time_ratio``: the time with a unit over that without, medians of a few turns."""
+    taken: dict[str, list[float]] = {"with": [], "without": []}
+    with tempfile.TemporaryDirectory(prefix="expost-persons-") as folder:
+        visits, schemas = write_visits(Path(folder))
+        for turn in range(TURNS):
+            for name, schema in schemas.items():
+                progress(f"a synthesis of {TIMED:,} rows {name} a unit, {turn + 1} of {TURNS}")
+                ran = limited(command(visits, schema, Path(folder) / f"{name}-{turn}"), Limits())
+                if ran.failure:
+                    raise RuntimeError(f"a synthesis {name} a unit did not end: {ran.failure}")
+                taken[name].append(ran.cpu_seconds)
+    seconds = {name: median(each) for name, each in taken.items()}
+    figures = {f"person.cpu_seconds.{name}": each for name, each in seconds.items()}
+    return {"person.time_ratio": seconds["with"] / seconds["without"], **figures}
+
+
+def write_visits(folder: Path) -> tuple[Path, dict[str, Path]]:
+    """Rows of Adult, drawn anew, each of somebody, in a file; and the schema with their unit and without."""
+    table, draws = load(), np.random.default_rng(16)
+    rows, decoded = draws.integers(0, len(table), TIMED), table.decode(SeededNoise(1))
+    columns = {name: np.asarray(values)[rows] for name, values in decoded.items()}
+    visits = pa.table({"patient": draws.integers(0, OF_THEM, TIMED), **columns})
+    pq.write_table(visits, folder / "visits.parquet")
+    plain = adult_schema()
+    of_persons = replace(plain, unit="patient", neighbours=plain.neighbours.of_persons)
+    schemas = {"with": folder / "with.toml", "without": folder / "without.toml"}
+    schemas["with"].write_text(of_persons.dumps(), encoding="utf-8")
+    schemas["without"].write_text(plain.dumps(), encoding="utf-8")
+    return folder / "visits.parquet", schemas
+
+
+def command(visits: Path, schema: Path, out: Path) -> list[str]:
+    """A synthesis that asks for more than can be had, and climbs every rung."""
+    asked = ["--target", "income", "--accuracy", "0.99", "--patience", "0", "--rows", str(OF_THEM)]
+    return [
+        str(Path(sys.executable).with_name("expost")),
+        "synth",
+        str(visits),
+        "--schema",
+        str(schema),
+        "--out",
+        str(out),
+        *asked,
+    ]
+
+
 def run(progress: Progress) -> dict[str, float]:
-    """``person.over_keep_k``: our error over that of the best number of kept rows in hindsight, by how rows vary."""
+    """``person.time_ratio``, and ``person.over_keep_k``: our error over the best number of kept rows in hindsight."""
+    return times(progress) | errors(progress)
+
+
+def errors(progress: Progress) -> dict[str, float]:
+    """The errors of both, by how rows vary."""
     draws, figures = np.random.default_rng(15), dict[str, float]()
     for kind in STATIC:
         quotients = []

@@ -58,7 +58,7 @@ def recipe(neighbours: Neighbours, share: Fraction) -> Any:
     """As much of a recipe as the steps look at; one that takes this share of the selection is billed for μ."""
     query = Budget.of(ALPHA * Fraction(MU) ** 2 / 2 / share, alpha=ALPHA)
     form = schema(neighbours)
-    return SimpleNamespace(schema=form, selection=PairSelection(form, ("late",), query, sized=True))
+    return SimpleNamespace(schema=form, sized=True, selection=PairSelection(form, ("late",), query, sized=True))
 
 
 def table(neighbours: Neighbours, *last: tuple[int, int, int]) -> Table:

@@ -749,14 +749,18 @@ def test_a_drafted_schema_is_marked_as_private_and_not_reviewed(here: Path) -> N
 
 
 def test_why_a_column_is_left_out_is_said_beside_the_draft_and_not_in_it(here: Path) -> None:
-    (here / "people.csv").write_text("person_id;smokes;day\n1;ja;01/02/2020\n1;nein;03/04/2021\n", encoding="utf-8")
+    (here / "people.csv").write_text(
+        "visit_id;person_id;smokes;day\n1;7;ja;01/02/2020\n2;7;nein;03/04/2021\n", encoding="utf-8"
+    )
 
     result = run("schema", "people.csv")
 
     assert result.stderr.splitlines() == [
         "PRIVATE, as the draft is; not part of its file:",
-        "person_id is left out: by its name it tells people or records apart. Its values repeat: if a person has "
-        "several records, make one of them first.",
+        "visit_id is left out: by its name it tells people or records apart. If a person may ever have several rows, "
+        "and it says whose row it is, declare it as the unit.",
+        "person_id: it is proposed as the unit, because it looks like an identifier and several rows have the same "
+        "value; confirm that it says whose row it is, or remove that line.",
         'day: if the month comes first, say format = "%m/%d/%Y".',
     ]
     assert "left out" not in result.stdout
@@ -868,6 +872,19 @@ def test_a_bound_on_what_a_record_says_is_explained_as_such() -> None:
     result = run("explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", "replace-one")
 
     assert "Somebody guesses what one record says" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "guessed"),
+    [("add-remove", "whether one person is in the data"), ("replace-one", "what the rows of one person say")],
+)
+def test_a_bound_per_person_is_explained_as_such(neighbours: str, guessed: str) -> None:
+    result = run(
+        "explain", "--epsilon", "0.39", "--delta", "1e-5", "--neighbours", neighbours, "--unit", "person"
+    )  # fmt: skip
+
+    assert f"Somebody guesses {guessed}" in " ".join(result.stdout.split())
+    assert "record" not in result.stdout.replace("recorded", "").replace("receipt", "")
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("nan", "1e-5"), ("-1", "1e-5"), ("1", "2"), ("1", "nan")])

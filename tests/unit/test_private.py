@@ -14,7 +14,7 @@ from expost.errors import ForgedRelease, InvalidValue, MechanismFailed, NotDisjo
 from expost.noise import Integers, ScriptedNoise, SeededNoise, SystemNoise
 from expost.numerics import Real
 from expost.odometer import Odometer
-from expost.private import Private, Split, split
+from expost.private import Neighbours, Private, Split, split
 from expost.release import Past
 from tests.unit.examples import REPLACE, Says, budget, one_sentence, people, rehearsal, silence
 
@@ -47,6 +47,15 @@ def test_a_record_goes_where_its_own_coin_says() -> None:
     halves = split(people(10, 11, 12, 13), Fraction(1, 2), ScriptedNoise([0, 1, 1, 0]))
 
     assert (opened(halves.train), opened(halves.held)) == ([10, 13], [11, 12])
+
+
+def test_a_split_says_whose_coins_divided_it() -> None:
+    whose = {
+        neighbours: split(Private(np.arange(4), neighbours), Fraction(1, 2), SystemNoise()).because
+        for neighbours in Neighbours
+    }
+
+    assert whose == {each: f"an independent coin per {each.unit}" for each in Neighbours}
 
 
 def test_one_more_record_changes_one_part_only() -> None:

@@ -13,7 +13,7 @@ from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
 from expost.ledgers.chain import GENESIS, Entered, enter
 from expost.ledgers.home import Home, Writing
 from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
-from expost.ledgers.posting import Clock, Position, now
+from expost.ledgers.posting import ONE_RECORD, Clock, Position, now
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.slots import OWN, Slots, slots_out
 from expost.ledgers.sqlite import SqliteHome
@@ -42,7 +42,7 @@ class Book:
     def __exit__(self, *failure: object) -> None:
         self.home.close()
 
-    def add(self, dataset: str, terms: Terms, *, unit: str = "one record") -> Entered:
+    def add(self, dataset: str, terms: Terms, *, unit: str = ONE_RECORD) -> Entered:
         """Put a data set on the ledger, with terms that stay; a name that is taken is refused."""
         _require_name(dataset, "a data set")
         with self.home.writing() as writing:
@@ -180,7 +180,7 @@ class Book:
         return Entered(int(str(number)), at, kind, whose, body, link)
 
 
-def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = "one record") -> Book:
+def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = ONE_RECORD) -> Book:
     """The ledger of this name, made if it is not there, with one more data set."""
     _require_name(dataset, "a data set")
     book = Book(home_of(str(name), create=True))

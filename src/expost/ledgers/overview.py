@@ -11,11 +11,12 @@ from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, as_fraction, is_finite
 from expost.ledgers.home import Home, Row, Writing, legible
 from expost.ledgers.measures import Order, Profile
-from expost.ledgers.posting import ACCOUNT, Account
+from expost.ledgers.posting import ACCOUNT, ONE_RECORD, Account
 from expost.ledgers.terms import EPSILON, Terms
 from expost.numerics import down
 from expost.receipts.costs import curve_in
 from expost.report.digits import at_most, least, price, small
+from expost.report.units import RECORDS, by_unit
 
 LOOKED_AT = 200
 """Entries at the end of a chain among which charges are looked for, however long the chain is."""
@@ -54,11 +55,16 @@ class Overview:
 def overviews(home: Home, dataset: str | None = None, *, lines: int = 10) -> list[Overview]:
     """The data sets of a ledger, or one of them, with their latest charges, the newest first."""
     with home.reading() as reading, legible():
-        known = reading.rows(f"SELECT {ACCOUNT}, name, unit, entries, head FROM datasets ORDER BY id")  # noqa: S608
+        known = reading.rows(f"SELECT {ACCOUNT}, name, unit, entries, head, neighbours FROM datasets ORDER BY id")  # noqa: S608
         found = [_overview(reading, row, lines) for row in known if dataset in (None, row[4])]
     if not found and dataset is not None:
         raise LedgerConflict(f"the ledger has no data set {dataset!r}; it has {_listed(known)}.")
     return found
+
+
+def unit_words(unit: object, neighbours: object) -> str:
+    """What is protected, as declared; where nobody did, what the neighbours of the runs differ in."""
+    return by_unit(ONE_RECORD, str(neighbours or RECORDS)) if unit == ONE_RECORD else str(unit)
 
 
 def only_dataset(home: Home) -> str:
@@ -114,7 +120,7 @@ def left_share(terms: Terms, committed: Amount) -> str:
 
 
 def _overview(reading: Writing, row: Row, lines: int) -> Overview:
-    account, (name, unit, entries, head) = Account.of(row[:4]), row[4:]
+    account, (name, unit, entries, head, neighbours) = Account.of(row[:4]), row[4:]
     assert isinstance(entries, int)
     ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ? AND state = 'open'", account.id)
     assert isinstance(runs, int)
@@ -127,7 +133,7 @@ def _overview(reading: Writing, row: Row, lines: int) -> Overview:
         *(account.id, entries - LOOKED_AT, lines),
     )
     return Overview(
-        str(name), str(unit), account, entries, str(head), runs,
+        str(name), unit_words(unit, neighbours), account, entries, str(head), runs,
         {str(who): Account.of(each) for who, *each in analysts}, tuple(_charge(each, account) for each in latest),
     )  # fmt: skip
 

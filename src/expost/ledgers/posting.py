@@ -10,11 +10,14 @@ from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
 from expost.ledgers.chain import Entered, enter
 from expost.ledgers.home import Row, Writing, legible
 from expost.ledgers.terms import Terms, terms_in
+from expost.report.units import OF_PERSONS, RECORDS, by_unit
 from expost.text import Json
 
 Clock = Callable[[], datetime]
 BACKWARDS = timedelta(minutes=5)
 """How far the clocks of the machines that share a ledger may differ."""
+ONE_RECORD = "one record"
+"""What a data set protects where nobody says."""
 ACCOUNT = "id, terms, spent, committed"
 
 
@@ -101,10 +104,7 @@ class Position:
     ) -> Entered:
         """Put an entry into the chain and the change that it makes into the account."""
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
-            raise LedgerConflict(
-                f"the data set {self.name!r} is billed for neighbours that {self.neighbours}, this step for others; "
-                "add it to the ledger once more under another name."
-            )
+            raise LedgerConflict(self._other(neighbours))
         at = self._time(clock)
         entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
         nothing, whose = self.account.terms.nothing, f"the data set {self.name!r}"
@@ -119,6 +119,19 @@ class Position:
             *(self.account.id, entered.number, entered.at, kind, run, entered.body, entered.hash),
         )
         return entered
+
+    def _other(self, neighbours: str) -> str:
+        """Why a step under another relation is refused, and what to do about it."""
+        billed, asked = by_unit("per record", self.neighbours or RECORDS), by_unit("per record", neighbours)
+        if billed == asked:
+            return (
+                f"the data set {self.name!r} is billed for neighbours that {self.neighbours}, this step for others; "
+                "add it to the ledger once more under another name."
+            )
+        refused = f"the data set {self.name!r} is billed {billed}, and this step would be {asked}"
+        if self.neighbours in OF_PERSONS:
+            return f"{refused}; declare in its schema which column is the unit, so that each run covers persons."
+        return f"{refused}; leave the unit out, or add the data set under another name, with a cap per person."
 
     def after(self, entered: Entered) -> "Position":
         """The position for one more entry in the same transaction, if the last one changed no total."""

@@ -10,6 +10,7 @@ from decimal import ROUND_CEILING, Context
 from importlib import metadata
 
 from expost.ledgers.book import Book
+from expost.ledgers.overview import unit_words
 from expost.ledgers.posting import Position
 from expost.ledgers.terms import EPSILON, ZCDP
 from expost.report.units import by_unit
@@ -49,11 +50,12 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
     with book.home.reading() as reading:
         position = Position.locked(reading, dataset)
         known, terms = position.account.id, position.account.terms
-        ((unit,),) = reading.rows("SELECT unit FROM datasets WHERE id = ?", known)
+        ((declared,),) = reading.rows("SELECT unit FROM datasets WHERE id = ?", known)
         ((first,),) = reading.rows("SELECT min(at) FROM entries WHERE dataset = ? AND kind = 'capture'", known)
         ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ?", known)
         ((analysts,),) = reading.rows("SELECT count(*) FROM analysts WHERE dataset = ?", known)
         steps = reading.rows("SELECT DISTINCT what FROM runs WHERE dataset = ?", known)
+    unit = unit_words(declared, position.neighbours)
     name, reached = title or dataset, terms.stated(position.account.committed)
     began = str(first or position.latest.isoformat())[:10]
     relation = position.neighbours or "have not been fixed yet"
@@ -87,7 +89,7 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
                 "unprotected_quantities": UNPROTECTED,
             },
             "privacy_loss": {
-                "privacy_unit": str(unit),
+                "privacy_unit": unit,
                 "privacy_unit_description": f"Neighbouring data sets {relation}; the unit is {unit}.",
                 "privacy_parameters": figures,
                 "privacy_parameters_description": f"{terms.notation}; of a cap of {float(terms.cap):g}, which was "

@@ -61,7 +61,7 @@ def _bill(facts: Facts) -> str:
 
 def _item(item: Item, cost: str, names: Mapping[str, str], neighbours: str) -> list[str]:
     what, known = item.entry.what, item.entry.facts.items()
-    details = [f"{name.replace('_', ' ')} {_plain(value)}" for name, value in known]
+    details = [f"{by_unit(name.replace('_', ' '), neighbours)} {_plain(value)}" for name, value in known]
     told = " · ".join([what, *details] if what in names else details)
     name = f"{names.get(what, what)}{'' if item.finished else ' (failed, billed in full)'}"
     return [

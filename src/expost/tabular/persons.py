@@ -41,14 +41,24 @@ class Grouped:
 
     @classmethod
     def of(cls, table: Table, persons: NDArray[np.integer]) -> "Grouped":
-        """The rows of a table by whoever each is of; only which rows have the same person matters, not who it is."""
+        """The rows of a table by whoever each is of; only which rows have the same person matters, not who it is.
+
+        Persons are in the order in which they first appear, and so are the rows of each: where every row has a person
+        of its own, or those of a person are together already, the table stays as it is.
+        """
         if persons.shape != (len(table),):
             raise SchemaMismatch("there is not one person for each row; give as many as there are rows.")
         order = np.argsort(persons, kind="stable")
         known = persons[order]
         starts = np.flatnonzero(np.concatenate([[True], known[1:] != known[:-1]])) if len(known) else np.zeros(0, int)
-        rows = Table(table.schema, {name: codes[order] for name, codes in table.columns.items()}, table.native)
-        return cls(rows, np.concatenate([starts, [len(known)]]).astype(np.int64))
+        sizes, appearance = np.diff(starts, append=len(known)), np.argsort(order[starts])
+        ends = np.concatenate([[0], np.cumsum(sizes[appearance])]).astype(np.int64)
+        rows = np.arange(len(known))
+        moved = order[np.repeat(starts[appearance] - ends[:-1], sizes[appearance]) + rows]
+        if np.array_equal(moved, rows):
+            return cls(table, ends)
+        columns = {name: codes[moved] for name, codes in table.columns.items()}
+        return cls(Table(table.schema, columns, table.native), ends)
 
     def __len__(self) -> int:
         return len(self.ends) - 1

@@ -10,6 +10,7 @@ import click
 from expost.errors import InvalidValue
 from expost.ledgers.book import Book, init_ledger, open_ledger
 from expost.ledgers.overview import only_dataset, overviews, value_words
+from expost.ledgers.posting import ONE_RECORD
 from expost.ledgers.proof import booking_in, verify_ledger
 from expost.ledgers.registry import registry_record, yaml_text
 from expost.ledgers.settling import settle, unsettled
@@ -36,7 +37,7 @@ def ledger_commands() -> None:
 @click.option("--cap-rdp", default=None, metavar="E", help="The same as a Rényi ε at the order that --alpha says.")
 @click.option("--alpha", default=None, metavar="A", help="The order of --cap-rdp.")
 @click.option("--cap-zcdp", default=None, metavar="RHO", help="The same as the ρ of zCDP.")
-@click.option("--unit", default="one record", help="What is protected: one record, one person, one household.")
+@click.option("--unit", default=ONE_RECORD, help="What is protected: one record, one person, one household.")
 @plainly
 def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) -> None:
     """Make the ledger FILE with a data set and its cap, or put one more data set on it. A cap stays as it is."""

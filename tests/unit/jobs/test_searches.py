@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,6 +35,18 @@ from tests.unit.report.pages import FETCHES, said, tree
 
 Receipt = dict[str, Any]
 SECRET = 4711
+
+
+def test_a_search_on_persons_speaks_of_persons_and_not_of_one_row_of_each() -> None:
+    outcome, ledger, _ = run(CHECKS["balanced"])
+    told = replace(of_search(outcome, ledger, check=CHECKS["balanced"]), neighbours="add or remove one person")
+
+    page = said(render(told))
+
+    assert "released something about the persons" in page
+    assert "held-out persons" in page
+    assert "one row of each" not in page
+    assert "record" not in page
 
 
 def marked(values: tuple[Any, ...]) -> int:

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 from expost.accounting.claim import Budget
 from expost.jobs.synthesis.declared import CHECKED, Field
 from expost.jobs.synthesis.kept import KeptTable, kept_section
-from expost.jobs.synthesis.persons import PersonsCounted, persons_section
+from expost.jobs.synthesis.persons import FIRST_COUNTED, PersonsCounted, persons_section
 from expost.receipts.costs import budget_out
 from expost.receipts.notation import table
 from expost.report import arrangement, words
@@ -15,7 +15,7 @@ from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
-from expost.report.units import OF_PERSONS, by_row, by_unit
+from expost.report.units import OF_PERSONS, by_row
 from expost.tabular.marginals import Clique
 from expost.text import Json
 
@@ -118,8 +118,9 @@ class TableJob:
 
     def _method(self, facts: Facts) -> tuple[str, ...]:
         """Select, count, fit, draw, learn, check."""
+        by_person = facts.neighbours in OF_PERSONS
         return (
-            *([by_unit(SIZED, facts.neighbours)] if self.sizing is not None else []),
+            *([FIRST_COUNTED if by_person else SIZED] if self.sizing is not None else []),
             *arrangement.parts(facts),
             *self._found(facts.neighbours),
             "Each column was counted with noise. Pairs of columns that belong together were chosen at random, stronger "

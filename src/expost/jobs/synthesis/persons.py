@@ -16,16 +16,18 @@ from expost.tabular.persons import NUMBERS
 from expost.text import Json
 
 PERSONS = ("rows", "std", "weight")
+FIRST_COUNTED = "All persons were counted with noise first, by how many rows they have. The counts are on the bill."
 WEIGHED = (
-    "A person may have any number of rows. All of them are read, with weights such that the whole person moves all "
-    "counts together no farther than one row would: rows of a person who has many may count less than one each. "
+    "A person may have any number of rows. All of them are read, and weighted such that the person moves all counts "
+    "together no farther than one row might: of m rows that differ each counts for 1/√m, of m that are alike for 1/m. "
     "What the table says is therefore between an average over persons and one over all rows. Where this page speaks of "
-    "rows of the real table, they are weighted so."
+    "rows of the real table, they are weighted so, and counts are scaled to the number of persons."
 )
 ROWS = (
-    "Rows per person are not modelled. Every synthetic row stands for itself: no two of them belong to the same "
-    "person, and there are about as many rows as persons. How many rows a person has, sequences such as one visit "
-    "after another, and statistics per person, such as the share of those who came back, cannot be had from this table."
+    "Rows per person are not modelled. Every synthetic row stands for itself: none belongs with others as the rows of "
+    "one person do, and there are about as many rows as persons. How many rows a person has, sequences such as one "
+    "visit after another, and statistics per person, such as the share of those who came back, cannot be had from this "
+    "table."
 )
 
 

@@ -15,7 +15,7 @@ from expost.jobs.synthesis.report import asked, measure
 from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
-from expost.report.units import RECORDS, by_unit
+from expost.report.units import RECORDS
 from expost.tabular.aims import Aim
 from expost.tabular.measures import TargetAccuracy
 from expost.tabular.model.footprint import Footprint, in_words
@@ -26,6 +26,9 @@ from expost.terminal.steady import spelled
 COUNTED_FIRST = (
     "All records are counted with noise first, for a fiftieth of what selection costs; of more than 40,000 a smaller "
     "share is held out."
+)
+PERSONS_FIRST = (
+    "All persons are counted with noise first, by how many rows they have, for a fiftieth of what selection costs."
 )
 
 
@@ -47,7 +50,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
     measured = queries(domain, recipe.targets, star(domain, recipe.targets))
-    pairs, reach = len(measured), recipe.selection.marginals(measured).statistic.l2_squared
+    counts = recipe.selection.marginals(measured).statistic
+    pairs, reach = len(measured), counts.l2_squared * counts.spacing**2
     needed = Footprint.of(domain, recipe.targets, recipe.schema.tied)
     alone = why_unpaired(domain, recipe.targets)
     console.print(
@@ -85,7 +89,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     if recipe.selection.sizing is not None:
-        paragraph(console, by_unit(COUNTED_FIRST, recipe.schema.neighbours.value))
+        paragraph(console, COUNTED_FIRST if recipe.schema.unit is None else PERSONS_FIRST)
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):

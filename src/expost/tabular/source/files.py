@@ -158,11 +158,14 @@ def from_file(path: Path) -> Rows | Delimited:
 
 
 def _plain(name: str, kind: str) -> duckdb.Expression:
-    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone."""
+    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone.
+
+    A UUID is its text, which is what is made of it anyway.
+    """
     column = duckdb.ColumnExpression(name)
     if kind in MOMENTS:
         return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) else column
+    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
 
 
 def _quoted(sql: str) -> Iterator[str]:

@@ -1,35 +1,30 @@
 """Any table in, coded columns out: the file is read by its schema and no message ever shows a cell."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, final
+from typing import Protocol, TypeVar, final
 
 import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
-from expost.tabular.schema.cells import Cell, Plain
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
+from expost.tabular.source.canonical import absent, cells_of
 from expost.tabular.source.frames import Frame
+from expost.tabular.source.identifiers import Persons
 from expost.tabular.table import Kind, Table
 
 T = TypeVar("T")
 
 SPELLED_ALIKE = frozenset({str, int, float, bool, date})
 """Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
-
-
-LONGEST = 2**13
-"""Bits of a whole number that is spelled out: Python refuses to spell those of many thousand digits."""
 
 
 class Opened(Protocol):
@@ -54,8 +49,8 @@ class Withheld:
     kind: type[ExpostError | KeyboardInterrupt | SystemExit] = Unreadable
 
 
-def read_table(source: object, schema: Schema) -> Table:
-    """The table as coded columns, under a schema that its owner has reviewed.
+def read_records(source: object, schema: Schema) -> Rows:
+    """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
     polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
@@ -67,11 +62,20 @@ def read_table(source: object, schema: Schema) -> Table:
     into fractions if one is missing. Give the path instead, or read all columns as text (``dtype=str``; in polars
     ``infer_schema=False``). Nor does it hold for a query whose rows depend on several records: ranks, averages over
     others and LIMIT are on no bill.
+
+    With a unit the rows of each person are together, the persons in the order in which they first appear, once rows
+    that a column drops are gone. Of an identifier nothing is kept but which rows have the same. A float holds whole
+    numbers up to 2**53 only: where missing identifiers have made floats of longer ones, read them as text.
     """
-    if not schema.reviewed:
-        del source  # a traceback that shows variables would show its rows
-        raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    result = quietly(partial(_read, source, schema.fine), source)
+    result = quietly(partial(_read, source, schema), source)
+    del source  # a traceback that shows variables would show its rows
+    rows, persons = revealed(result)
+    return rows if persons is None else persons
+
+
+def read_table(source: object, schema: Schema) -> Table:
+    """The same where every row is a record of its own; a schema with a unit is refused, lest rows pass for persons."""
+    result = quietly(partial(_rows, source, schema), source)
     del source  # a traceback that shows variables would show its rows
     return revealed(result)
 
@@ -127,77 +131,46 @@ def encoded(column: Column, values: Sequence[object], absent: frozenset[str | No
     return codes
 
 
-def cells_of(values: Iterable[object], absent: frozenset[str | None]) -> list[Cell | None]:
-    """The values as cells; None for those that are missing, or in ``absent``."""
-    return [_cell(value, absent) for value in values]
+def units_of(schema: Schema) -> tuple[str, ...]:
+    """The column that says whose row it is, if the schema names one."""
+    return () if schema.unit is None else (schema.unit,)
 
 
-def _cell(value: object, absent: frozenset[str | None]) -> Cell | None:
-    text = canonical_text(value)
-    if text is None or text in absent:
-        return None
-    return text if isinstance(value, str) else Plain(text)
+def lacking(table: Opened, schema: Schema) -> tuple[str, ...]:
+    """The columns that the schema reads and the table does not have exactly one of, the unit marked as such."""
+    columns = tuple(name for name in schema.names if table.names.count(name) != 1)
+    return (*columns, *(f"{name} (the unit)" for name in units_of(schema) if table.names.count(name) != 1))
 
 
-def canonical_text(value: object) -> str | None:
-    """One spelling for each value, whatever library it came from: 1 and 1.0 are "1", dates are in ISO form and UTC."""
-    if type(value) is str:
-        return value.strip()
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
-        return None
-    if isinstance(value, int | float | np.floating | Decimal):
-        return _number_text(value)
-    if isinstance(value, date):
-        return _in_utc(value).isoformat()
-    return str(value).strip()
+def _rows(source: object, schema: Schema) -> Table:
+    if schema.unit is not None:
+        raise SchemaMismatch(
+            f"the schema names the unit {schema.unit}, so that its records are persons; read them by read_records."
+        )
+    return _read(source, schema)[0]
 
 
-def _number_text(value: int | np.floating[Any] | float | Decimal) -> str | None:
-    if isinstance(value, int):
-        return str(value) if value.bit_length() <= LONGEST else "inf" if value > 0 else "-inf"
-    if isinstance(value, Decimal) and value.is_nan():  # one that signals cannot be made a float
-        return None
-    if not math.isfinite(value):
-        return None if math.isnan(value) else repr(float(value))
-    whole = value == int(value)
-    return str(int(value)) if whole else str(value.normalize() if isinstance(value, Decimal) else float(value))
-
-
-def _in_utc(day: date) -> date:
-    """The day itself, or a time with a zone as the time in UTC, where the calendar has one."""
-    if isinstance(day, datetime) and day.tzinfo is not None:
-        with suppress(OverflowError):
-            return day.astimezone(UTC).replace(tzinfo=None)
-    return day
-
-
-def absent(schema: Schema) -> frozenset[str | None]:
-    """The cells that stand for a missing value."""
-    return frozenset({None, "", *schema.missing_marks})
-
-
-def _read(source: object, schema: Schema) -> Table:
-    table = opened(source)
-    lacking = [name for name in schema.names if table.names.count(name) != 1]
-    if lacking:
-        raise SchemaMismatch(f"the table does not have exactly one column {', '.join(lacking)}; correct the schema.")
-    parts = [_coded(chunk, schema) for chunk in table.chunks(schema.names)]
+def _read(source: object, declared: Schema) -> tuple[Table, Grouped | None]:
+    """The rows, and by person where the schema has a unit."""
+    if not declared.reviewed:
+        raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
+    table, schema = opened(source), declared.fine
+    without = lacking(table, schema)
+    if without:
+        raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
+    marks, width = absent(schema), len(schema.columns)
+    persons, parts = Persons(marks), []
+    for chunk in table.chunks((*schema.names, *units_of(schema))):
+        codes = [encoded(column, values, marks) for column, values in zip(schema.columns, chunk[:width], strict=True)]
+        kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])
+        parts.append([each[kept] for each in codes])
+        for identifiers in chunk[width:]:
+            persons.add(identifiers, kept)
     if not parts:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in schema.names}
-    return Table(schema, columns, table.kind if isinstance(table, Frame) else Kind.DUCKDB)
-
-
-def _coded(chunk: Sequence[Sequence[object]], schema: Schema) -> dict[str, Codes]:
-    """The codes of a chunk of rows, without those that a column drops."""
-    missing = absent(schema)
-    codes = {
-        column.name: encoded(column, values, missing) for column, values in zip(schema.columns, chunk, strict=True)
-    }
-    kept = np.logical_and.reduce([codes[column.name] < column.size for column in schema.columns])
-    return {name: column[kept] for name, column in codes.items()}
+    columns = dict(zip(schema.names, map(np.concatenate, zip(*parts, strict=True)), strict=True))
+    rows = Table(schema, columns, table.kind if isinstance(table, Frame) else Kind.DUCKDB)
+    return rows, None if schema.unit is None else Grouped.of(rows, persons.numbers())
 
 
 def _complaint(source: object) -> str:

@@ -23,11 +23,13 @@ from expost.jobs.job import Result
 from expost.judge import Budgeted, SparseVector
 from expost.ledger import MemoryLedger
 from expost.noise import SeededNoise
+from expost.report.page import render
 from expost.training.head.gradient import FloatSums
 from expost.training.head.score import Classifier, accuracy
 from expost.training.schedule import Epsilon
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import blobs
+from tests.unit.report.pages import said
 
 RECIPE = CentredRecipe(target=accuracy(0.8), start=Epsilon(1.0), records=1000)
 
@@ -48,6 +50,18 @@ def test_the_first_release_is_stated_as_asked_and_a_little_more_would_not_be(
 
     assert start * 0.999 < stated <= start
     assert stated < more <= start * 1.001
+
+
+@METHODS
+def test_a_head_of_persons_says_what_of_a_person_was_clipped(method: CentredMethod) -> None:
+    whose, start = np.arange(600) // 3, Epsilon(4.0)
+    told = finetune(*blobs(), unit=whose, accuracy=0.5, method=method.name, start=start, noise=SeededNoise(3)).facts
+
+    page = said(render(told))
+
+    assert "of which a person may have several" in page
+    assert "clipped as one vector: a person moves it no farther than a single row might" in page
+    assert "record" not in page.replace("mean and number of records", "")  # the name of a step on the bill
 
 
 @METHODS

@@ -4,6 +4,7 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -50,6 +51,14 @@ PAGES: dict[str, Callable[[], Facts]] = {
     "by steps": lambda: until(every="5 steps"),
     "a stage": staged,
 }
+
+
+def test_training_on_persons_is_told_so() -> None:
+    page = said(render(replace(until(), neighbours="add or remove one person")))
+
+    assert "In every step each person took part with probability" in page
+    assert "The gradients of a person's rows were added up, and their sum was clipped to norm" in page
+    assert "record" not in page.replace("the caller held these records out before training", "")
 
 
 def read_back(told: Facts) -> Receipt:

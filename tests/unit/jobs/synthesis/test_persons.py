@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -13,13 +14,18 @@ import pytest
 from expost.errors import SchemaMismatch
 from expost.jobs import audit
 from expost.jobs.job import Result
+from expost.jobs.synthesis.prices import table_recipe
+from expost.jobs.synthesis.recipe import plan_synthesis
+from expost.jobs.synthesis.screen import synthesis_plan
 from expost.noise import Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
+from expost.tabular.aims import Aim
 from expost.tabular.persons import NUMBERS, Grouped
+from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
-from tests.unit.report.examples import COUNTED, customers, person_facts
+from tests.unit.report.examples import COUNTED, customers, facts, person_facts
 from tests.unit.report.pages import said
 
 UNIT = replace(SCHEMA, unit="customer", neighbours=SCHEMA.neighbours.of_persons)
@@ -150,3 +156,35 @@ def test_nothing_is_said_of_weights_that_noise_may_have_made() -> None:
     told = replace(COUNTED, weight=1.0).words
 
     assert "together weigh as much as one row, as far as noise lets that be told" in told
+
+
+def test_the_report_says_what_a_table_of_persons_cannot_answer() -> None:
+    page = said(render(person_facts()))
+
+    assert "Rows per person are not modelled. Every synthetic row stands for itself" in page
+    assert "there are about as many rows as persons" in page
+    assert "statistics per person, such as the share of those who came back, cannot be had from this table" in page
+
+
+def test_a_table_of_records_does_not_speak_of_rows_per_person() -> None:
+    assert "Rows and persons" not in said(render(facts()))
+
+
+def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:
+    def planned(schema: Schema) -> str:
+        recipe = table_recipe(schema=schema, aims=(Aim.accuracy("renewed", Fraction(8, 10)),), records=900)
+        synthesis_plan(recipe, plan_synthesis(recipe))
+        return " ".join(capsys.readouterr().out.split())
+
+    of_records, told = planned(SCHEMA), planned(UNIT)
+
+    assert "are in persons" in told
+    assert "A share of 20 % of about 900 persons is held out." in told
+    assert "All persons are counted with noise first, by how many rows they have" in told
+    assert "record" not in told
+    assert noises(told) == noises(of_records) != []
+
+
+def noises(told: str) -> list[str]:
+    """The rows of the plan's table, without their prices: counting persons first is on the bill."""
+    return re.findall(r"\d [\d.]+ [\d.]+ ([\d.]+ \S+ \S+ \S+)", told[told.index("rung") : told.index("Asked")])

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -49,6 +50,17 @@ PAGES = (passed, missed, private, hostile)
 def read_back(told: TuningFacts) -> Receipt:
     loaded: Receipt = json.loads(receipt_text(tuning_receipt(told)))
     return loaded
+
+
+def test_a_tuning_on_persons_speaks_of_persons() -> None:
+    told = passed()
+    on_persons = replace(told, contest=replace(told.contest, neighbours="add or remove one person"))
+
+    page = said(tuning_page(on_persons))
+
+    assert "per person" in page
+    assert "each person went to the second" in page
+    assert "record" not in page
 
 
 @pytest.mark.parametrize("made", PAGES)

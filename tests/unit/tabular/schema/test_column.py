@@ -19,7 +19,7 @@ from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
-from expost.tabular.source.reading import canonical_text, cells_of
+from expost.tabular.source.canonical import canonical_text, cells_of
 from tests.unit.examples import one_sentence
 
 INF = math.inf

@@ -27,8 +27,9 @@ from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
+from expost.tabular.source.canonical import canonical_text
 from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.reading import canonical_text, read_table
+from expost.tabular.source.reading import read_table
 from expost.tabular.table import Kind, Table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown

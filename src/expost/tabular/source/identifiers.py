@@ -1,0 +1,129 @@
+"""Whose row it is: identifiers become numbers as they are read, and no identifier is kept once a table has been."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.noise import Integers
+from expost.tabular.source.canonical import LONGEST, NOTHING, canonical_text
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+TENS = 10 ** np.arange(1, 19, dtype=np.int64)
+WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
+"""A whole number as it is spelled, where it may have 64 bits."""
+
+
+@final
+class Persons:
+    """The persons of a table that is being read; shows none of them.
+
+    Two rows are of one person if their identifiers have the same spelling: 7, 7.0 and the text "7" are one, "007" is
+    another, and blanks around a text do not count. A row whose identifier is missing is a person of its own.
+    """
+
+    __slots__ = ("_absent", "_alone", "_known", "_numbers", "_unused")
+
+    def __init__(self, absent: frozenset[str | None]) -> None:
+        self._absent, self._unused = absent, count()
+        self._known: dict[str | None, int] = {}  # empty as long as all identifiers are whole numbers
+        self._numbers: list[Integers] = []
+        self._alone: list[Mask] = []
+
+    def add(self, identifiers: Sequence[object], kept: Mask) -> None:
+        """Note whose these rows are, of which some are kept."""
+        found = None if self._known else _whole_numbers(identifiers, self._absent)
+        if found is None:
+            self._spell_out()
+            numbers = self._numbered(_texts(identifiers), len(identifiers))
+            found = numbers, numbers < 0
+        self._numbers.append(found[0][kept])
+        self._alone.append(found[1][kept])
+
+    @property
+    def missing(self) -> int:
+        """How many of the rows that were kept have no identifier."""
+        return sum(int(alone.sum()) for alone in self._alone)
+
+    def numbers(self) -> Integers:
+        """A number for each row that was kept, the same where the person is."""
+        if not self._numbers:
+            return np.zeros(0, np.int64)
+        numbers, alone = np.concatenate(self._numbers), np.concatenate(self._alone)
+        if alone.any():
+            numbers[~alone] = np.unique(numbers[~alone], return_inverse=True)[1]
+            numbers[alone] = -1 - np.arange(alone.sum())
+        return numbers
+
+    def _spell_out(self) -> None:
+        """Number what was noted so far by how it is spelled, once there is an identifier that is not a whole number."""
+        if not self._known:
+            self._known = dict.fromkeys(self._absent, -1)
+            self._numbers = [self._numbered(map(str, each.tolist()), len(each)) for each in self._numbers]
+
+    def _numbered(self, texts: Iterable[str | None], rows: int) -> Integers:
+        return np.fromiter(map(self._known.setdefault, texts, self._unused), np.int64, rows)
+
+
+def _whole_numbers(identifiers: Sequence[object], absent: frozenset[str | None]) -> tuple[Integers, Mask] | None:
+    """The identifiers themselves and where one is missing; None unless the others are whole numbers of 64 bits."""
+    kinds = {*map(type, identifiers)}
+    nothing = {kind for kind in kinds if kind.__name__ in NOTHING}
+    alone = np.zeros(len(identifiers), np.bool_)
+    if nothing:
+        alone = np.fromiter((type(each) in nothing for each in identifiers), np.bool_, len(identifiers))
+        identifiers = [0 if type(each) in nothing else each for each in identifiers]
+    try:
+        if kinds - nothing == {int}:
+            numbers = np.array(identifiers, np.int64)
+        elif kinds - nothing == {float}:
+            reals = np.array(identifiers, np.float64)
+            alone |= np.isnan(reals)
+            numbers = _exactly(np.where(alone, 0, reals))
+        elif kinds == {str}:
+            numbers = _spelled([*map(str.strip, identifiers)])  # type: ignore[arg-type]  # all of them are texts
+        else:
+            return None
+    except (OverflowError, ValueError):  # too large, or not whole numbers
+        return None
+    for mark in absent:
+        if mark is not None and WHOLE.fullmatch(mark):
+            alone |= numbers == int(mark)
+    return numbers, alone
+
+
+def _exactly(reals: NDArray[np.float64]) -> Integers:
+    """These numbers, which must all be whole."""
+    if not ((np.abs(reals) < 2.0**63) & (reals == np.floor(reals))).all():
+        raise ValueError("not all of them are whole")
+    return reals.astype(np.int64)
+
+
+def _spelled(texts: Sequence[str]) -> Integers:
+    """The whole numbers that these texts are, each in its one spelling.
+
+    Python takes other spellings too, such as 007 and +7, which are longer; so are all together if any is.
+    """
+    numbers = np.fromiter(map(int, texts), np.int64, len(texts))
+    together = "".join(texts)
+    digits = 1 + np.searchsorted(TENS, np.abs(numbers), side="right")
+    if not together.isascii() or len(together) != int(digits.sum()) + int((numbers < 0).sum()):
+        raise ValueError("not all of them are spelled as whole numbers are")
+    return numbers
+
+
+def _texts(identifiers: Sequence[object]) -> Iterable[str | None]:
+    """The one spelling of each identifier."""
+    spell: Callable[[Any], str | None] = str.strip if {*map(type, identifiers)} == {str} else _text
+    return map(spell, identifiers)
+
+
+def _text(identifier: object) -> str | None:
+    """The spelling of an identifier; a whole number too long to be spelled is told from others in base 16."""
+    if type(identifier) is int and identifier.bit_length() > LONGEST:
+        return hex(identifier)
+    return canonical_text(identifier)
