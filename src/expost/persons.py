@@ -105,7 +105,8 @@ def dense(identifiers: ArrayLike) -> Integers:
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
     known: dict[object, int] = {}
-    texts = map(identifier_text, found.tolist())
+    values = found.tolist()
+    texts = map(str.strip if {*map(type, values)} == {str} else identifier_text, values)
     return np.array([known.setdefault(text or (row,), len(known)) for row, text in enumerate(texts)], np.int64)
 
 
