@@ -1,5 +1,6 @@
 """A torch module trained by person: the sum of a person's gradients is clipped, as a naive loop would do it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,8 @@ from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.persons import People
 from expost.private import Neighbours
-from expost.receipts.receipt import receipt
+from expost.receipts.receipt import receipt, receipt_text
+from expost.report.page import render
 from expost.training.head.score import accuracy
 from expost.training.torch.clipping import SLACK, Clipper, Ghost, PerRecord, attached
 from expost.training.torch.records import Examples
@@ -173,7 +175,11 @@ def test_held_out_persons_are_read_from_the_same_field_and_judged_by_one_record_
     facts = of_training(made, outcome)
     assert facts.neighbours == "add or remove one person"
     assert {entry.neighbours for entry, _, _ in made.ledger.lines} == {"add or remove one person"}
-    assert audit(receipt(facts)).matches
+    written = receipt_text(receipt(facts))
+    assert audit(json.loads(written)).matches
+    for said in ("replace one person", "replace one record"):
+        assert not audit(json.loads(written.replace("add or remove one person", said))).matches
+    assert "per person" in render(facts)
 
 
 def test_a_score_looks_at_one_record_of_each_person() -> None:
