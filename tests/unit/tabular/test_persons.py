@@ -36,8 +36,8 @@ def by_dict(persons: Sequence[int]) -> tuple[list[int], list[int]]:
 def test_rows_are_grouped_as_a_dictionary_would(persons: list[int]) -> None:
     grouped = Grouped.of(rows(len(persons)), np.array(persons, np.int64))
 
-    assert (grouped.table.codes("place").tolist(), grouped.ends.tolist()) == by_dict(persons)
-    assert grouped.ends.dtype == np.int64
+    assert (grouped.table.codes("place").tolist(), grouped.people.ends.tolist()) == by_dict(persons)
+    assert grouped.people.ends.dtype == np.int64
     assert grouped.table.native is Kind.POLARS
     assert len(grouped) == len({*persons})
 
@@ -48,7 +48,7 @@ def test_who_a_person_is_does_not_matter(persons: list[int], names: list[int]) -
         Grouped.of(rows(len(persons)), np.array(each, np.int64)) for each in (persons, [names[p] for p in persons])
     ]
 
-    assert found[0].ends.tobytes() == found[1].ends.tobytes()
+    assert found[0].people.ends.tobytes() == found[1].people.ends.tobytes()
     assert found[0].table.codes("place").tobytes() == found[1].table.codes("place").tobytes()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost.noise import Integers
-from expost.tabular.source.canonical import LONGEST, NOTHING, canonical_text
+from expost.persons.canonical import LONGEST, NOTHING, canonical_text
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -20,7 +20,7 @@ WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
 
 @final
 class Persons:
-    """The persons of a table that is being read; shows none of them.
+    """The persons of rows that are being read; shows none of them.
 
     Two rows are of one person if their identifiers have the same spelling: 7, 7.0 and the text "7" are one, "007" is
     another, and blanks around a text do not count. A row whose identifier is missing is a person of its own.
@@ -118,11 +118,11 @@ def _spelled(texts: Sequence[str]) -> Integers:
 
 def _texts(identifiers: Sequence[object]) -> Iterable[str | None]:
     """The one spelling of each identifier."""
-    spell: Callable[[Any], str | None] = str.strip if {*map(type, identifiers)} == {str} else _text
+    spell: Callable[[Any], str | None] = str.strip if {*map(type, identifiers)} == {str} else identifier_text
     return map(spell, identifiers)
 
 
-def _text(identifier: object) -> str | None:
+def identifier_text(identifier: object) -> str | None:
     """The spelling of an identifier; a whole number too long to be spelled is told from others in base 16."""
     if type(identifier) is int and identifier.bit_length() > LONGEST:
         return hex(identifier)
