@@ -1,15 +1,14 @@
 """Trained heads in words: what a report and a receipt say of how a head was trained, method by method."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, final
 
 from expost.accounting.claim import Budget
-from expost.jobs.finetuning.methods import ClassMeans, GradientSteps, Ridge
-from expost.mechanisms.brownian import Brownian
+from expost.jobs.finetuning.methods import GradientSteps
+from expost.jobs.finetuning.worded import ADDED_UP, LINES, TRAINED, scaled_words
 from expost.receipts.costs import budget_out
 from expost.report import arrangement, words
 from expost.report.facts import Facts
@@ -17,7 +16,6 @@ from expost.report.page import covered_section, method_section
 from expost.report.units import OF_PERSONS, by_row, by_unit, clipped
 from expost.text import Json
 from expost.training.head.centre import RADIUS
-from expost.training.head.full_batch import KEPT, STEPS, FullBatch
 
 OPEN = "Open to anyone: all weights that were released on the way, and whatever else the training released beside them."
 EXTRACTOR = (
@@ -142,7 +140,7 @@ class HeadJob(ClassifierJob):
         """Sample, clip, add noise, move."""
         later = f", the others {self.steps[1] - self.steps[0]:,} steps apart" if len(self.steps) > 1 else ""
         return (
-            f"{_scaled(neighbours)} Softmax regression was trained on the rows, starting from zero weights.",
+            f"{scaled_words(neighbours)} Softmax regression was trained on the rows, starting from zero weights.",
             f"In every step {by_unit('each record', neighbours)} took part with probability {self.rate}, independently "
             f"of the others (Poisson sampling). {clipped(neighbours).capitalize()} to norm {self.clip:g}, noise of "
             f"{float(self.noise_multiplier):.4g} times that norm was added to the sum, and {self.optimizer} moved the "
@@ -188,9 +186,10 @@ class CentredJob(ClassifierJob):
     def trained(self, neighbours: str) -> tuple[str, ...]:
         """Centre, and what the method makes of centred rows."""
         return (
-            _scaled(neighbours),
+            scaled_words(neighbours),
             "The mean of the rows and their number were released first, with noise. Every row was then measured from "
             f"that mean, and one farther than {RADIUS:g} from it was moved to that distance.",
+            *([ADDED_UP] if neighbours in OF_PERSONS else []),
             *TRAINED[self.method](neighbours),
         )
 
@@ -198,53 +197,3 @@ class CentredJob(ClassifierJob):
         """What the centre cost, and the steps per release where they are steps."""
         steps = {"steps per release": self.per_release} if self.method == GradientSteps.name else {}
         return {"method": self.method, "centre": budget_out(self.centre), **steps}
-
-
-LINES: Mapping[str, Mapping[str, str]] = {
-    GradientSteps.name: {FullBatch.name: "noisy full-batch steps"},
-    ClassMeans.name: {Brownian.name: "noisy class sums"},
-    Ridge.name: {Brownian.name: "noisy class sums and second moments"},
-}
-"""What the lines of a method are called."""
-ADDED_UP = (
-    "What the rows of one person add to all of this was added up first, and clipped as one vector: a person moves it "
-    "no farther than a single row might."
-)
-REFINED = "Each release measured the same sums again and refined those of the one before, so that nothing was lost."
-
-
-def _steps(neighbours: str) -> tuple[str, ...]:
-    return (
-        f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which "
-        f"{by_unit('every record', neighbours)} took part: {clipped(neighbours)}, noise was added to the sum, and the "
-        "weights moved by a step whose size was fixed beforehand.",
-        f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
-    )
-
-
-def _moments(told: str, neighbours: str) -> tuple[str, ...]:
-    return by_row(told, neighbours), *([ADDED_UP] if neighbours in OF_PERSONS else []), REFINED
-
-
-TRAINED: Mapping[str, Callable[[str], tuple[str, ...]]] = {
-    GradientSteps.name: _steps,
-    ClassMeans.name: partial(
-        _moments,
-        "The sum of the centred rows of each class and its number of records were released, with noise. A record is "
-        "taken to be of the class whose mean is nearest; means that are mostly noise were moved towards the centre.",
-    ),
-    Ridge.name: partial(
-        _moments,
-        "The sum of the centred rows of each class, its number of records and the second moments of all rows were "
-        "released together, with noise. The head is the ridge regression that they give, with a penalty that follows "
-        "from the noise.",
-    ),
-}
-"""What a report says of a method, after the centre, by the neighbours."""
-
-
-def _scaled(neighbours: str) -> str:
-    """What was done to the features of a row."""
-    if neighbours in OF_PERSONS:
-        return "Each row of features, of which a person may have several, was scaled to length 1 by itself."
-    return "Each record came as a row of features, which was scaled to length 1 by itself."

@@ -13,6 +13,7 @@ from expost.jobs.finetuning.wanted import Wanted
 from expost.numerics import up
 from expost.report.answers import Reading
 from expost.report.digits import plain, price, small
+from expost.report.units import by_unit
 from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
 from expost.terminal.steady import spelled
 from expost.training.head.full_batch import multiplier
@@ -48,25 +49,34 @@ def training_plan(recipe: Wanted, why: str) -> None:
     console.print(table)
     console.print()
     asked_for = f"an accuracy of {plain(float(target))}"
-    explained = look_words(asked_for, recipe.assurance, share=recipe.held, records=recipe.records, rung="release")
+    explained = look_words(
+        asked_for,
+        recipe.assurance,
+        share=recipe.held,
+        records=recipe.records,
+        rung="release",
+        neighbours=recipe.neighbours.value,
+    )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
 
 
 def _noise(recipe: Wanted) -> str:
     """How noisy the steps are, or the moments."""
+    about = recipe.neighbours.value
     if isinstance(recipe, HeadRecipe):
         steps = epoch(recipe.rate)
         return (
-            f"A record joins a step by chance {recipe.rate}; an epoch is {steps:,} step{'s' if steps > 1 else ''}. "
-            f"Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times the clipping norm to the sum of "
-            "gradients."
+            f"{by_unit('A record', about)} joins a step by chance {recipe.rate}; an epoch is {steps:,} "
+            f"step{'s' if steps > 1 else ''}. Each step adds noise of {up(recipe.descent.noise_multiplier):.4g} times "
+            "the clipping norm to the sum of gradients."
         )
     assert isinstance(recipe, CentredRecipe)  # there are no others
     if isinstance(recipe.method, GradientSteps):
         noise = [multiplier(rung.budget.rho, recipe.method.per_release) for rung in recipe.releases.rungs]
         return f"Each step adds noise of {_falling(noise)} times the clipping norm to the sum of gradients."
     noise = [multiplier(level / ALPHA, 1) for level in recipe.releases.levels]
-    return f"The moments of a release have noise of {_falling(noise)} times what one record adds to them at most."
+    one = by_unit("one record", about)
+    return f"The moments of a release have noise of {_falling(noise)} times what {one} adds to them at most."
 
 
 def _falling(noise: Sequence[Fraction]) -> str:

@@ -25,7 +25,7 @@ from expost.tabular.measures import MeanScore
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Score, Sklearn
-from expost.tabular.source.reading import files_of, read_table
+from expost.tabular.source.reading import files_of, read_records
 
 D = TypeVar("D")
 U = TypeVar("U")
@@ -79,7 +79,7 @@ def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
     the private records, which is as little public.
     """
-    records: Rows = read_table(given.records, schema)
+    records = read_records(given.records, schema)
     files = files_of(given.records)
     return OnPublicTable(records.drawn(SystemNoise()) if isinstance(records, Grouped) else records, files)
 

@@ -36,7 +36,7 @@ from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
 from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.reading import files_of, read_table
+from expost.tabular.source.reading import files_of, read_records
 from expost.tabular.table import Table
 
 
@@ -59,7 +59,7 @@ class _Hidden:
 
     def coded(self, schema: Schema) -> Rows:
         """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table | Grouped) else read_table(self._table, schema)
+        return self._table if isinstance(self._table, Table | Grouped) else read_records(self._table, schema)
 
 
 def synthesize(
@@ -105,7 +105,7 @@ def synthesize(
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.
 
-    ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
+    ``table`` is anything ``expost.tabular.source.reading.read_records`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted

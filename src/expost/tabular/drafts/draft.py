@@ -20,6 +20,7 @@ from expost.tabular.drafts.proposal import (
     reading_of,
 )
 from expost.tabular.drafts.seen import Seen, Spread
+from expost.tabular.drafts.unit import PROPOSED, unit_among
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.schema import declared, heading
@@ -28,8 +29,10 @@ from expost.tabular.source.reading import Opened, opened, quietly, revealed
 
 WARNING = """\
 # DRAFT, PRIVATE: for the eyes of the data's owner only. Which columns are declared below, their kinds, values, ranges
-# and edges were all read from the records, and a single record can have changed any of them. No bound covers that.
+# and edges, and the unit, were all read from the records, and a single record can have changed any of them. No bound
+# covers that.
 # Before anybody else sees this file, put what you knew without looking:
+#   unit    the column that says whose row it is, if a person can have several; confirm it, add it or remove it
 #   kind    what the form or the code book says, even where no record shows it
 #   values  the whole list, not what happened to occur
 #   range   limits that you would name without looking
@@ -78,13 +81,16 @@ def _draft(source: object, marks: tuple[str, ...]) -> Draft:
             column.add(cells)
     if not rows:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    proposals = {column.name: columns.proposal(column) for column in seen}
+    unit = unit_among(seen)
+    proposals = {each.name: PROPOSED if each.name == unit else columns.proposal(each) for each in seen}
     blocks = [declared(each.column) for each in proposals.values() if each.column is not None]
-    head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks)
+    head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks, unit=unit)
+    told = {name: each.note for name, each in proposals.items() if each.note}
+    left_out = {name for name, each in proposals.items() if each.column is None and name != unit}
     return Draft(
         "\n".join([WARNING + _columns(table.names), head, *blocks]),
-        {name: each.note for name, each in proposals.items() if each.column is None and each.note},
-        {name: each.note for name, each in proposals.items() if each.column is not None and each.note},
+        {name: note for name, note in told.items() if name in left_out},
+        {name: note for name, note in told.items() if name not in left_out},
     )
 
 

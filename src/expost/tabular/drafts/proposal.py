@@ -103,13 +103,14 @@ def numbers_in(cells: Mapping[Cell, int], numerals: Numerals) -> Counter[float]:
 
 def left_out(seen: Seen) -> str | None:
     """Why a column is left out whatever it holds: it is empty, or tells records apart."""
-    several = " Its values repeat: if a person has several records, make one of them first." * seen.repeats
+    whose = "Its values repeat: if" if seen.repeats else "If a person may ever have several rows, and"
+    unit = f" {whose} it says whose row it is, declare it as the unit."
     if not seen.cells:
         return "it holds no value."
     if names.identifies(seen.name):
-        return f"by its name it tells people or records apart.{several}"
+        return f"by its name it tells people or records apart.{unit}"
     if names.numbers(seen.name) and len(seen.counts) > max(MOST_TEXTS, seen.cells / 10):
-        return f"by its name it is a running number, and it has many values.{several}"
+        return f"by its name it is a running number, and it has many values.{unit}"
     return None
 
 
