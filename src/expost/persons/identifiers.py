@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from itertools import count
 from typing import Any, TypeAlias, final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from expost.errors import Unreadable
 from expost.noise import Integers
 from expost.persons.canonical import LONGEST, NOTHING, canonical_text
 
@@ -16,6 +20,9 @@ Mask: TypeAlias = NDArray[np.bool_]
 TENS = 10 ** np.arange(1, 19, dtype=np.int64)
 WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
 """A whole number as it is spelled, where it may have 64 bits."""
+PLAIN = (str, bool, np.bool_, int, np.integer, float, np.float32, np.float16, Decimal, date, UUID, bytes)
+"""Types whose values have a spelling each. A time has none: what reads it may have cut it to microseconds."""
+EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @final
@@ -123,7 +130,17 @@ def _texts(identifiers: Sequence[object]) -> Iterable[str | None]:
 
 
 def identifier_text(identifier: object) -> str | None:
-    """The spelling of an identifier; a whole number too long to be spelled is told from others in base 16."""
+    """The spelling of an identifier, which no other one has; refused where there is none.
+
+    A whole number too long to be spelled is told from others in base 16.
+    """
+    if type(identifier).__name__ in NOTHING:
+        return None
+    if isinstance(identifier, datetime) or not isinstance(identifier, PLAIN):
+        raise Unreadable("the unit has times, lists or the like, which have no one spelling; give it as text.")
+    if isinstance(identifier, Decimal) and identifier.is_finite():
+        whole = identifier.adjusted() < LONGEST and identifier == identifier.to_integral_value()
+        return identifier_text(int(identifier)) if whole else str(identifier.normalize(EXACT))
     if type(identifier) is int and identifier.bit_length() > LONGEST:
         return hex(identifier)
     return canonical_text(identifier)

@@ -38,6 +38,15 @@ class Grouped:
     people: People
     _steps: dict[tuple[tuple[str, ...], ...], Integers] = field(default_factory=dict, init=False)
 
+    def __post_init__(self) -> None:
+        whole = len(self.ends) > 0 and self.ends[0] == 0 and self.ends[-1] == len(self.table)
+        if not whole or (self.sizes < 1).any():
+            raise SchemaMismatch("the rows of the persons are not all rows, one person's after another's; use of.")
+        if self.places is not None and (
+            self.places.shape != (len(self),) or not ((self.places >= 0) & (self.places < self.sizes)).all()
+        ):
+            raise SchemaMismatch("there is not one row of their own for each person; draw them anew.")
+
     @classmethod
     def of(cls, table: Table, persons: NDArray[np.integer]) -> "Grouped":
         """The rows of a table by whoever each is of; only which rows have the same person matters, not who it is.
@@ -106,16 +115,17 @@ class Grouped:
             several = self.sizes > 1
             owners = np.repeat(np.arange(int(several.sum()), dtype=np.int64), self.sizes[several])
             rows, squared = self.table[np.repeat(several, self.sizes)], np.zeros(int(several.sum()), dtype=np.int64)
-            for clique in cliques if len(squared) else ():
-                squared += _repeats(owners, rows.cells(clique), len(squared))
+            limit = GRID * GRID * len(cliques)
+            for clique in cliques if len(squared) else ():  # past the limit a weight is 0 anyway, and no sum overflows
+                squared = np.minimum(squared + _repeats(owners, rows.cells(clique), len(squared)), limit + 1)
             steps = np.full(len(self), GRID, dtype=np.int64)
-            steps[several] = steps_within(squared, GRID * GRID * len(cliques))
+            steps[several] = steps_within(squared, limit)
             self._steps[cliques] = steps
         return self._steps[cliques]
 
     def average_steps(self) -> Integers:
         """The weight of each row, in steps, with which all rows of a person together weigh no more than one would."""
-        return np.repeat(GRID // np.maximum(self.sizes, 1), self.sizes)
+        return np.repeat(GRID // self.sizes, self.sizes)
 
 
 Rows: TypeAlias = Table | Grouped

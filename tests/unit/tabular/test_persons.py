@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expost.errors import SchemaMismatch
+from expost.tabular import persons as persons_module
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
@@ -63,3 +64,29 @@ def test_rows_that_are_in_order_already_stay_where_they_are(persons: list[int]) 
 def test_each_row_has_one_person(persons: list[int]) -> None:
     with pytest.raises(SchemaMismatch, match="one person for each row"):
         Grouped.of(rows(2), np.array(persons, np.int64))
+
+
+@pytest.mark.parametrize(
+    ("ends", "places"),
+    [
+        ([], None),
+        ([1, 3], None),
+        ([0, 2], None),
+        ([0, 2, 2, 3], None),
+        ([0, 2, 1, 3], None),
+        ([0, 2, 3], [0]),
+        ([0, 2, 3], [2, 0]),
+        ([0, 2, 3], [0, -1]),
+    ],
+)
+def test_persons_that_share_rows_or_have_none_are_refused(ends: list[int], places: list[int] | None) -> None:
+    with pytest.raises(SchemaMismatch):
+        Grouped(rows(3), np.array(ends, np.int64), None if places is None else np.array(places, np.int64))
+
+
+def test_no_number_of_rows_is_so_large_that_its_weight_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a hundred million rows that are alike in a thousand marginals."""
+    monkeypatch.setattr(persons_module, "_repeats", lambda owners, cells, count: np.full(count, 2**62))
+    grouped = Grouped.of(rows(3), np.array([0, 0, 1]))
+
+    assert grouped.norm_steps((("place",),) * 2).tolist() == [0, persons_module.GRID]
