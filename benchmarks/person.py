@@ -38,7 +38,7 @@ EXPONENTS, PRICES, REPEATS = (1.4, 1.6), (0.005, 0.05), 12
 KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
-TIMED, OF_THEM, TURNS = 10**6, 10**5, 3
+TIMED, OF_THEM, TURNS = 10**6, 10**5, 1
 """Rows and persons of the synthesis that is timed, and how often it is."""
 NAMES = [f"column {place}" for place in range(COLUMNS)]
 SCHEMA = Schema(

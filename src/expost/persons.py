@@ -1,7 +1,9 @@
 """Persons with any number of rows: identifiers become places in order of first appearance, and are forgotten."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, final
 
 import numpy as np
@@ -12,6 +14,8 @@ from expost.noise import Integers, Noise
 
 ABSENT = {"NAType", "NaTType"}
 """What pandas calls the types of its missing values."""
+LONGEST = 2**13
+"""Bits of a whole number that is spelled in base 10: Python refuses to spell those of many thousand digits so."""
 BLOCK = 2**22
 """Numbers computed at a time."""
 
@@ -30,13 +34,14 @@ class People:
     chosen: Integers
 
     @classmethod
-    def of(cls, identifiers: ArrayLike, noise: Noise) -> "People":
-        """The persons in order of first appearance; of each who has several rows one is drawn for checks."""
+    def of(cls, identifiers: ArrayLike, noise: Noise | None) -> "People":
+        """The persons in order of first appearance; of each who has several rows one is drawn for checks, if any."""
         owners = dense(identifiers)
         sizes = np.bincount(owners) if len(owners) else np.zeros(0, np.int64)
         chosen = np.zeros(len(sizes), np.int64)
-        for person in np.flatnonzero(sizes > 1):
-            chosen[person] = noise.below(int(sizes[person]))
+        if noise is not None:
+            for person in np.flatnonzero(sizes > 1):
+                chosen[person] = noise.below(int(sizes[person]))
         return cls(np.argsort(owners, kind="stable").astype(np.int64), _ends(sizes), chosen)
 
     def __len__(self) -> int:
@@ -85,11 +90,12 @@ class People:
 def dense(identifiers: ArrayLike) -> Integers:
     """The person of each row as an integer, by first appearance; a row without an identifier is a person of its own.
 
-    Identifiers are the same if their text is: 7 and "7" are one person. None, NaN and empty text name nobody.
+    Identifiers are the same if their text is, but for blanks around it: 7, 7.0 and "7" are one person, "07" is another.
+    None, NaN and empty text name nobody.
     """
     given: Any = identifiers.cpu() if hasattr(identifiers, "cpu") else identifiers
     try:
-        found = np.asarray(given)
+        found = np.asarray(given, dtype=None if hasattr(given, "dtype") else object)  # each value as it is
     except (TypeError, ValueError, RuntimeError):
         raise InvalidValue("the unit is not an array; give one identifier per row.") from None
     if found.ndim != 1:
@@ -99,17 +105,20 @@ def dense(identifiers: ArrayLike) -> Integers:
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
     known: dict[object, int] = {}
-    places = [known.setdefault(_text(value) or (place,), len(known)) for place, value in enumerate(found.tolist())]
-    return np.array(places, np.int64)
+    values = found.tolist()
+    texts = map(str.strip if {*map(type, values)} == {str} else identifier_text, values)
+    return np.array([known.setdefault(text or (row,), len(known)) for row, text in enumerate(texts)], np.int64)
 
 
-def _text(value: object) -> str | None:
+def identifier_text(value: object) -> str | None:
     """The text of an identifier; None or empty where there is none."""
     if value is None or type(value).__name__ in ABSENT or value != value:  # noqa: PLR0124  NaN is not itself
         return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
+        value = int(value)
+    if isinstance(value, int) and value.bit_length() > LONGEST:
+        return hex(value)
+    return str(value).strip()
 
 
 def _by_appearance(found: NDArray[Any]) -> Integers:

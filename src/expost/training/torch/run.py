@@ -241,7 +241,7 @@ def _carried(
     for part in (parts.train, parts.held):
         if part is not None and (spent := saved.carried(part.part.label)) != NOTHING:
             budget = course.releases.rungs[0].budget
-            release = odometer.spend(Carried(spent, saved.weights), part, budget, Past(), noise)
+            release = odometer.spend(Carried(spent, saved.weights, part.neighbours), part, budget, Past(), noise)
     return release
 
 
