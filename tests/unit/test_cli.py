@@ -757,8 +757,7 @@ def test_why_a_column_is_left_out_is_said_beside_the_draft_and_not_in_it(here: P
 
     assert result.stderr.splitlines() == [
         "PRIVATE, as the draft is; not part of its file:",
-        "visit_id is left out: by its name it tells people or records apart. If a person may ever have several rows, "
-        "and it says whose row it is, declare it as the unit.",
+        "visit_id is left out: by its name it tells people or rows apart.",
         "person_id: it is proposed as the unit, because it looks like an identifier and several rows have the same "
         "value; confirm that it says whose row it is, or remove that line.",
         'day: if the month comes first, say format = "%m/%d/%Y".',

@@ -19,9 +19,7 @@ from expost.tabular.source.reading import lacking, opened, quietly, revealed, un
 from expost.tabular.source.texts import absent, cells_of
 from expost.text import printable
 
-PRIVATE = (
-    "PRIVATE: for the eyes of the data's owner only. All of this was read from the records, and no bound covers it."
-)
+PRIVATE = "PRIVATE: for the eyes of the data's owner only. All of this was read from the table, and no bound covers it."
 EXAMPLES = 3
 MOST_KEPT = 1000
 """Different cells of each kind that are kept, to show some and to see what they look like."""
@@ -93,7 +91,7 @@ class TableCheck:
         for each in self.columns:
             told += _told(each)
         for rule in self.rules:
-            told += _told_of_rule(rule)
+            told += _told_of_rule(rule, what)
         if self.notable:
             told.append("Something is notable: correct the schema or the table, and check again.")
         else:
@@ -200,10 +198,10 @@ def _told(check: ColumnCheck) -> list[str]:
     return [*told, ""]
 
 
-def _told_of_rule(check: RuleCheck) -> list[str]:
-    """How many records break a rule, with examples."""
+def _told_of_rule(check: RuleCheck, what: str) -> list[str]:
+    """How many records, or rows of persons, break a rule, with examples."""
     such = f", such as {'; '.join(check.examples)}" if check.examples else ""
-    told = [f'rule "{short_rule(check.rule.sentence)}":', f"  {percent(check.share)} of the records break it{such}"]
+    told = [f'rule "{short_rule(check.rule.sentence)}":', f"  {percent(check.share)} of the {what} break it{such}"]
     if check.notable:
         told.append("    No synthetic row will; correct the rule if these can be, and the table if they cannot.")
     return [*told, ""]

@@ -39,12 +39,11 @@ class Grouped:
     _steps: dict[tuple[tuple[str, ...], ...], Integers] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        whole = len(self.ends) > 0 and self.ends[0] == 0 and self.ends[-1] == len(self.table)
+        people, rows = self.people, np.arange(len(self.table))
+        whole = np.array_equal(people.rows, rows) and people.ends[0] == 0 and people.ends[-1] == len(rows)
         if not whole or (self.sizes < 1).any():
             raise SchemaMismatch("the rows of the persons are not all rows, one person's after another's; use of.")
-        if self.places is not None and (
-            self.places.shape != (len(self),) or not ((self.places >= 0) & (self.places < self.sizes)).all()
-        ):
+        if people.chosen.shape != (len(self),) or not ((people.chosen >= 0) & (people.chosen < self.sizes)).all():
             raise SchemaMismatch("there is not one row of their own for each person; draw them anew.")
 
     @classmethod

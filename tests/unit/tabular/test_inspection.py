@@ -203,6 +203,18 @@ def test_with_a_unit_the_owner_is_told_how_many_persons_and_rows_there_are() -> 
     assert not found.notable
 
 
+def test_with_a_unit_a_check_speaks_of_rows_and_not_of_records() -> None:
+    column = Integer("a", (1, 2, 3), Missing.DROP)
+    rules = ("a = 1 implies b = true",)
+    schema = Schema((column, Boolean("b", KEPT)), True, ADD.of_persons, rules=rules, unit="who")
+
+    page = str(check_table(pl.DataFrame({"who": [1, 1, 2], "a": [1, 2, None], "b": [False, True, True]}), schema))
+
+    assert "50.0 % of the rows break it" in page
+    assert "Rows without a value are left out" in page
+    assert "record" not in page
+
+
 def test_rows_that_a_run_would_drop_are_nobodys_in_a_check_too() -> None:
     found = check_table(visits([1, 1, 2, None], [None, True, None, None]), VISITS).persons
 

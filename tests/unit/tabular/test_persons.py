@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expost.errors import SchemaMismatch
+from expost.persons.people import People
 from expost.tabular import persons as persons_module
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
@@ -69,7 +70,7 @@ def test_each_row_has_one_person(persons: list[int]) -> None:
 @pytest.mark.parametrize(
     ("ends", "places"),
     [
-        ([], None),
+        ([0], None),
         ([1, 3], None),
         ([0, 2], None),
         ([0, 2, 2, 3], None),
@@ -81,7 +82,8 @@ def test_each_row_has_one_person(persons: list[int]) -> None:
 )
 def test_persons_that_share_rows_or_have_none_are_refused(ends: list[int], places: list[int] | None) -> None:
     with pytest.raises(SchemaMismatch):
-        Grouped(rows(3), np.array(ends, np.int64), None if places is None else np.array(places, np.int64))
+        chosen = np.array(places or [0] * (len(ends) - 1), np.int64)
+        Grouped(rows(3), People(np.arange(3), np.array(ends, np.int64), chosen))
 
 
 def test_no_number_of_rows_is_so_large_that_its_weight_overflows(monkeypatch: pytest.MonkeyPatch) -> None:

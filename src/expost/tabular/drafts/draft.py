@@ -82,7 +82,7 @@ def _draft(source: object, marks: tuple[str, ...]) -> Draft:
     if not rows:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
     unit = unit_among(seen)
-    proposals = {each.name: PROPOSED if each.name == unit else columns.proposal(each) for each in seen}
+    proposals = {each.name: PROPOSED if each.name == unit else columns.proposal(each, unit) for each in seen}
     blocks = [declared(each.column) for each in proposals.values() if each.column is not None]
     head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks, unit=unit)
     told = {name: each.note for name, each in proposals.items() if each.note}
@@ -107,9 +107,10 @@ class Columns:
         for chunk in self.table.chunks(names):
             yield [cells_of(values, self.absent) for values in chunk]
 
-    def proposal(self, seen: Seen) -> Proposal:
+    def proposal(self, seen: Seen, unit: str | None) -> Proposal:
         """What is proposed for a column; one without a name, such as the index of a frame, cannot be declared."""
-        reason = left_out(seen) if seen.name else "a schema knows columns by their names; give it one if it is needed."
+        nameless = None if seen.name else "a schema knows columns by their names; give it one if it is needed."
+        reason = nameless or left_out(seen, beside=unit)
         if reason is not None:
             return Proposal(None, reason)
         reading = reading_of(seen)

@@ -60,8 +60,14 @@ def test_what_is_proposed_as_the_unit_is_told_and_to_be_confirmed() -> None:
     assert "proposed as the unit" in made.notes["patient_id"]
     assert "confirm that it says whose row it is" in made.notes["patient_id"]
     assert "patient_id" not in made.left_out
-    assert "declare it as the unit" in made.left_out["visit_id"]
+    assert made.left_out["visit_id"] == "by its name it tells people or rows apart."
     assert not any(note in made.text for note in made.notes.values())
+
+
+def test_another_identifier_whose_values_repeat_may_be_the_unit_instead() -> None:
+    made = drafted(patient_id=PAIRS, case_id=PAIRS)
+
+    assert made.left_out["case_id"].endswith("whose row it is, declare it as the unit instead of patient_id.")
 
 
 def test_a_record_may_bring_a_unit_into_a_draft_but_changes_none_of_its_comments() -> None:
