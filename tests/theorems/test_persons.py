@@ -15,10 +15,13 @@ from math import isqrt
 import numpy as np
 import pytest
 
+from expost.accounting.claim import Budget
 from expost.checks.question import CentredSum
-from expost.noise import Integers, ScriptedNoise, SeededNoise
+from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
+from expost.release import Past
 from expost.statistic import Statistic
+from expost.tabular import selection
 from expost.tabular.edges import grid_counts
 from expost.tabular.marginals import Marginals
 from expost.tabular.misfits import misfits
@@ -57,6 +60,7 @@ STATISTICS: dict[str, Callable[[Neighbours], Statistic[Grouped]]] = {
     "averages": lambda relation: Marginals(SCHEMA.domain, CLIQUES, relation).statistic,
     "weighed": lambda relation: Marginals(SCHEMA.domain, CLIQUES, relation).weighed(CLIQUES),
     "weighed besides": lambda relation: Marginals(SCHEMA.domain, CLIQUES[2:], relation).weighed(CLIQUES[:2]),
+    "weighed beside finer ones": lambda relation: Marginals(SCHEMA.domain, CLIQUES[:1], relation).weighed(CLIQUES[2:]),
     "misfits": lambda relation: misfits(
         SCHEMA.domain, {clique: np.array(counts) for clique, counts in EXPECTED.items()}, relation
     ),
@@ -118,11 +122,25 @@ def test_without_the_weights_a_person_moves_a_statistic_further(
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
-def test_no_person_moves_the_score_of_a_pair_by_more_than_one_record(relation: Neighbours) -> None:
+def test_no_person_moves_the_log_weight_of_a_pair_by_more_than_half_of_epsilon(
+    relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draw is ∝ exp(rate·score): moved by ε/2 at most, and by as much in the worst case."""
     tree = SpanningTree({"a": np.array([3.0, 1.0]), "b": np.array([1.0, 2.0])}, (("a", "b"),), relation)
-    _, along = farthest(lambda persons: np.array(tree._score(persons, ("a", "b"))), relation)
+    budget, seen = Budget.of(Fraction(1, 3), alpha=20), list[tuple[int, Fraction]]()
 
-    assert along == (2 if relation.replaces else 1) * GRID
+    def chosen(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:
+        seen.append((scores[0], rate))
+        return 0
+
+    def score(persons: Grouped) -> Integers:
+        tree.sample(persons, budget, Past(), ScriptedNoise([]))
+        return np.array(seen[-1][0])
+
+    monkeypatch.setattr(selection, "choose", chosen)
+    _, along = farthest(score, relation)
+
+    assert along * seen[-1][1] == tree.epsilon(budget) / 2
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
@@ -141,12 +159,14 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(
     assert max(farthest(partial(asked, draw=draw), relation)[1] for draw in range(3)) == question.sensitivity
 
 
-def test_one_row_each_counts_in_full_and_as_without_persons() -> None:
+@pytest.mark.parametrize("name", sorted({*STATISTICS} - {"rows per person"}))
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_with_one_row_each_what_is_released_and_claimed_is_as_without_persons(name: str, relation: Neighbours) -> None:
     rows = grouped([(row,) for row in (ROWS * 3)[:7]])
-    plain = Marginals(SCHEMA.domain, CLIQUES, ADD).statistic.evaluate(rows.table)
+    plain, of_persons = STATISTICS[name](relation), STATISTICS[name](relation.of_persons)
 
-    for name in ("averages", "weighed"):
-        assert np.array_equal(STATISTICS[name](PERSON).evaluate(rows), GRID * plain)
+    assert np.array_equal(of_persons.evaluate(rows) * float(of_persons.spacing), plain.evaluate(rows.table))  # type: ignore[arg-type]  # rows, where these are records
+    assert of_persons.l2_squared * of_persons.spacing**2 == plain.l2_squared * plain.spacing**2
 
 
 @pytest.mark.parametrize("name", sorted({*STATISTICS} - {"misfits"}))
@@ -163,6 +183,17 @@ def test_rows_that_differ_weigh_more_than_rows_that_are_alike() -> None:
     one = grouped([((0, 0),)]).norm_steps(CLIQUES)
 
     assert alike.norm_steps(CLIQUES)[0] == GRID // 3 < differing.norm_steps(CLIQUES)[0] < one[0] == GRID
+
+
+def test_marginals_that_are_added_are_of_no_larger_weights_than_the_first() -> None:
+    """Two rows that are alike in the first marginal and differ in the one that is added, and the other way round."""
+    for rows, cells in ((((0, 0), (0, 1)), [1, 1, 0, 0]), (((0, 0), (1, 0)), [1, 0, 1, 0])):
+        one = grouped([rows])
+        first = one.norm_steps((("a",),))[0]
+        added = Marginals(SCHEMA.domain, (("a", "b"),), PERSON)
+
+        assert added.weighed((("a",),)).evaluate(one).tolist() == [first * cell for cell in cells]
+        assert added.weighed(added.cliques).evaluate(one).max() == one.norm_steps(added.cliques)[0] >= first
 
 
 def test_weights_are_the_largest_that_fit() -> None:

@@ -92,3 +92,24 @@ def test_no_number_of_rows_is_so_large_that_its_weight_overflows(monkeypatch: py
     grouped = Grouped.of(rows(3), np.array([0, 0, 1]))
 
     assert grouped.norm_steps((("place",),) * 2).tolist() == [0, persons_module.GRID]
+
+
+def test_the_row_that_was_drawn_stays_with_its_person() -> None:
+    grouped = Grouped(rows(9), People(np.arange(9), np.array([0, 3, 4, 9]), np.array([2, 0, 3])))
+
+    def standing(each: Grouped) -> list[int]:
+        return [*map(int, each.one_row_each().codes("place"))]
+
+    assert standing(grouped) == [2, 3, 7]
+    assert standing(grouped[np.array([False, True, True])]) == [3, 7]
+    assert standing(grouped.recoded(lambda table: Table(SCHEMA, {"place": table.codes("place") + 1}))) == [3, 4, 8]
+
+
+def test_weights_of_some_marginals_are_not_taken_for_those_of_others() -> None:
+    pair = Schema((*SCHEMA.columns, Integer("other", (0, 1), Missing.FALLBACK)), True, ADD.of_persons, unit="who")
+    table = Table(pair, {"place": np.array([0, 1, 2, 3]), "other": np.zeros(4, np.uint8)})
+    grouped = Grouped.of(table, np.array([0, 0, 0, 0]))
+    found = {cliques: grouped.norm_steps(cliques).tolist() for cliques in ((("place",),), (("other",),))}
+
+    assert found == {(("place",),): [persons_module.GRID // 2], (("other",),): [persons_module.GRID // 4]}
+    assert grouped.norm_steps((("place",),)).tolist() == [persons_module.GRID // 2]

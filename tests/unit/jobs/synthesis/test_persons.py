@@ -26,6 +26,7 @@ from expost.noise import Floats, Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
 from expost.tabular.aims import Aim
+from expost.tabular.one_row import OneRowEach
 from expost.tabular.persons import NUMBERS, Grouped
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
@@ -100,6 +101,22 @@ def test_the_held_out_are_persons() -> None:
 
     assert done.facts.held == pytest.approx(180, abs=60)
     assert len(columns(done)["age"]) == pytest.approx(900, rel=0.1)
+
+
+def test_what_is_judged_is_a_row_that_was_drawn_and_the_same_in_every_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks, ask = list[tuple[Any, Any]](), OneRowEach.ask
+
+    def noted(self: OneRowEach[Any], candidate: Any, held: Grouped) -> int:
+        looks.append((held.sizes, held.people.chosen))
+        return ask(self, candidate, held)
+
+    monkeypatch.setattr(OneRowEach, "ask", noted)
+    of_persons(persons(900, lambda place: np.full_like(place, 3)), accuracy=0.99, patience=0)
+
+    first = looks[0][1]
+    assert len(looks) > 1
+    assert np.bincount(first, minlength=3).min() > len(first) / 5
+    assert all(np.array_equal(first, places) and (sizes == 3).all() for sizes, places in looks)
 
 
 @pytest.mark.parametrize("settings", [{}, {"validation": 0.25}, {"records": 900}], ids=str)
