@@ -155,7 +155,7 @@ def command(visits: Path, schema: Path, out: Path) -> list[str]:
     expost = str(Path(sys.executable).with_name("expost"))
     asked = ["--target", "income", "--accuracy", "0.99", "--patience", "0", "--rows", str(OF_THEM)]
     given = [expost, "synth", str(visits), "--schema", str(schema), "--out", str(out), *asked]
-    return ["sh", "-c", '"$@"; [ $? -eq 1 ]', "sh", *given]
+    return ["sh", "-c", '"$@"; [ $? -eq 3 ]', "sh", *given]
 
 
 def run(progress: Progress) -> dict[str, float]:
