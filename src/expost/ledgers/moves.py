@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias, final
 
-from expost.accounting.claim import Spent
+from expost.accounting.claim import Promise, Spent
 from expost.errors import BudgetExceeded
-from expost.ledger import Hold
+from expost.ledger import Entry, Hold
 from expost.ledgers.chain import Entered
 from expost.ledgers.moving import Also, Begun, Books, OpenRun
 from expost.ledgers.slots import Slots
@@ -81,6 +81,12 @@ class Moves:
     @property
     def _number(self) -> int:
         return self._run.number if self.latest is None else self.latest.number
+
+
+def hold_body(entry: Entry, promise: Promise) -> dict[str, Json]:
+    """What the entry of a hold says of the step that it is for."""
+    curve = curve_out(promise.curve)
+    return {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "curve": curve}
 
 
 def capture_body(hold: Hold, spent: Spent, payload: str | None, *, finished: bool) -> dict[str, Json]:

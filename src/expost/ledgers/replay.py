@@ -34,7 +34,7 @@ FIELDS = {
     "init": ("dataset", "unit", "terms", "secret"),
     "analyst": ("id", "name", "token", "terms"),
     "begin": ("what", "analyst", "split", "because", "key", "request", "pledge", "host", "process"),
-    "reserve": ("reserve", *TOTALS),
+    "reserve": ("reserve", "neighbours", *TOTALS),
     "hold": ("what", "part", "neighbours", "curve", *TOTALS),
     "capture": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *TOTALS),
     "refine": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *VIEW, *TOTALS),
@@ -171,7 +171,7 @@ class ChainReplay:
     def _move(self, name: str, kind: str, body: Mapping[str, Json]) -> None:
         run, terms = self._open[name], self.standing.terms
         spent, committed = (slots_in(body[each], terms, named=run.split is not None) for each in TOTALS)
-        if "neighbours" in body:
+        if body.get("neighbours") is not None:
             self._stay_with(text(body["neighbours"]))
         match kind:
             case "hold" | "reserve":

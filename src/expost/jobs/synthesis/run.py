@@ -138,7 +138,10 @@ def synthesize(
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
     _require_fit(recipe, hidden)
-    odometer, cap = capped(plan.pledge, plan.stops, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
+    odometer, cap = capped(
+        plan.pledge, plan.stops, max_epsilon=max_epsilon, neighbours=schema.neighbours, ledger=kept, noise=noise,
+        rung="rung",
+    )  # fmt: skip
     if on_pledge is not None:
         on_pledge(table_commitment(recipe, plan, cap=cap))
     coded = hidden.coded(schema)
