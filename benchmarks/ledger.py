@@ -2,10 +2,10 @@
 
 Both homes are measured: a SQLite file, and a PostgreSQL server that is started here, on the disk of temporary files.
 Charges and plain INSERTs take turns, so that a busy disk slows both alike; measure on an idle machine, since a busy
-disk hides what the processor does. The steps of this loop are alike, so that each capture holds the next step as well
-and a charge has one commit. A step unlike the one before it has two, as its hold must be on the disk before data is
-read; that is not measured here, and takes more than three times the floor. Growth is the time of a charge on a ledger
-with a million entries of earlier runs over that on one with few, again in turns.
+disk hides what the processor does. A charge is one hold and one capture, each with a commit of its own: every step
+promises more than the one before it, so that nothing held earlier covers it. Where steps are alike, a capture holds the
+next step as well, so that a charge has one commit; that is measured apart, as equal steps. Growth is the time of a
+charge on a ledger with a million entries of earlier runs over that on one with few, again in turns.
 """
 
 import multiprocessing
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, cycle
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
@@ -44,14 +44,13 @@ PAST = 10**6
 OF_ONE_RUN, AT_ONCE, FIRST = 10, 10_000, 100
 """Entries of each of the earlier runs and of each transaction that writes them, and the number of the first one."""
 SHOWN = 7
-RHO = Fraction(1, 10**9)
+RHO = Fraction(1, 10**12)
+RISING = 20_000
+"""Steps that each promise more than the one before."""
 STEP = Entry("gaussian", "data", "differ in one record", seeded=False, floating=False, facts={"sigma": "3"})
 PLAIN = "INSERT INTO plain (body) VALUES ('a line of some length, as one would write it to a plain table')"
 
-EARLIER = (
-    "INSERT INTO runs (id, dataset, what, opened, state, spent, committed) "
-    "VALUES (?, 1, 'an earlier run', ?, 'closed', ?, ?)"
-)
+EARLIER = "INSERT INTO runs (id, dataset, what, opened, state) VALUES (?, 1, 'an earlier run', ?, 'closed')"
 ENTRIES = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES " + ", ".join(
     ["(1, ?, ?, 'capture', ?, ?, ?)"] * OF_ONE_RUN
 )
@@ -71,6 +70,10 @@ def run(progress: Progress) -> dict[str, float]:
             with charging(new) as charge, plain(new) as floor:
                 charges, floors = timed([charge, floor])
             figures |= _latencies(f"ledger.{{}}.{home}", charges, floors)
+            progress(f"equal steps and plain INSERTs in turns, {home}")
+            with charging(new, steps=1) as charge, plain(new) as floor:
+                charges, floors = timed([charge, floor])
+            figures[f"ledger.equal_steps_ratio.{home}"] = median(charges) / median(floors)
             for processes in (1, PROCESSES):
                 progress(f"charges by {processes} at once, {home}")
                 figures[f"ledger.rate.{home}.p{processes}"] = _rate(new, processes, plainly=False)
@@ -117,12 +120,17 @@ def timed(actions: list[Action], turns: int | None = None) -> list[list[float]]:
 
 
 @contextmanager
-def charging(name: str) -> Iterator[Action]:
-    """A hold and its capture by one run."""
-    promise = Promise(Linear(Fraction(0), RHO, RHO))
+def charging(name: str, steps: int = RISING) -> Iterator[Action]:
+    """A hold and its capture by one run, of steps that each promise more than the one before, or of equal ones."""
+    promises = cycle([Promise(Linear(Fraction(0), RHO * step, RHO * step)) for step in range(1, steps + 1)])
     with Book(home_of(name)) as book, LedgerRun(book, "visits", "a benchmark") as begun:
         begun.pledge(None)
-        yield lambda: begun.capture(begun.hold(STEP, promise), promise.as_spent())
+
+        def charge() -> None:
+            promise = next(promises)
+            begun.capture(begun.hold(STEP, promise), promise.as_spent())
+
+        yield charge
 
 
 @contextmanager
@@ -156,10 +164,9 @@ def _lengthen(name: str) -> None:
         for first in range(FIRST, FIRST + PAST, AT_ONCE):
             with book.home.writing() as writing:
                 ((at, body, hashed),) = writing.rows("SELECT at, body, hash FROM entries WHERE number = 4")
-                ((spent,),) = writing.rows("SELECT spent FROM datasets")
                 for number in range(first, first + AT_ONCE, OF_ONE_RUN):
                     identity = uuid4().hex
-                    writing.later(EARLIER, identity, at, spent, spent)
+                    writing.later(EARLIER, identity, at)
                     cells = [(each, at, identity, body, hashed) for each in range(number, number + OF_ONE_RUN)]
                     writing.later(ENTRIES, *chain.from_iterable(cells))
                 writing.later("UPDATE datasets SET entries = ?", first + AT_ONCE - 1)

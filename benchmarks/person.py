@@ -38,7 +38,7 @@ EXPONENTS, PRICES, REPEATS = (1.4, 1.6), (0.005, 0.05), 12
 KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
-TIMED, OF_THEM, TURNS = 10**6, 10**5, 3
+TIMED, OF_THEM, TURNS = 10**6, 10**5, 1
 """Rows and persons of the synthesis that is timed, and how often it is."""
 NAMES = [f"column {place}" for place in range(COLUMNS)]
 SCHEMA = Schema(
@@ -151,18 +151,11 @@ def write_visits(folder: Path) -> tuple[Path, dict[str, Path]]:
 
 
 def command(visits: Path, schema: Path, out: Path) -> list[str]:
-    """A synthesis that asks for more than can be had, and climbs every rung."""
+    """A synthesis that asks for more than can be had, climbs every rung, and ends with the status that says so."""
+    expost = str(Path(sys.executable).with_name("expost"))
     asked = ["--target", "income", "--accuracy", "0.99", "--patience", "0", "--rows", str(OF_THEM)]
-    return [
-        str(Path(sys.executable).with_name("expost")),
-        "synth",
-        str(visits),
-        "--schema",
-        str(schema),
-        "--out",
-        str(out),
-        *asked,
-    ]
+    given = [expost, "synth", str(visits), "--schema", str(schema), "--out", str(out), *asked]
+    return ["sh", "-c", '"$@"; [ $? -eq 3 ]', "sh", *given]
 
 
 def run(progress: Progress) -> dict[str, float]:

@@ -16,6 +16,8 @@ def exact(value: Real, name: str) -> Fraction:
     """The same number as a fraction; a float means the binary fraction it stores."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidValue(f"{name} is {value}; give a finite number.")
+    if type(value) is Fraction and type(value.numerator) is type(value.denominator) is int:
+        return value
     fraction = Fraction(value)
     return Fraction(int(fraction.numerator), int(fraction.denominator))  # numpy's integers would wrap around
 
@@ -31,7 +33,7 @@ def positive(value: Real, name: str) -> Fraction:
 def non_negative(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused if it is below zero."""
     fraction = exact(value, name)
-    if fraction < 0:
+    if fraction.numerator < 0:
         raise InvalidValue(f"{name} is {up(fraction):g}; it must be at least 0.")
     return fraction
 

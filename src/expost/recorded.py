@@ -11,6 +11,7 @@ from expost.accounting.pledge import Pledge
 from expost.checks.question import PublicCheck
 from expost.errors import NotPrivate
 from expost.ledger import Entry, Fact, Hold, Ledger
+from expost.private import Neighbours
 from expost.protocols import Check
 
 D = TypeVar("D")
@@ -75,8 +76,13 @@ class Booked(Protocol):
         """The name of the fixed split whose sides other runs read too, if it is on one."""
         ...
 
-    def reserve(self, stops: Sequence[Promise], *, pledge: Pledge | None = None, ask: Asking = ...) -> int:
-        """Hold the last of the stops that fits, and say how many do; refused if the first does not."""
+    def reserve(
+        self, stops: Sequence[Promise], *, of: str | None = None, pledge: Pledge | None = None, ask: Asking = ...
+    ) -> int:
+        """Hold the last of the stops that fits, and say how many do; refused if the first does not.
+
+        So is a run ``of`` other neighbours than those that its data set is billed for.
+        """
 
     def booking(self) -> Booking:
         """Where the run stands."""
@@ -87,6 +93,7 @@ def reserve_plan(
     pledge: Pledge,
     stops: Sequence[Promise],
     *,
+    neighbours: Neighbours,
     cap: AdpEpsilon | None,
     seeded: bool,
     ask: Asking,
@@ -101,7 +108,7 @@ def reserve_plan(
     if seeded:
         raise NotPrivate("seeded noise is for rehearsals, which a lasting ledger does not take; leave one of them out.")
     within = [*takewhile(lambda stop: cap is None or pledge.epsilon(stop) <= cap, stops)]
-    fitting = ledger.reserve(within, pledge=pledge, ask=ask)
+    fitting = ledger.reserve(within, of=neighbours.value, pledge=pledge, ask=ask)
     return cap if fitting == len(within) else pledge.epsilon(within[fitting - 1])
 
 

@@ -101,7 +101,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "journal made": partial(before, Journal, "__init__"),
     "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
-    "reading a table": partial(before, expost.jobs.synthesis.run, "read_table"),
+    "reading a table": partial(before, expost.jobs.synthesis.run, "read_records"),
     "reading records": partial(before, expost.jobs.finetuning.records, "read_npz"),
     "noting": in_mid_line,
     "opening 1": partial(opening, 1),

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -31,9 +32,10 @@ from tests.unit.tabular.source.telling import shown
 pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
 
 WORD, NUMBER = "zq-canary-zq", 424242424242
+PERSONS = replace(SCHEMA, unit="who", neighbours=SCHEMA.neighbours.of_persons)
 CANARIES = (WORD.encode(), str(NUMBER).encode())
 COUNT = 300
-FILES = {"others.csv", "secret.csv", "secret.parquet", "broken.csv", "broken.parquet", "schema.toml"}
+FILES = {"others.csv", "secret.csv", "secret.parquet", "broken.csv", "broken.parquet", "schema.toml", "persons.toml"}
 
 
 def planted(count: int = COUNT) -> dict[str, list[Any]]:
@@ -41,7 +43,12 @@ def planted(count: int = COUNT) -> dict[str, list[Any]]:
     cells = records(count)
     cells["region"][0] = cells["plan"][1] = WORD
     cells["age"][2] = cells["age"][3] = NUMBER
-    return cells | {"undeclared": [WORD] * count, WORD: [NUMBER] * count}
+    return cells | {"undeclared": [WORD] * count, WORD: [NUMBER] * count, "who": whose(count)}
+
+
+def whose(count: int) -> list[str]:
+    """Identifiers with canaries, each of up to three rows, one of them hostile."""
+    return [f"{WORD}-{NUMBER}-{place // 3}" if place else f"{WORD}' --\u202e{NUMBER}" for place in range(count)]
 
 
 class Interrupting(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
@@ -74,6 +81,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "broken.csv").write_bytes(sound + f'{WORD},"{NUMBER}\n'.encode())
     (tmp_path / "broken.parquet").write_bytes((tmp_path / "secret.parquet").read_bytes()[:-20])
     (tmp_path / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
+    (tmp_path / "persons.toml").write_text(PERSONS.dumps(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -123,6 +131,18 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "malformed parquet": (2, lambda: synth("broken.parquet")),
     "malformed, drafted": (2, lambda: run("schema", "broken.csv")),
     "malformed, checked": (2, lambda: run("check", "broken.csv", "--schema", "schema.toml")),
+    "success of persons": (0, lambda: synth("secret.csv", accuracy="0.5", form="persons.toml")),
+    "success of persons from parquet": (0, lambda: synth("secret.parquet", accuracy="0.5", form="persons.toml")),
+    "success of persons as JSON": (0, lambda: synth("secret.csv", "--json", accuracy="0.5", form="persons.toml")),
+    "persons, exhausted": (3, lambda: synth("secret.csv", accuracy="0.99", form="persons.toml")),
+    "persons, interrupted": (
+        130,
+        lambda: synth("secret.csv", "--estimator", f"{HERE}.Interrupting", form="persons.toml"),
+    ),
+    "persons, failed": (2, lambda: synth("secret.csv", "--estimator", f"{HERE}.Failing", form="persons.toml")),
+    "persons, malformed": (2, lambda: synth("broken.csv", form="persons.toml")),
+    "persons, malformed parquet": (2, lambda: synth("broken.parquet", form="persons.toml")),
+    "persons, malformed, checked": (2, lambda: run("check", "broken.csv", "--schema", "persons.toml")),
     "planned": (0, lambda: run("plan", "synth", "--schema", "schema.toml", "--target", "renewed")),
 }
 
@@ -167,6 +187,18 @@ def test_a_canary_in_a_draft_is_seen_in_what_is_printed(here: Path) -> None:
     assert traces(printed) == list(CANARIES)
 
 
+def test_no_identifier_is_shown_to_the_owner_either(here: Path) -> None:
+    """Neither by a check nor by a draft that proposes it as the unit."""
+    pl.DataFrame(records(COUNT) | {"who": whose(COUNT)}).write_csv(here / "secret.csv")
+    pl.DataFrame(records(COUNT) | {"patient_id": whose(COUNT)}).write_csv(here / "others.csv")
+
+    checked, drafted = run("check", "secret.csv", "--schema", "persons.toml"), run("schema", "others.csv")
+
+    assert b"unit who: " in checked[1]
+    assert b'unit = "patient_id"' in drafted[1]
+    assert traces(checked[1] + drafted[1] + written(here)) == []
+
+
 FRAMES: dict[str, Callable[[Any], Any]] = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
@@ -200,6 +232,9 @@ def stopping(text: str) -> None:
 
 WIDER = Schema((*SCHEMA.columns, Boolean("married", Missing.FALLBACK)), True, SCHEMA.neighbours)
 FAILURES: dict[str, dict[str, Any]] = {
+    "a unit that is not there": {"schema": replace(PERSONS, unit="nobody")},
+    "a score of persons that fails": {"schema": PERSONS, "score": quoting},
+    "an interrupt with the data of persons open": {"schema": PERSONS, "score": interrupting},
     "an absurd accuracy": {"accuracy": 2},
     "a target that is no column": {"target": "income"},
     "a column that is not there": {"schema": WIDER},
@@ -244,12 +279,13 @@ class Untold:
         return WORD
 
 
-def test_no_canary_is_in_what_an_interrupt_holds_while_a_frame_is_read() -> None:
+@pytest.mark.parametrize("column", ["region", "who"])
+def test_no_canary_is_in_what_an_interrupt_holds_while_a_frame_is_read(column: str) -> None:
     small = {name: cells[:8] for name, cells in planted().items()}
-    small["region"] = [WORD] * 7 + [Untold()]
+    small[column] = [WORD] * 7 + [Untold()]
 
     with pytest.raises(KeyboardInterrupt) as failure:
-        job(pd.DataFrame(small))
+        job(pd.DataFrame(small), schema=PERSONS)
 
     assert traces(shown(failure.value).encode()) == []
 
@@ -262,8 +298,9 @@ def test_a_canary_in_a_local_variable_is_seen() -> None:
     assert traces(shown(failure.value).encode()) == [WORD.encode()]
 
 
-def test_a_finished_run_shows_no_canary_when_printed() -> None:
-    done = job(pl.DataFrame(planted()))
+@pytest.mark.parametrize("schema", [SCHEMA, PERSONS], ids=["records", "persons"])
+def test_a_finished_run_shows_no_canary_when_printed(schema: Schema) -> None:
+    done = job(pl.DataFrame(planted()), schema=schema)
 
     assert traces((repr(done) + done._repr_html_() + repr(done.facts)).encode()) == []
 

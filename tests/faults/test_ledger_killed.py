@@ -21,9 +21,10 @@ from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.overview import overviews
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import settle, unsettled
-from expost.ledgers.slots import OWN, Slots, run_cost, slots_in
+from expost.ledgers.slots import OWN, Slots, run_cost
 from tests.faults.processes import environment
 from tests.faults.spenders import TERMS
+from tests.unit.ledgers.steps import runs_of
 
 ON_DISK, IN_MEMORY = 60, 250
 KINDS = ("an owner", "an analyst", "the sides of a split")
@@ -57,11 +58,9 @@ def run(*tasks: tuple[str, Path, int]) -> None:
 def kept(path: Path) -> dict[str, Kept]:
     with open_ledger(path) as book, book.home.reading() as reading:
         captured = Counter(str(run) for (run,) in reading.rows("SELECT run FROM entries WHERE kind = 'capture'"))
-        rows = reading.rows("SELECT id, state, spent, committed FROM runs")
-    return {
-        str(run): Kept(str(state), captured[str(run)], slots_in(str(spent), TERMS), slots_in(str(committed), TERMS))
-        for run, state, spent, committed in rows
-    }
+    with open_ledger(path) as book:
+        runs = runs_of(book, TERMS)
+    return {run: Kept(state, captured[run], spent, committed) for run, (state, spent, committed) in runs.items()}
 
 
 def noted(here: Path) -> Iterator[list[str]]:

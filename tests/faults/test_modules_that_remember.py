@@ -13,7 +13,7 @@ from torch.utils.data import TensorDataset
 
 from expost.errors import InvalidValue
 from expost.noise import SeededNoise
-from expost.training.torch import clipping, memory, probe
+from expost.training.torch import layers, memory, probe
 from expost.training.torch.trainer import Trainer
 from tests.unit.training.modules import Pair, flat, sgd, train
 
@@ -256,4 +256,4 @@ def test_the_static_refusal_holds_for_frozen_tables_as_well() -> None:
     module.get_submodule("0").requires_grad_(False)
 
     with pytest.raises(InvalidValue, match="leave out max_norm"):
-        clipping.require_trainable(module, torch.optim.SGD(module.get_submodule("2").parameters(), lr=1.0), None)
+        layers.require_trainable(module, torch.optim.SGD(module.get_submodule("2").parameters(), lr=1.0), None)

@@ -12,12 +12,12 @@ from expost.ledgers.amounts import summed, units
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.home import WAIT_SECONDS
 from expost.ledgers.proof import verify_ledger
-from expost.ledgers.slots import run_cost, slots_in
+from expost.ledgers.slots import run_cost
 from expost.ledgers.terms import zcdp_terms
 from tests.faults.processes import PATIENCE, environment
 from tests.faults.racers import CHARGE, RACERS, SMALL
 from tests.server import Server, server
-from tests.unit.ledgers.steps import totals
+from tests.unit.ledgers.steps import runs_of, totals
 
 COMMAND = (sys.executable, "-m", "tests.faults.racers")
 STORMS = 4
@@ -101,14 +101,13 @@ def require_covered(book: Book, left: Counter[str]) -> None:
     A process that was killed has captured one step more than left it at most, and holds one more than that.
     """
     terms = zcdp_terms(1000)
-    with book.home.reading() as reading:
-        rows = reading.rows("SELECT id, state, spent, committed FROM runs")
-    runs = {str(row[0]): [run_cost(slots_in(str(cell), terms)) for cell in row[2:]] for row in rows}
+    found = runs_of(book, terms)
+    runs = {run: [run_cost(slots) for slots in both] for run, (_, *both) in found.items()}
     assert left.keys() <= runs.keys()
     for run, (spent, committed) in runs.items():
         assert units(SMALL * left[run]) <= spent[0] <= units(SMALL * (left[run] + 1)), run
         assert spent[0] <= committed[0] <= units(SMALL * (left[run] + 2)), run
     spent, committed = (summed((each[i] for each in runs.values()), terms.width) for i in (0, 1))
     assert totals(book) == {"spent": spent, "committed": committed}
-    assert "open" in {row[1] for row in rows}
+    assert "open" in {state for state, *_ in found.values()}
     assert verify_ledger(book.home).flaws == ()

@@ -90,7 +90,7 @@ def test_several_inputs_keep_their_places() -> None:
 def test_collated_together_they_would_change(monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative twin: one record moved the scores of all others in its batch."""
 
-    def together(records: list[Any], like: object) -> Batch:
+    def together(records: list[Any], like: object, unit: str | None) -> Batch:
         numbers, labels = default_collate(records)
         return Batch(numbers, labels)
 

@@ -298,6 +298,12 @@ class Unclipped:
         """The errors of predicting every class alike, of any length."""
         return (1 / len(scores) - truth).astype(np.float32)
 
+    def together(
+        self, scores: Array, norms: Array, truth: Array, rows: Array, *, size: int, clip: float, arrays: Arrays
+    ) -> Array:
+        """Never: records are not persons here."""
+        raise AssertionError("nobody has several rows")
+
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""
         return np.zeros(shape, np.float32)
@@ -327,6 +333,12 @@ class Averaged:
     def pulls(self, scores: Array, norms: Array, truth: Array, clip: float, xp: Any) -> Array:
         """Those of a mean, in units of a batch."""
         return FloatSums().pulls(scores, norms, truth, clip, xp) * (self.expected / max(1, scores.shape[1]))
+
+    def together(
+        self, scores: Array, norms: Array, truth: Array, rows: Array, *, size: int, clip: float, arrays: Arrays
+    ) -> Array:
+        """Never: records are not persons here."""
+        raise AssertionError("nobody has several rows")
 
     def noise(self, multiplier: Fraction, shape: tuple[int, ...], noise: Noise) -> NDArray[Any]:
         """None."""

@@ -6,7 +6,9 @@ of up to three persons with up to three rows each.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 from itertools import combinations_with_replacement, product
 from math import isqrt
 
@@ -67,32 +69,43 @@ STATISTICS: dict[str, Callable[[Neighbours], Statistic[Grouped]]] = {
 }
 
 
-def neighbours_of(relation: Neighbours) -> Iterator[tuple[tuple[Person, ...], tuple[Person, ...]]]:
-    """All tables of one person and its neighbours, and those of up to three persons of a few kinds."""
-    bases: list[tuple[Person, ...]] = [(), *((one,) for one in FEW), *product(FEW, repeat=2)]
-    for base in bases:
-        changed = PERSONS if len(base) == 0 else FEW
+BASES = [base for number in range(3) for base in combinations_with_replacement(range(len(PERSONS)), number)]
+"""All tables of up to two persons, by the numbers of these; a third is added or replaced."""
+
+
+@cache
+def made(kinds: tuple[int, ...]) -> Grouped:
+    """The table of these persons."""
+    return grouped([PERSONS[kind] for kind in kinds])
+
+
+def moved(evaluate: Callable[[Grouped], Integers], relation: Neighbours) -> Iterator[Integers]:
+    """How far a value moves between any neighbours of up to three persons with up to three rows, many at a time."""
+    known = cache(lambda kinds: np.atleast_1d(evaluate(made(kinds))))
+    for base in BASES:
+        with_one = np.array([known(tuple(sorted((*base, kind)))) for kind in range(len(PERSONS))])
         if not relation.replaces:
-            yield from ((base, (*base, one)) for one in changed)
+            yield with_one - known(base)
         else:
-            yield from (((*base, one), (*base, other)) for one in changed for other in changed)
+            yield (with_one[:, None] - with_one[None, :]).reshape(-1, with_one.shape[1])
 
 
-def moved(statistic: Statistic[Grouped], relation: Neighbours) -> Iterator[Integers]:
-    for one, other in neighbours_of(relation):
-        yield statistic.evaluate(grouped(one)) - statistic.evaluate(grouped(other))
+def farthest(evaluate: Callable[[Grouped], Integers], relation: Neighbours) -> tuple[int, int]:
+    """The largest squared Euclidean distance, and the largest sum of absolute differences."""
+    found = [
+        (int((each**2).sum(axis=1).max()), int(np.abs(each).sum(axis=1).max())) for each in moved(evaluate, relation)
+    ]
+    return max(far for far, _ in found), max(along for _, along in found)
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_no_person_moves_a_statistic_further_than_claimed(name: str, relation: Neighbours) -> None:
     statistic = STATISTICS[name](relation)
-    differences = [*moved(statistic, relation)]
-    farthest = max(int((each**2).sum()) for each in differences)
+    squared, along = farthest(statistic.evaluate, relation)
 
-    assert farthest <= statistic.l2_squared
-    assert max(int(np.abs(each).sum()) for each in differences) <= statistic.l1
-    assert farthest >= Fraction(9, 10) * statistic.l2_squared
+    assert Fraction(9, 10) * statistic.l2_squared <= squared <= statistic.l2_squared
+    assert along <= statistic.l1
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
@@ -105,7 +118,7 @@ def test_without_the_weights_a_person_moves_a_statistic_further(
     monkeypatch.setattr(Grouped, "norm_steps", lambda self, cliques: np.full(len(self), GRID))
     statistic = STATISTICS[name](relation)
 
-    assert max(int((each**2).sum()) for each in moved(statistic, relation)) > statistic.l2_squared
+    assert farthest(statistic.evaluate, relation)[0] > statistic.l2_squared
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
@@ -114,20 +127,20 @@ def test_no_person_moves_the_log_weight_of_a_pair_by_more_than_half_of_epsilon(
 ) -> None:
     """A draw is ∝ exp(rate·score): moved by ε/2 at most, and by as much in the worst case."""
     tree = SpanningTree({"a": np.array([3.0, 1.0]), "b": np.array([1.0, 2.0])}, (("a", "b"),), relation)
-    weights = list[Fraction]()
+    budget, seen = Budget.of(Fraction(1, 3), alpha=20), list[tuple[int, Fraction]]()
 
     def chosen(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:
-        weights.extend(rate * score for score in scores)
+        seen.append((scores[0], rate))
         return 0
 
-    monkeypatch.setattr(selection, "choose", chosen)
-    budget = Budget.of(Fraction(1, 3), alpha=20)
-    for pair in neighbours_of(relation):
-        for persons in pair:
-            tree.sample(grouped(persons), budget, Past(), ScriptedNoise([]))
+    def score(persons: Grouped) -> Integers:
+        tree.sample(persons, budget, Past(), ScriptedNoise([]))
+        return np.array(seen[-1][0])
 
-    apart = [abs(one - other) for one, other in zip(weights[::2], weights[1::2], strict=True)]
-    assert max(apart) == tree.epsilon(budget) / 2
+    monkeypatch.setattr(selection, "choose", chosen)
+    _, along = farthest(score, relation)
+
+    assert along * seen[-1][1] == tree.epsilon(budget) / 2
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
@@ -139,12 +152,11 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(
     right: CentredSum[Table, None] = CentredSum(lambda _, held: held.codes("a").astype(float), threshold, relation)
     question = OneRowEach(right)
 
-    def asked(persons: Sequence[Person], draw: int) -> int:
-        rows = grouped(persons)
-        return question.ask(None, Grouped(rows.table, rows.ends, np.minimum(draw, rows.sizes - 1)))
+    def asked(persons: Grouped, draw: int) -> Integers:
+        people = replace(persons.people, chosen=np.minimum(draw, persons.sizes - 1))
+        return np.array(question.ask(None, Grouped(persons.table, people)))
 
-    apart = [abs(asked(one, draw) - asked(other, draw)) for one, other in neighbours_of(relation) for draw in range(3)]
-    assert max(apart) == question.sensitivity
+    assert max(farthest(partial(asked, draw=draw), relation)[1] for draw in range(3)) == question.sensitivity
 
 
 @pytest.mark.parametrize("name", sorted({*STATISTICS} - {"rows per person"}))
@@ -203,11 +215,10 @@ def test_a_mask_of_persons_keeps_all_rows_of_those() -> None:
 def test_every_row_of_a_person_is_drawn_alike_and_nothing_is_drawn_where_there_is_one() -> None:
     persons = grouped([PERSONS[-1]] * 300 + [PERSONS[0]] * 20)
     drawn = persons.drawn(SeededNoise(3))
-    assert drawn.places is not None
     several = drawn.sizes > 1
-    assert set(drawn.places[several].tolist()) == {0, 1, 2}
-    assert np.bincount(drawn.places[several]).min() > 60
-    assert not drawn.places[~several].any()
+    assert set(drawn.people.chosen[several].tolist()) == {0, 1, 2}
+    assert np.bincount(drawn.people.chosen[several]).min() > 60
+    assert not drawn.people.chosen[~several].any()
     assert len(drawn.one_row_each()) == 320
     still = grouped([PERSONS[0]] * 20).drawn(ScriptedNoise([]))
     assert np.array_equal(still.one_row_each().codes("a"), still.table.codes("a"))

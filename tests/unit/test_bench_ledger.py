@@ -1,12 +1,21 @@
 """The benchmark of ledgers: a miniature of it has every figure."""
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("psycopg", reason="psycopg is not installed; install expost[postgres].")
 
 from benchmarks import ledger
 
-FIGURES = ("floor_ratio", "charge_ms_p50", "charge_ms_p99", "floor_ms_p50", "floor_ms_p99", "growth_1e6")
+from expost.ledgers.book import Book, home_of
+from expost.ledgers.terms import epsilon_terms
+
+FIGURES = (
+    "floor_ratio", "equal_steps_ratio", "charge_ms_p50", "charge_ms_p99", "floor_ms_p50", "floor_ms_p99", "growth_1e6",
+)  # fmt: skip
+TWICE, ONCE = ["hold", "capture"] * 2, ["capture"]
+"""The second of two equal steps is the first whose capture holds the next."""
 
 
 @pytest.mark.usefixtures("postgres")
@@ -23,3 +32,18 @@ def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
         } <= figures.keys()
     assert all(value > 0 for value in figures.values())
     assert figures["ledger.growth_1e6"] == max(figures[f"ledger.growth_1e6.{home}"] for home in ("sqlite", "postgres"))
+
+
+@pytest.mark.parametrize(("steps", "kinds"), [(ledger.RISING, ["hold", "capture"] * 4), (1, [*TWICE, *ONCE * 2])])
+def test_a_charge_is_a_hold_and_a_capture_unless_steps_are_equal(tmp_path: Path, steps: int, kinds: list[str]) -> None:
+    name = str(tmp_path / "ledger.db")
+    with Book(home_of(name, create=True)) as book:
+        book.add("visits", epsilon_terms(3, 1e-6))
+        with ledger.charging(name, steps) as charge:
+            for _ in range(4):
+                charge()
+
+        with book.home.reading() as reading:
+            found = reading.rows("SELECT kind FROM entries WHERE kind IN ('hold', 'capture') ORDER BY number")
+
+    assert [kind for (kind,) in found] == kinds

@@ -749,14 +749,17 @@ def test_a_drafted_schema_is_marked_as_private_and_not_reviewed(here: Path) -> N
 
 
 def test_why_a_column_is_left_out_is_said_beside_the_draft_and_not_in_it(here: Path) -> None:
-    (here / "people.csv").write_text("person_id;smokes;day\n1;ja;01/02/2020\n1;nein;03/04/2021\n", encoding="utf-8")
+    (here / "people.csv").write_text(
+        "visit_id;person_id;smokes;day\n1;7;ja;01/02/2020\n2;7;nein;03/04/2021\n", encoding="utf-8"
+    )
 
     result = run("schema", "people.csv")
 
     assert result.stderr.splitlines() == [
         "PRIVATE, as the draft is; not part of its file:",
-        "person_id is left out: by its name it tells people or records apart. Its values repeat: if a person has "
-        "several records, make one of them first.",
+        "visit_id is left out: by its name it tells people or rows apart.",
+        "person_id: it is proposed as the unit, because it looks like an identifier and several rows have the same "
+        "value; confirm that it says whose row it is, or remove that line.",
         'day: if the month comes first, say format = "%m/%d/%Y".',
     ]
     assert "left out" not in result.stdout

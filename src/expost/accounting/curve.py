@@ -49,7 +49,7 @@ class Linear:
         if self.gaussian is None:
             return
         object.__setattr__(self, "gaussian", exact(self.gaussian, "gaussian"))
-        if self.xi > 0 or self.gaussian < self.rho:
+        if self.xi or self.gaussian < self.rho:
             raise InvalidValue("a Gaussian release has xi = 0 and a profile at least as wide as its curve.")
 
     @property

@@ -15,6 +15,7 @@ from expost.filters import PledgedFilter
 from expost.folders.claim import Claim, deliver
 from expost.noise import Noise
 from expost.odometer import Odometer
+from expost.private import Neighbours
 from expost.receipts.audit import Recompute
 from expost.receipts.procedures import Rebuild
 from expost.receipts.receipt import Commitment, receipt, receipt_text
@@ -70,6 +71,7 @@ def capped(
     stops: Sequence[Promise],
     *,
     max_epsilon: float | None,
+    neighbours: Neighbours,
     ledger: ReadableLedger,
     noise: Noise,
     rung: str,
@@ -87,7 +89,7 @@ def capped(
     first, cap = pledge.epsilon(stops[0]), None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if cap is not None and cap < first:
         raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")
-    cap = reserve_plan(ledger, pledge, stops, cap=cap, seeded=noise.seeded, ask=ASKING[rung])
+    cap = reserve_plan(ledger, pledge, stops, neighbours=neighbours, cap=cap, seeded=noise.seeded, ask=ASKING[rung])
     limit = None if cap is None else PledgedFilter(pledge, cap)
     return Odometer(pledge=pledge, cap=limit, ledger=ledger, rehearsal=noise.seeded), cap
 

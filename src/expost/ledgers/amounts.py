@@ -1,10 +1,9 @@
 """Amounts: what was spent as whole numbers of a tiny unit, one number per measure, so that sums and caps are exact."""
 
-import json
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache, reduce
-from operator import le
+from operator import add, le, sub
 from typing import TypeAlias
 
 from expost.errors import Unreadable
@@ -20,7 +19,6 @@ INFINITE = 1 << 256
 MOST_TEXT = 4096
 KEPT = 256
 """Amounts whose text is remembered: a charge reads what the last one wrote."""
-_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def units(value: Fraction) -> int:
@@ -50,12 +48,12 @@ def as_float(number: int) -> float:
 
 def plus(one: Amount, other: Amount) -> Amount:
     """Both."""
-    return tuple([left + right for left, right in zip(one, other, strict=True)])
+    return tuple(map(add, one, _as_wide(one, other)))
 
 
 def minus(one: Amount, other: Amount) -> Amount:
     """What is left of one without the other."""
-    return tuple([left - right for left, right in zip(one, other, strict=True)])
+    return tuple(map(sub, one, _as_wide(one, other)))
 
 
 def largest(one: Amount, *others: Amount) -> Amount:
@@ -64,7 +62,13 @@ def largest(one: Amount, *others: Amount) -> Amount:
 
 
 def _larger(one: Amount, other: Amount) -> Amount:
-    return tuple([max(right, left) for left, right in zip(one, other, strict=True)])
+    return other if is_within(one, other) else tuple(map(max, one, _as_wide(one, other)))
+
+
+def _as_wide(one: Amount, other: Amount) -> Amount:
+    if len(one) != len(other):
+        raise ValueError("amounts in different measures have no sum and no maximum")
+    return other
 
 
 def summed(amounts: Iterable[Amount], width: int) -> Amount:
@@ -79,20 +83,14 @@ def is_within(one: Amount, other: Amount) -> bool:
 
 @lru_cache(maxsize=KEPT)
 def amount_out(amount: Amount) -> str:
-    """An amount as text."""
-    return _text(amount)
-
-
-@lru_cache(maxsize=KEPT)
-def in_digits(amount: Amount) -> tuple[str, ...]:
-    """An amount as an entry has it, each number a text."""
-    return tuple(map(str, amount))
+    """An amount as text: its numbers, apart from each other."""
+    return " ".join(map(str, amount))
 
 
 @lru_cache(maxsize=KEPT)
 def amount_in(text: str, width: int) -> Amount:
     """The amount that ``amount_out`` wrote."""
-    found: object = json.loads(text) if len(text) <= MOST_TEXT else None
-    if not isinstance(found, list) or len(found) != width or {*map(type, found)} - {int}:
+    found = text.split(" ") if len(text) <= MOST_TEXT else []
+    if len(found) != width or not all(each.isascii() and each.isdigit() for each in found):
         raise Unreadable("an amount in the ledger is not one that expost writes; the file was changed.")
-    return tuple(found)
+    return tuple(map(int, found))

@@ -2,20 +2,21 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
 
 from expost.accounting.pledge import Pledge
-from expost.errors import InvalidValue, LedgerConflict, NotInstalled
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
-from expost.ledgers.chain import GENESIS, Entered, enter
+from expost.ledgers.chain import GENESIS, Entered, enter, spelled
 from expost.ledgers.home import Home, Writing
 from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
 from expost.ledgers.posting import ONE_RECORD, Clock, Position, now
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.slots import OWN, Slots, slots_out
+from expost.ledgers.slots import Slots
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
@@ -54,7 +55,10 @@ class Book:
             body: dict[str, Json] = {
                 "dataset": dataset, "unit": unit, "terms": terms.out(), "secret": sha256(secret)
             }  # fmt: skip
-            first, nothing = enter(GENESIS, 1, at=at, kind="init", run=None, body=body), amount_out(terms.nothing)
+            first, nothing = (
+                enter(GENESIS, 1, at=at, kind="init", run=None, body=spelled(body)),
+                amount_out(terms.nothing),
+            )
             writing.later(
                 "INSERT INTO datasets (id, name, terms, unit, secret, spent, committed, room, entries, head, latest) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -78,8 +82,8 @@ class Book:
                 raise LedgerConflict(f"{name!r} is an analyst of {dataset!r} already; the allowance stays as it is.")
             identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), sha256(token)
             position.post(
-                writing, "analyst", {"id": identity, "name": name, "token": kept, "terms": terms.out()}, run=None,
-                clock=self.clock,
+                writing, "analyst", spelled({"id": identity, "name": name, "token": kept, "terms": terms.out()}),
+                run=None, clock=self.clock,
             )  # fmt: skip
             writing.later(
                 "INSERT INTO analysts (id, dataset, name, token, terms, spent, committed, room) "
@@ -125,7 +129,6 @@ class Book:
             analyst = None if token is None else analyst_of(writing, known, token)
             if key is not None and (earlier := earlier_release(writing, known, key, request, analyst)) is not None:
                 return Begun(earlier[0], dataset, terms, payload=earlier[1], earlier=True)
-            nothing = slots_out(dict.fromkeys((OWN,) if split is None else (OWN, "train", "held"), terms.nothing))
             if split is not None:
                 pin_split(writing, known, split, because, terms)
             body: dict[str, Json] = {
@@ -133,11 +136,11 @@ class Book:
                 "pledge": None if pledge is None else pledge_out(pledge), "host": os.uname().nodename,
                 "process": os.getpid(),
             }  # fmt: skip
-            entered = position.post(writing, "begin", body, run=identity, clock=self.clock)
+            entered, _ = position.post(writing, "begin", spelled(body), run=identity, clock=self.clock)
             writing.later(
-                "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state, spent, "
-                "committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?)",
-                *(identity, known, analyst, what, split, key, request, entered.at, nothing, nothing),
+                "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+                *(identity, known, analyst, what, split, key, request, entered.at),
             )
         return Begun(identity, dataset, terms, entered.number)
 
@@ -148,25 +151,38 @@ class Book:
         body: Mapping[str, Json],
         *,
         after: int,
+        known: OpenRun | None,
         spent: Slots,
         committed: Slots,
         neighbours: str | None = None,
         state: str = "open",
         payload: str | None = None,
         also: Callable[[Writing], Mapping[str, Json]] | None = None,
-    ) -> Entered:
+    ) -> tuple[Entered, OpenRun | None]:
         """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
 
         The latest entry of the run must be the one that this comes ``after``. ``also`` writes more in the same
-        transaction, and gives what the entry says of it.
+        transaction, and gives what the entry says of it. What is then ``known`` of the run spares the next change a
+        look at the ledger: it is made only if the chain still ends with this entry, so that nothing else has changed.
         """
+        change = partial(
+            OpenRun.moved, kind=kind, body=body, spent=spent, committed=committed, clock=self.clock,
+            neighbours=neighbours, state=state, payload=payload, also=also,
+        )  # fmt: skip
+        plain = state == "open" and payload is None and also is None
+        if known is not None and known.is_alone and plain:
+            try:
+                with self.home.writing() as writing:
+                    done = change(known, writing, locked=False)
+                if writing.written:
+                    return done
+            except BudgetExceeded:  # of what was known, and there may be room by now
+                pass
         with self.home.writing() as writing:
             writing.soon(RUN, run.id)
             position = Position.locked(writing, run.dataset)
-            return OpenRun.found(writing, position, run.id, after=after).moved(
-                writing, position, kind, body, spent=spent, committed=committed, clock=self.clock,
-                neighbours=neighbours, state=state, payload=payload, also=also,
-            )  # fmt: skip
+            entered, following = change(OpenRun.found(writing, position, run.id, after=after), writing)
+        return entered, following if state == "open" and position.entries == after else None
 
     def latest(self, run: Begun) -> Entered:
         """The latest entry of a run, once nobody else is writing."""

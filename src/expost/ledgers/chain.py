@@ -2,13 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
-from expost.text import Json
-
-_text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+spelled = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+"""A table as the body of an entry: one line of JSON."""
 GENESIS = "0" * 64
 """What the first entry of a data set follows."""
 
@@ -26,13 +24,15 @@ class Entered:
     hash: str
 
 
-def enter(previous: str, number: int, *, at: str, kind: str, run: str | None, body: Mapping[str, Json]) -> Entered:
+def enter(previous: str, number: int, *, at: str, kind: str, run: str | None, body: str) -> Entered:
     """The entry that follows another."""
-    text = _text(body)
-    return Entered(number, at, kind, run, text, link(previous, number, at=at, kind=kind, run=run, body=text))
+    return Entered(number, at, kind, run, body, link(previous, number, at=at, kind=kind, run=run, body=body))
 
 
 def link(previous: str, number: int, *, at: str, kind: str, run: str | None, body: str) -> str:
-    """The SHA-256 of an entry and of all before it; a list of texts and numbers in JSON has one spelling only."""
-    parts = [previous, number, at, kind, run, body]
-    return hashlib.sha256(_text(parts).encode()).hexdigest()
+    """The SHA-256 of an entry and of all before it.
+
+    None of its six lines has a line break when expost writes it, so that no other entry has the same lines.
+    """
+    whose = "-" if run is None else f"={run}"
+    return hashlib.sha256(f"{previous}\n{number}\n{at}\n{kind}\n{whose}\n{body}".encode()).hexdigest()

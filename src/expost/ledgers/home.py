@@ -14,7 +14,12 @@ WAIT_SECONDS = 30
 
 
 class Writing(Protocol):
-    """One transaction that alone may write what it has read. Implemented by the homes."""
+    """One transaction that alone may write what it has read. Implemented by the homes.
+
+    ``written`` is how many rows the last of its changes touched, once it has ended.
+    """
+
+    written: int
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds, its places marked by ``?``; `{lock}` keeps the rows from others until the end."""

@@ -1,7 +1,7 @@
 """Measures: what a curve is in one number, in units, rounded up; caps are limits on such numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -25,12 +25,8 @@ class Order:
         if isinstance(curve, Tabulated):
             value = curve.at(self.alpha)
             return units(Fraction(value)) if math.isfinite(value) else INFINITE
-        return self.of_lines([in_units(line) for line in curve.lines])
-
-    def of_lines(self, lines: Sequence[InUnits]) -> int:
-        """The same of lines; in whole numbers, since fractions would take most of the time of a charge."""
-        above, below = self.alpha.numerator, self.alpha.denominator
-        return max([-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines])
+        (found,) = at_orders([in_units(line) for line in curve.lines], [self.alpha.as_integer_ratio()])
+        return found
 
 
 @final
@@ -56,6 +52,17 @@ class Profile:
 
 
 Measure = Order | Slope | Profile
+
+
+def at_orders(lines: Sequence[InUnits], orders: Iterable[tuple[int, int]]) -> list[int]:
+    """The highest of some lines at each order; in whole numbers, since fractions would take most time of a charge."""
+    if len(lines) == 1:
+        ((start, slope, divisor),) = lines
+        return [-(-(start * below + slope * above) // (divisor * below)) for above, below in orders]
+    return [
+        max([-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines])
+        for above, below in orders
+    ]
 
 
 def in_units(line: Linear) -> InUnits:

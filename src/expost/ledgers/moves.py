@@ -6,11 +6,11 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias, final
 
-from expost.accounting.claim import Spent
+from expost.accounting.claim import Promise, Spent
 from expost.errors import BudgetExceeded
-from expost.ledger import Hold
+from expost.ledger import Entry, Hold
 from expost.ledgers.chain import Entered
-from expost.ledgers.moving import Also, Begun, Books
+from expost.ledgers.moving import Also, Begun, Books, OpenRun
 from expost.ledgers.slots import Slots
 from expost.receipts.costs import curve_out
 from expost.text import Json
@@ -27,12 +27,13 @@ class Moves:
     anything else, with the data set locked, so that a commit that is still under way is waited for.
     """
 
-    __slots__ = ("_book", "_due", "_run", "latest")
+    __slots__ = ("_book", "_due", "_known", "_run", "latest")
 
     def __init__(self, book: Books, run: Begun) -> None:
         self._book, self._run = book, run
         self.latest: Entered | None = None
         self._due: tuple[str, Becoming] | None = None
+        self._known: OpenRun | None = None
 
     def make(
         self, kind: str, body: Mapping[str, Json], become: Becoming, *, spent: Slots, committed: Slots,
@@ -42,14 +43,14 @@ class Moves:
         self.catch_up()
         self._due = kind, become
         try:
-            entered = self._book.move(
-                self._run, kind, body, after=self._number, spent=spent, committed=committed, neighbours=neighbours,
-                state=state, payload=payload, also=also,
+            entered, known = self._book.move(
+                self._run, kind, body, after=self._number, known=self._known, spent=spent, committed=committed,
+                neighbours=neighbours, state=state, payload=payload, also=also,
             )  # fmt: skip
         except BudgetExceeded:  # nothing was written
             self._due = None
             raise
-        self._take(entered, become)
+        self._take(entered, known, become)
 
     def capture(
         self, body: Mapping[str, Json], become: Callable[[Slots], None], *, spent: Slots, committed: Slots,
@@ -69,17 +70,23 @@ class Moves:
             return
         (kind, become), latest = self._due, self._book.latest(self._run)
         if latest.number > self._number and latest.kind == kind:
-            self._take(latest, become)
-        self._due = None
+            self._take(latest, None, become)
+        self._due = self._known = None
 
-    def _take(self, entered: Entered, become: Becoming) -> None:
+    def _take(self, entered: Entered, known: OpenRun | None, become: Becoming) -> None:
         become()
-        self.latest = entered
+        self.latest, self._known = entered, known
         self._due = None
 
     @property
     def _number(self) -> int:
         return self._run.number if self.latest is None else self.latest.number
+
+
+def hold_body(entry: Entry, promise: Promise) -> dict[str, Json]:
+    """What the entry of a hold says of the step that it is for."""
+    curve = curve_out(promise.curve)
+    return {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours, "curve": curve}
 
 
 def capture_body(hold: Hold, spent: Spent, payload: str | None, *, finished: bool) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Self, TypeAlias, final
 
@@ -33,10 +33,10 @@ UNASKED = (
 class _Transaction:
     """One transaction on a wire."""
 
-    __slots__ = ("_answered", "_locks", "_soon", "_wire", "queued")
+    __slots__ = ("_answered", "_begin", "_soon", "_wire", "has_begun", "queued", "written")
 
-    def __init__(self, wire: Wire, *, locks: bool) -> None:
-        self._wire, self._locks = wire, locks
+    def __init__(self, wire: Wire, begin: str) -> None:
+        self._wire, self._begin, self.has_begun, self.written = wire, begin, False, 0
         self.queued: list[Statement] = []
         self._soon: list[Statement] = []
         self._answered: dict[Statement, list[Row]] = {}
@@ -45,8 +45,11 @@ class _Transaction:
         """What a query finds; whatever was sent before goes with it."""
         if (sql, cells) not in self._answered:
             asked, self._soon = [(sql, cells), *self._soon], []
+            if not self.has_begun:
+                self._wire.send(self._begin)
+                self.has_begun = True
             for each, its_cells in asked:
-                self._wire.send(each if self._locks else each.replace("{lock}", ""), *its_cells)
+                self._wire.send(each if self._begin == WRITE else each.removesuffix("{lock}"), *its_cells)
             answers = self._wire.answers()[-len(asked) :]
             self._answered.update(zip(asked, map(rows_of, answers), strict=True))
         return self._answered.pop((sql, cells))
@@ -83,17 +86,13 @@ class PostgresHome:
             migrate(connection)
         return cls(url, wait=wait)
 
-    @contextmanager
-    def writing(self) -> Iterator[_Transaction]:
+    def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that writes, whose changes and commit go to the server in one round trip."""
-        with self._within(WRITE) as transaction:
-            yield transaction
+        return self._within(WRITE)
 
-    @contextmanager
-    def reading(self) -> Iterator[_Transaction]:
+    def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""
-        with self._within(READ) as transaction:
-            yield transaction
+        return self._within(READ)
 
     def flaws(self) -> list[str]:
         """What acts unasked on our tables; what is wrong with its files is for the owner of the server to look for."""
@@ -117,14 +116,16 @@ class PostgresHome:
                 self._wire = self._connect()
             wire, committing = self._wire, False
             try:
-                wire.send(begin)
-                yield (transaction := _Transaction(wire, locks=begin == WRITE))
+                yield (transaction := _Transaction(wire, begin))
                 for sql, cells in transaction.queued:
                     wire.send(sql, *cells)
                 self._warnings.clear()
                 committing = True
-                wire.send("COMMIT")
-                self._require_committed(wire.answers()[-1])
+                if transaction.has_begun:
+                    wire.send("COMMIT")
+                answers = wire.answers()
+                self._require_committed(answers.pop() if transaction.has_begun else None)
+                transaction.written = answers[-1].command_tuples or 0 if answers else 0
             except psycopg.Error as failure:
                 wire.end()
                 raise server_conflict(self.name, failure, committing=committing) from None
@@ -132,9 +133,12 @@ class PostgresHome:
                 wire.end()
                 raise
 
-    def _require_committed(self, commit: PGresult) -> None:
-        """A commit is one only if the server says so without a warning, such as that it did not wait for a standby."""
-        if commit.command_status != b"COMMIT" or self._warnings:
+    def _require_committed(self, commit: PGresult | None) -> None:
+        """A commit is one only if the server says so without a warning, such as that it did not wait for a standby.
+
+        Changes that were sent without a transaction around them are one, which is committed before the wire is free.
+        """
+        if (commit is not None and commit.command_status != b"COMMIT") or self._warnings:
             raise LedgerConflict(
                 f"the server did not make sure that the ledger {self.name} keeps what was written; nothing is "
                 "released, and what was held stays held. See to the server and its standbys."

@@ -1,7 +1,7 @@
 """Posting: what happens to a data set in one transaction, checked against its caps and put into its chain."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import final
 
@@ -11,7 +11,6 @@ from expost.ledgers.chain import Entered, enter
 from expost.ledgers.home import Row, Writing, legible
 from expost.ledgers.terms import Terms, terms_in
 from expost.report.units import OF_PERSONS, RECORDS, by_unit
-from expost.text import Json
 
 Clock = Callable[[], datetime]
 BACKWARDS = timedelta(minutes=5)
@@ -19,6 +18,18 @@ BACKWARDS = timedelta(minutes=5)
 ONE_RECORD = "one record"
 """What a data set protects where nobody says."""
 ACCOUNT = "id, terms, spent, committed"
+MOVE = (
+    "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
+    "WHERE id = ? AND head = ?"
+)
+INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
+ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
+"""For a data set that is locked; should it not be, two entries of one number are refused."""
+ENTER_IF_MOVED = (
+    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
+    "FROM datasets WHERE id = ? AND head = ?"
+)
+"""For one that is not: nothing is written unless the chain still ended where the entry follows."""
 
 
 def now() -> datetime:
@@ -44,22 +55,21 @@ class Account:
         known = terms_in(str(terms))
         return cls(identity, known, amount_in(str(spent), known.width), amount_in(str(committed), known.width))
 
-    def moved(self, spent: Amount, committed: Amount, *, whose: str) -> "Account":
-        """The account after a change of both, refused if no cap has room for it."""
-        after = Account(self.id, self.terms, plus(self.spent, spent), plus(self.committed, committed))
-        if any(each > 0 for each in committed) and after.terms.room(after.committed) < 0:
-            terms = self.terms
+    def moved(self, spent: Amount, committed: Amount, *, whose: str) -> tuple["Account", tuple[str, str, str]]:
+        """The account after a change of both, refused if no cap has room for it, and its cells.
+
+        These are what the ledger keeps: spent, committed, and how much room is left.
+        """
+        terms = self.terms
+        after = Account(self.id, terms, plus(self.spent, spent), plus(self.committed, committed))
+        room = terms.room(after.committed)
+        if room < 0 and max(committed) > 0:
             raise BudgetExceeded(
                 f"{whose} has {terms.stated(self.committed):.4g} spent or held of its cap "
                 f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
                 "that hold the rest have ended."
             )
-        return after
-
-    @property
-    def cells(self) -> tuple[str, str, str]:
-        """What changes, as the ledger keeps it: spent, committed, and how much room is left."""
-        return amount_out(self.spent), amount_out(self.committed), str(self.terms.room(self.committed))
+        return after, (amount_out(after.spent), amount_out(after.committed), str(room))
 
 
 @final
@@ -94,31 +104,32 @@ class Position:
         self,
         writing: Writing,
         kind: str,
-        body: Mapping[str, Json],
+        body: str,
         *,
         run: str | None,
         clock: Clock,
         spent: Amount | None = None,
         committed: Amount | None = None,
         neighbours: str | None = None,
-    ) -> Entered:
-        """Put an entry into the chain and the change that it makes into the account."""
+        locked: bool = True,
+    ) -> tuple[Entered, "Position"]:
+        """Put an entry into the chain and the change that it makes into the account; the position for one more.
+
+        Where the data set is not ``locked``, neither is done if others have written since this was its position.
+        """
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
             raise LedgerConflict(self._other(neighbours))
-        at = self._time(clock)
+        known, at = self.account.id, self._time(clock)
         entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
         nothing, whose = self.account.terms.nothing, f"the data set {self.name!r}"
-        after = self.account.moved(spent or nothing, committed or nothing, whose=whose)
-        writing.later(
-            "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
-            "WHERE id = ?",
-            *(*after.cells, entered.number, entered.hash, entered.at, self.neighbours or neighbours, after.id),
-        )
-        writing.later(
-            "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *(self.account.id, entered.number, entered.at, kind, run, entered.body, entered.hash),
-        )
-        return entered
+        account, cells = self.account.moved(spent or nothing, committed or nothing, whose=whose)
+        after = Position(self.name, account, self.neighbours or neighbours, entered.number, entered.hash, at)
+        writing.later(MOVE, *cells, entered.number, entered.hash, entered.at, after.neighbours, known, self.head)
+        if locked:
+            writing.later(ENTER, known, entered.number, entered.at, kind, run, body, entered.hash)
+        else:
+            writing.later(ENTER_IF_MOVED, kind, run, body, known, entered.hash)
+        return entered, after
 
     def _other(self, neighbours: str) -> str:
         """Why a step under another relation is refused, and what to do about it."""
@@ -132,11 +143,6 @@ class Position:
         if self.neighbours in OF_PERSONS:
             return f"{refused}; declare in its schema which column is the unit, so that each run covers persons."
         return f"{refused}; leave the unit out, or add the data set under another name, with a cap per person."
-
-    def after(self, entered: Entered) -> "Position":
-        """The position for one more entry in the same transaction, if the last one changed no total."""
-        latest = datetime.fromisoformat(entered.at)
-        return replace(self, entries=entered.number, head=entered.hash, latest=latest)
 
     def _time(self, clock: Clock) -> datetime:
         """The time of an entry, which never runs backwards."""

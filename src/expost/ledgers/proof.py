@@ -64,6 +64,8 @@ def verify_ledger(home: Home, against: Mapping[str, Json] | None = None) -> Ledg
         )
         if [row[0] for row in rows] != [*range(1, len(rows) + 1)]:
             flaws.append("A data set is missing: they are not numbered one after the other.")
+        if reading.rows("SELECT 1 FROM entries WHERE dataset NOT IN (SELECT id FROM datasets) LIMIT 1"):
+            flaws.append("There are entries of a data set that is not there.")
         for row in rows:
             found = _Followed(reading, row)
             chains.append(found.follow())
@@ -193,7 +195,7 @@ class _Followed:
     def _compare_runs(self, name: str) -> None:
         due, after = self.replay.runs(), ""
         while rows := self.reading.rows(
-            "SELECT id, analyst, what, split, idempotency, request, opened, state, spent, committed, payload FROM runs "
+            "SELECT id, analyst, what, split, idempotency, request, opened, state, payload FROM runs "
             "WHERE dataset = ? AND id > ? ORDER BY id LIMIT ?",
             *(self.row[0], after, PAGE),
         ):

@@ -5,27 +5,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, final
 
-from expost.accounting.claim import NOTHING, SIDES, Spent
+from expost.accounting.claim import NOTHING, Spent
 from expost.errors import Unreadable
 from expost.ledgers.amounts import Amount, amount_out, minus, plus
 from expost.ledgers.chain import Entered
 from expost.ledgers.moving import sha256
 from expost.ledgers.sharing import Sharing
-from expost.ledgers.slots import OWN, Slots, are_within, larger_slots, run_cost, shifted, slots_of, slots_out
+from expost.ledgers.slots import (
+    OWN,
+    Slots,
+    are_within,
+    larger_slots,
+    nothing_in_slots,
+    run_cost,
+    shifted,
+    slots_in,
+    slots_of,
+)
 from expost.ledgers.terms import Terms, terms_in
 from expost.receipts.costs import curve_in
-from expost.receipts.notation import items, record, table, text, truth
+from expost.receipts.notation import record, table, text, truth
 from expost.text import Json
 
 Line: TypeAlias = tuple[str | int | None, ...]
 """A row of a table, as it has to be."""
-MOST_DIGITS = 1000
 TOTALS, VIEW = ("spent", "committed"), ("release", "level")
 FIELDS = {
     "init": ("dataset", "unit", "terms", "secret"),
     "analyst": ("id", "name", "token", "terms"),
     "begin": ("what", "analyst", "split", "because", "key", "request", "pledge", "host", "process"),
-    "reserve": ("reserve", *TOTALS),
+    "reserve": ("reserve", "neighbours", *TOTALS),
     "hold": ("what", "part", "neighbours", "curve", *TOTALS),
     "capture": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *TOTALS),
     "refine": ("what", "part", "neighbours", "floating", "facts", "curve", "finished", "stored", *VIEW, *TOTALS),
@@ -73,7 +82,7 @@ class _Run:
     payload: str | None = None
 
     def line(self, state: str) -> Line:
-        return (*self.begun, state, slots_out(self.spent), slots_out(self.committed), self.payload)
+        return (*self.begun, state, self.payload)
 
 
 @final
@@ -154,15 +163,15 @@ class ChainReplay:
         nothing = self.standing.terms.nothing
         if split is not None and split not in self.splits:
             self.splits[split] = text(body["because"]), (nothing,) * 4
-        slots = dict.fromkeys((OWN,) if split is None else (OWN, *SIDES), nothing)
+        slots = nothing_in_slots(self.standing.terms, named=split is not None)
         self._open[run] = _Run(
             (run, analyst, text(body["what"]), split, key, request, at), analyst, split, slots, slots
         )
 
     def _move(self, name: str, kind: str, body: Mapping[str, Json]) -> None:
         run, terms = self._open[name], self.standing.terms
-        spent, committed = (_slots_in(body[each], run.spent, terms) for each in TOTALS)
-        if "neighbours" in body:
+        spent, committed = (slots_in(body[each], terms, named=run.split is not None) for each in TOTALS)
+        if body.get("neighbours") is not None:
             self._stay_with(text(body["neighbours"]))
         match kind:
             case "hold" | "reserve":
@@ -229,20 +238,6 @@ class ChainReplay:
 def line_digest(line: Sequence[object]) -> str:
     """A row by its digest, since there may be many."""
     return sha256(json.dumps([*line], default=repr))
-
-
-def _slots_in(found: Json, like: Slots, terms: Terms) -> Slots:
-    """The slots of an entry."""
-    fields = record(found, like)
-    slots = {name: tuple(map(_number_in, items(fields[name]))) for name in like}
-    _require(all(len(amount) == terms.width for amount in slots.values()), "has amounts in other measures")
-    return slots
-
-
-def _number_in(found: Json) -> int:
-    spelled = text(found)
-    _require(spelled.isascii() and spelled.isdigit() and len(spelled) < MOST_DIGITS, "has an amount that is not one")
-    return int(spelled)
 
 
 def _require(holds: bool, otherwise: str) -> None:

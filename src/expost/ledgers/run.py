@@ -12,7 +12,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.moves import Moves, capture_body
+from expost.ledgers.moves import Moves, capture_body, hold_body
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
@@ -58,9 +58,8 @@ class LedgerRun:
         self._given, self._over, self._stops = False, False, (0, 0)
         self._tab = Tab()
         self._open: dict[int, Hold] = {}
-        self._reserved: Slots = {}
-        self._spent: Slots = {}
-        self._committed: Slots = {}
+        nothing: Slots = {}
+        self._reserved = self._spent = self._committed = nothing
         self._most: Amount = ()
         self._payload: str | None = None
         self._before: tuple[str, Promise] | None = None
@@ -77,11 +76,14 @@ class LedgerRun:
             self._given = True
             self._beside.pledge(pledge)
 
-    def reserve(self, stops: Sequence[Promise], *, pledge: Pledge | None = None, ask: Asking = that_or_less) -> int:
+    def reserve(
+        self, stops: Sequence[Promise], *, of: str | None = None, pledge: Pledge | None = None,
+        ask: Asking = that_or_less,
+    ) -> int:  # fmt: skip
         """Hold the most that the run may come to, before any data is read: the last of its stops that fits.
 
-        Returns how many of the stops fit. If not even the first does, the run is refused, and ``ask`` says what to ask
-        for instead. Where no odometer has this ledger yet, the run begins here, with the ``pledge`` that it will have.
+        Returns how many fit. If not even the first does, the run is refused, and ``ask`` says what to ask for; so is a
+        run ``of`` other neighbours than its data set has. It begins here, with this ``pledge``, if it has not yet.
         """
         with self._lock:
             if self._begun is None:
@@ -91,7 +93,8 @@ class LedgerRun:
                 most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
                 try:
-                    self._raise(larger_slots(self._committed, held), {"reserve": curve_out(most.curve)}, None)
+                    said = {"reserve": curve_out(most.curve), "neighbours": of}
+                    self._raise(larger_slots(self._committed, held), said, of)
                 except BudgetExceeded:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
@@ -110,9 +113,7 @@ class LedgerRun:
             self._catch_up()
             wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                body: dict[str, Json] = {"what": entry.what, "part": entry.part, "neighbours": entry.neighbours}
-                body["curve"] = curve_out(promise.curve)
-                self._raise(larger_slots(self._committed, wanted), body, entry.neighbours)
+                self._raise(larger_slots(self._committed, wanted), hold_body(entry, promise), entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
@@ -140,13 +141,12 @@ class LedgerRun:
             if self._begun is None or self._begun.earlier or os.getpid() != self._pid:
                 return
             self._moves.catch_up()
-            if self._over:
-                return
-            for hold in [*self._open.values()]:
-                self._settle(hold, hold.promise.as_spent(), finished=False)
-            spent = self._spent
-            self._moves.make("close", {}, self._become_over, spent=spent, committed=spent, state="closed")
-            self._known = self._charged()
+            if not self._over:
+                for hold in [*self._open.values()]:
+                    self._settle(hold, hold.promise.as_spent(), finished=False)
+                spent = self._spent
+                self._moves.make("close", {}, self._become_over, spent=spent, committed=spent, state="closed")
+                self._known = self._charged()
 
     def __enter__(self) -> Self:
         return self
@@ -169,8 +169,8 @@ class LedgerRun:
         latest = None if self._begun is None else self._moves.latest
         if latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
-        accounts, name = self._known if self._over else self._charged(), self._book.home.name
-        amounts = self._most, run_cost(self._spent)
+        accounts, amounts = self._known if self._over else self._charged(), (self._most, run_cost(self._spent))
+        name = self._book.home.name
         return booking_of(self._opened, latest, accounts, name=name, amounts=amounts, stops=self._stops)
 
     @property

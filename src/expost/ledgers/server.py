@@ -53,6 +53,7 @@ def session(url: str, wait: float) -> psycopg.Connection[Row]:
     )  # fmt: skip
     settings = {
         "search_path": SCHEMA,
+        "default_transaction_isolation": "read committed",
         "lock_timeout": patience,
         "statement_timeout": str(2 * int(patience)),
         "idle_in_transaction_session_timeout": patience,

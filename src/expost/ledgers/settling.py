@@ -10,9 +10,9 @@ from expost.ledgers.amounts import Amount
 from expost.ledgers.book import Book
 from expost.ledgers.chain import Entered
 from expost.ledgers.home import Row, Writing, legible
-from expost.ledgers.moving import OpenRun
+from expost.ledgers.moving import OpenRun, totals_in
 from expost.ledgers.posting import Position
-from expost.ledgers.slots import run_cost, slots_in
+from expost.ledgers.slots import run_cost
 from expost.ledgers.terms import Terms, terms_in
 
 SHORTEST = 4
@@ -57,8 +57,8 @@ def unsettled(book: Book, dataset: str | None = None) -> list[Unsettled]:
         found = [
             _unsettled(reading, row)
             for row in reading.rows(
-                "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.spent, "
-                "runs.committed FROM runs JOIN datasets ON datasets.id = runs.dataset LEFT JOIN analysts ON "
+                "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.split "
+                "FROM runs JOIN datasets ON datasets.id = runs.dataset LEFT JOIN analysts ON "
                 "analysts.id = runs.analyst WHERE runs.state = 'open'"
             )
             if dataset in (None, row[1])
@@ -80,10 +80,11 @@ def settle(book: Book, run: str, *, statement: str | None = None) -> Entered:
         position = Position.locked(writing, named.dataset)
         found = OpenRun.found(writing, position, named.id)
         after = found.committed if statement is None else found.spent
-        return found.moved(
-            writing, position, "settle", {"statement": statement, "in full": statement is None}, spent=after,
+        entered, _ = found.moved(
+            writing, "settle", {"statement": statement, "in full": statement is None}, spent=after,
             committed=after, clock=book.clock, state="settled",
         )  # fmt: skip
+    return entered
 
 
 def _named(runs: list[Unsettled], name: str) -> Unsettled:
@@ -96,12 +97,14 @@ def _named(runs: list[Unsettled], name: str) -> Unsettled:
 
 
 def _unsettled(reading: Writing, row: Row) -> Unsettled:
-    identity, dataset, known, what, analyst, opened, spent, committed = row
+    identity, dataset, known, what, analyst, opened, split = row
     terms = terms_in(str(known))
     ((begun,),) = reading.rows("SELECT body FROM entries WHERE run = ? ORDER BY number LIMIT 1", identity)
-    ((latest,),) = reading.rows("SELECT at FROM entries WHERE run = ? ORDER BY number DESC LIMIT 1", identity)
+    ((latest, kind, last),) = reading.rows(
+        "SELECT at, kind, body FROM entries WHERE run = ? ORDER BY number DESC LIMIT 1", identity
+    )
     body = json.loads(str(begun))
-    costs = (run_cost(slots_in(str(slots), terms)) for slots in (spent, committed))
+    costs = map(run_cost, totals_in(str(kind), str(last), terms, named=split is not None))
     return Unsettled(
         str(identity), str(dataset), terms, str(what), None if analyst is None else str(analyst), str(body["host"]),
         int(body["process"]), str(opened), str(latest), *costs,

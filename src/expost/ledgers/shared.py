@@ -22,6 +22,7 @@ from expost.ledger import Fact
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.beginning import analyst_of
 from expost.ledgers.book import Book
+from expost.ledgers.chain import spelled
 from expost.ledgers.home import WAIT_SECONDS, Writing
 from expost.ledgers.moving import charge_analyst
 from expost.ledgers.posting import Position
@@ -140,7 +141,7 @@ class SharedRelease(Generic[D]):
                     return view
             view = along_path(views, level, self._statistic.l2_squared, noise)
             body = {"release": release, **store_view(writing, release, view)}
-            position.post(writing, "view", body, run=None, clock=self._book.clock)
+            position.post(writing, "view", spelled(body), run=None, clock=self._book.clock)
             return view
 
     def _claimed(self, run: str, level: Fraction, wait: float) -> tuple[str, View | None]:
@@ -180,11 +181,8 @@ class SharedRelease(Generic[D]):
                 *(identity, known, self._name, request, digest),
             )
             body: dict[str, Json] = {"id": identity, "name": self._name, "request": request, "digest": digest}
-            return (
-                position.after(position.post(writing, "release", body, run=None, clock=self._book.clock)),
-                identity,
-                [],
-            )
+            _, position = position.post(writing, "release", spelled(body), run=None, clock=self._book.clock)
+            return position, identity, []
         identity, asked, kept = map(str, found[0])
         if asked != request:
             raise LedgerConflict(f"{self._name!r} is a release of another statistic; give this one another name.")
@@ -225,7 +223,8 @@ class SharedRelease(Generic[D]):
             "level": str(level),
             "amount": amount_out(change),
         }
-        return position.after(position.post(writing, "grant", body, run=None, clock=self._book.clock))
+        _, position = position.post(writing, "grant", spelled(body), run=None, clock=self._book.clock)
+        return position
 
 
 def snapped(rho: Real) -> Fraction:

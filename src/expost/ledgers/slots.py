@@ -1,24 +1,20 @@
 """Slots: what a run spends and holds, on all records and on the two sides of a split that other runs use too."""
 
-import json
 from collections.abc import Collection, Mapping
-from functools import lru_cache
-from types import MappingProxyType
 from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.bill import joined
-from expost.errors import Unreadable
 from expost.ledger import Hold
-from expost.ledgers.amounts import KEPT, Amount, amount_in, amount_out, in_digits, is_within, largest, minus, plus
+from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.terms import Terms
+from expost.receipts.notation import record, text
 from expost.text import Json
 
 Slots: TypeAlias = Mapping[str, Amount]
 """An amount for ``own``, and for ``train`` and ``held`` where the run is on a split that was named."""
 
-_text = json.JSONEncoder(separators=(",", ":")).encode
 OWN = "own"
 COMMON = "data"
 """The label of the data that a named split divides."""
@@ -77,40 +73,30 @@ def run_cost(slots: Slots) -> Amount:
 
 def larger_slots(one: Slots, other: Slots) -> Slots:
     """The larger in each slot."""
+    if are_within(one, other):
+        return other
     return {name: largest(one[name], other[name]) for name in one}
 
 
 def are_within(one: Slots, other: Slots) -> bool:
     """Whether one is no more than the other in every slot."""
-    return all(is_within(one[name], other[name]) for name in one)
+    return one is other or all(is_within(one[name], other[name]) for name in one)
+
+
+def nothing_in_slots(terms: Terms, *, named: bool) -> Slots:
+    """What a run has spent and holds when it begins."""
+    return dict.fromkeys((OWN, *SIDES) if named else (OWN,), terms.nothing)
 
 
 def slots_out(slots: Slots) -> str:
-    """Slots as text."""
-    return _written(tuple(slots.items()))
+    """Slots in JSON, as an entry has them; digits and our names need no quoting, which would take longest."""
+    return "{" + ",".join([f'"{name}":"{amount_out(amount)}"' for name, amount in slots.items()]) + "}"
 
 
-@lru_cache(maxsize=KEPT)
-def _written(slots: tuple[tuple[str, Amount], ...]) -> str:
-    return _text({name: amount_out(amount) for name, amount in slots})
-
-
-def slots_record(slots: Slots) -> dict[str, Json]:
-    """Slots as an entry has them."""
-    return {name: [*in_digits(amount)] for name, amount in slots.items()}
-
-
-def slots_in(text: str, terms: Terms) -> Slots:
+def slots_in(found: Json, terms: Terms, *, named: bool) -> Slots:
     """The slots that ``slots_out`` wrote."""
-    return _read(text, terms.width)
-
-
-@lru_cache(maxsize=KEPT)
-def _read(text: str, width: int) -> Slots:
-    found = json.loads(text)
-    if not isinstance(found, dict) or {*found} not in ({OWN}, {OWN, *SIDES}):
-        raise Unreadable("what a run spent on the ledger is not as expost writes it; the file was changed.")
-    return MappingProxyType({name: amount_in(amount, width) for name, amount in found.items()})
+    fields = record(found, (OWN, *SIDES) if named else (OWN,))
+    return {name: amount_in(text(amount), terms.width) for name, amount in fields.items()}
 
 
 def moved(
@@ -121,9 +107,9 @@ def moved(
 
     The sides of a named split have an account of their own, of which the dearer counts.
     """
-    own = tuple(minus(after[OWN], before[OWN]) for before, after in (spent, committed))
+    own = minus(spent[1][OWN], spent[0][OWN]), minus(committed[1][OWN], committed[0][OWN])
     if split is None:
-        return own[0], own[1]
+        return own
     (row,) = writing.rows(
         "SELECT train_spent, held_spent, train_committed, held_committed FROM splits WHERE dataset = ? AND name = ?",
         *(dataset, split),

@@ -3,20 +3,21 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from typing import Self, final
 from urllib.parse import quote
 from uuid import uuid4
 
-from expost.errors import ExpostError, LedgerConflict
+from expost.errors import LedgerConflict
 from expost.ledgers.file import foreign_parts, names_of
 from expost.ledgers.home import WAIT_SECONDS, Cell, Row
 from expost.ledgers.tables import MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
+WRITE, READ = "BEGIN IMMEDIATE", "BEGIN"
 REASONS = {
     "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
     "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
@@ -34,15 +35,15 @@ REASONS = {
 class _Transaction:
     """One transaction on a connection."""
 
-    __slots__ = ("_connection", "queued")
+    __slots__ = ("_connection", "queued", "written")
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        self._connection, self.written = connection, 0
         self.queued: list[tuple[str, tuple[Cell, ...]]] = []
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; the whole file is locked, so that no row has to be."""
-        return self._connection.execute(sql.replace("{lock}", ""), cells).fetchall()
+        return self._connection.execute(sql.removesuffix("{lock}"), cells).fetchall()
 
     def soon(self, sql: str, *cells: Cell) -> None:
         """There is no way to a server that could be saved."""
@@ -61,7 +62,7 @@ class SqliteHome:
 
     def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
         self._path, self._lock, self._pid = path, RLock(), os.getpid()
-        self._log = Path(f"{os.path.realpath(path)}-wal")
+        self._names = os.fspath(path), f"{os.path.realpath(path)}-wal"
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect(wait)
@@ -108,20 +109,13 @@ class SqliteHome:
         """The path as it was given."""
         return str(self._path)
 
-    @contextmanager
-    def writing(self) -> Iterator[_Transaction]:
+    def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that has the file for itself."""
-        with self._within("BEGIN IMMEDIATE") as (transaction, connection):
-            yield transaction
-            for sql, cells in transaction.queued:
-                connection.execute(sql, cells)
-        self._require_in_place()
+        return self._within(WRITE)
 
-    @contextmanager
-    def reading(self) -> Iterator[_Transaction]:
+    def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""
-        with self._within("BEGIN") as (transaction, _):
-            yield transaction
+        return self._within(READ)
 
     def flaws(self) -> list[str]:
         """What SQLite finds wrong with the file itself."""
@@ -138,29 +132,36 @@ class SqliteHome:
         self._connection = None
 
     @contextmanager
-    def _within(self, begin: str) -> Iterator[tuple[_Transaction, sqlite3.Connection]]:
+    def _within(self, begin: str) -> Iterator[_Transaction]:
         if os.getpid() != self._pid:
             raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
-        with self._lock, self._told():
-            if self._connection is None:
+        with self._lock:
+            if (connection := self._connection) is None:
                 raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
-            connection = self._connection
-            connection.execute(begin)
             try:
-                yield _Transaction(connection), connection
+                connection.execute(begin)
+                yield (transaction := _Transaction(connection))
+                for sql, cells in transaction.queued:
+                    transaction.written = connection.execute(sql, cells).rowcount
                 connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):  # a failed commit may have ended it already
-                    connection.execute("ROLLBACK")
+            except BaseException as failure:
+                self._undo(connection, failure)
                 raise
+        if begin == WRITE:
+            self._require_in_place()
+
+    def _undo(self, connection: sqlite3.Connection, failure: BaseException) -> None:
+        """Take back what was not committed; what SQLite says is raised in a sentence of ours."""
+        with suppress(sqlite3.Error):  # a failed commit may have ended it already
+            connection.execute("ROLLBACK")
+        if isinstance(failure, sqlite3.Error):
+            raise _conflict(self._path, failure) from None
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         """What SQLite says, in a sentence of ours."""
         try:
             yield
-        except ExpostError:
-            raise
         except sqlite3.Error as failure:
             raise _conflict(self._path, failure) from None
 
@@ -195,10 +196,10 @@ class SqliteHome:
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
 
-    def _found(self) -> list[tuple[int, int, int]]:
-        """Which file and which log stand under their names, and how many names these have."""
+    def _found(self) -> list[tuple[int, ...]]:
+        """Which file and which log stand under their names, and how many names these have: inode, device, links."""
         try:
-            return [(found.st_dev, found.st_ino, found.st_nlink) for found in map(os.stat, (self._path, self._log))]
+            return [os.stat(name)[1:4] for name in self._names]  # noqa: PTH116  a path would take longer than to look
         except OSError:
             return []
 

@@ -41,8 +41,6 @@ FIRST = (
         request TEXT,
         opened TEXT NOT NULL,
         state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'settled')),
-        spent TEXT NOT NULL,
-        committed TEXT NOT NULL,
         payload TEXT,
         UNIQUE (dataset, idempotency)
     )""",
@@ -58,7 +56,7 @@ FIRST = (
         PRIMARY KEY (dataset, name)
     )""",
     """CREATE TABLE entries (
-        dataset INTEGER NOT NULL REFERENCES datasets (id),
+        dataset INTEGER NOT NULL,
         number BIGINT NOT NULL CHECK (number > 0),
         at TEXT NOT NULL,
         kind TEXT NOT NULL,

@@ -5,7 +5,7 @@ They are fixed when the data set is put on the ledger, before the first release,
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import final
@@ -17,7 +17,7 @@ from expost.accounting.pledge import Mixture
 from expost.accounting.statement import stated
 from expost.errors import InvalidValue, Unreadable
 from expost.ledgers.amounts import Amount, as_float, whole_units
-from expost.ledgers.measures import Measure, Order, Profile, Slope, in_units
+from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders, in_units
 from expost.numerics import Real, down, exact, order, positive, probability, up
 from expost.receipts.notation import fraction, items, number, record, text
 from expost.text import Json
@@ -39,7 +39,8 @@ class Terms:
 
     ``limits`` has a number of units for each measure that is capped, and None for those that only state. Each cap is a
     filter in its own measure for its own share of δ; a run that ends within one of them is an event of that filter, so
-    that all that is ever released is (ε, δ)-DP with the sum of the shares.
+    that all that is ever released is (ε, δ)-DP with the sum of the shares. ``orders`` are those of the measures that
+    are bounds at an order, which come first, as ratios.
 
     Implements: filter over several measures.
     Uses: filter; planned stops; mixture over orders.
@@ -50,6 +51,11 @@ class Terms:
     measures: tuple[Measure, ...]
     limits: tuple[int | None, ...]
     delta: float | None = None
+    orders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        orders = [measure.alpha.as_integer_ratio() for measure in self.measures if isinstance(measure, Order)]
+        object.__setattr__(self, "orders", tuple(orders))
 
     @property
     def width(self) -> int:
@@ -66,10 +72,8 @@ class Terms:
         curve = spent.curve
         if isinstance(curve, Tabulated):
             return tuple(measure.of(curve) for measure in self.measures)
-        lines = [in_units(line) for line in curve.lines]
-        return tuple(
-            measure.of_lines(lines) if isinstance(measure, Order) else measure.of(curve) for measure in self.measures
-        )
+        known = at_orders([in_units(line) for line in curve.lines], self.orders)
+        return (*known, *[measure.of(curve) for measure in self.measures[len(known) :]])
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""

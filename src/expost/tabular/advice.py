@@ -96,9 +96,9 @@ def _outside(column: Column, cells: Mapping[str, int]) -> str:
 
 def _missing(column: Column) -> str:
     if column.missing is Missing.DROP:
-        return "These records are left out; say missing = true to keep them."
+        return "Rows without a value are left out; say missing = true to keep them."
     label = column.labels[column.taken(None)[1]]
-    return f'These are counted as {label}; say missing = true, or "drop" to leave the records out.'
+    return f'These are counted as {label}; say missing = true, or "drop" to leave such rows out.'
 
 
 def _listed(cells: Mapping[str, int]) -> str:

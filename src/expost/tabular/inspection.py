@@ -9,18 +9,17 @@ from typing import final
 from expost.errors import Unreadable
 from expost.tabular.advice import advice
 from expost.tabular.breaches import Breaches, RuleCheck
+from expost.tabular.headcount import Count, Headcount
 from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.cells import Cell, How, text_of
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.rules import short_rule
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.canonical import absent, cells_of
-from expost.tabular.source.reading import opened, quietly, revealed
+from expost.tabular.source.reading import lacking, opened, quietly, revealed, units_of
+from expost.tabular.source.texts import absent, cells_of
 from expost.text import printable
 
-PRIVATE = (
-    "PRIVATE: for the eyes of the data's owner only. All of this was read from the records, and no bound covers it."
-)
+PRIVATE = "PRIVATE: for the eyes of the data's owner only. All of this was read from the table, and no bound covers it."
 EXAMPLES = 3
 MOST_KEPT = 1000
 """Different cells of each kind that are kept, to show some and to see what they look like."""
@@ -71,6 +70,7 @@ class TableCheck:
     columns: tuple[ColumnCheck, ...]
     lacking: tuple[str, ...]
     rules: tuple[RuleCheck, ...] = ()
+    persons: Headcount | None = None
 
     @property
     def notable(self) -> bool:
@@ -79,17 +79,19 @@ class TableCheck:
             bool(self.lacking)
             or any(each.advice() for each in self.columns)
             or any(each.notable for each in self.rules)
+            or (self.persons is not None and bool(self.persons.advice()))
         )
 
     def __str__(self) -> str:
         """The shares of every column, then what is notable with examples and advice."""
-        told = [PRIVATE, "", f"{self.records:,} records.", "", *self._shares(), ""]
+        what = "records" if self.persons is None else "rows"
+        told = [PRIVATE, "", f"{self.records:,} {what}.", "", *_told_of_persons(self.persons), *self._shares(), ""]
         for name in self.lacking:
             told += [f"{name}: the table does not have exactly one column of this name; correct the schema.", ""]
         for each in self.columns:
             told += _told(each)
         for rule in self.rules:
-            told += _told_of_rule(rule)
+            told += _told_of_rule(rule, what)
         if self.notable:
             told.append("Something is notable: correct the schema or the table, and check again.")
         else:
@@ -149,19 +151,37 @@ def percent(share: float) -> str:
 
 def _checked(source: object, schema: Schema) -> TableCheck:
     table = opened(source)
-    lacking = tuple(name for name in schema.names if table.names.count(name) != 1)
-    tallies = [Tally(column) for column in schema.columns if column.name not in lacking]
-    breaches = Breaches(schema, tuple(rule for rule in schema.constraints if not {*lacking} & {*rule.columns}))
-    marks, records = absent(schema), 0
-    for chunk in table.chunks([each.column.name for each in tallies]) if tallies else ():
+    without = lacking(table, schema)
+    tallies = [Tally(column) for column in schema.columns if column.name not in without]
+    breaches = Breaches(schema, tuple(rule for rule in schema.constraints if not {*without} & {*rule.columns}))
+    units = [unit for unit in units_of(schema) if tallies and table.names.count(unit) == 1]
+    counts = [Count(schema, unit) for unit in units]
+    marks, records, names = absent(schema), 0, [each.column.name for each in tallies]
+    for chunk in table.chunks([*names, *units]) if tallies else ():
         records += len(chunk[0])
-        cells = {each.column.name: cells_of(values, marks) for each, values in zip(tallies, chunk, strict=True)}
+        cells = {name: cells_of(values, marks) for name, values in zip(names, chunk[: len(names)], strict=True)}
         for tally in tallies:
             tally.add(cells[tally.column.name])
         breaches.add(cells)
+        for count in counts:
+            count.add(chunk[-1], cells)
     if not records and tallies:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    return TableCheck(records, tuple(each.done() for each in tallies), lacking, breaches.done())
+    checks, persons = tuple(each.done() for each in tallies), counts[0].done() if counts else None
+    return TableCheck(records, checks, without, breaches.done(), persons)
+
+
+def _told_of_persons(found: Headcount | None) -> list[str]:
+    """How many persons there are, and how their rows are spread."""
+    if found is None:
+        return []
+    one, without = percent(found.alone / max(1, found.persons)), percent(found.missing / max(1, found.rows))
+    told = [
+        f"unit {found.unit}: {found.persons:,} persons, of whom {one} have one row; the most rows of one are "
+        f"{found.most:,}."
+    ]
+    told += [f"  {without} of the rows have no identifier, and are a person each"] if found.missing else []
+    return [*told, *(f"    {sentence}" for sentence in found.advice()), ""]
 
 
 def _told(check: ColumnCheck) -> list[str]:
@@ -178,10 +198,10 @@ def _told(check: ColumnCheck) -> list[str]:
     return [*told, ""]
 
 
-def _told_of_rule(check: RuleCheck) -> list[str]:
-    """How many records break a rule, with examples."""
+def _told_of_rule(check: RuleCheck, what: str) -> list[str]:
+    """How many records, or rows of persons, break a rule, with examples."""
     such = f", such as {'; '.join(check.examples)}" if check.examples else ""
-    told = [f'rule "{short_rule(check.rule.sentence)}":', f"  {percent(check.share)} of the records break it{such}"]
+    told = [f'rule "{short_rule(check.rule.sentence)}":', f"  {percent(check.share)} of the {what} break it{such}"]
     if check.notable:
         told.append("    No synthetic row will; correct the rule if these can be, and the table if they cannot.")
     return [*told, ""]

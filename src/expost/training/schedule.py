@@ -44,8 +44,8 @@ class ModuleSteps:
     descent: Descent
     clip: Fraction
     records: int
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
     name: ClassVar[str] = "ModuleDescent"
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def promise(self, budget: Budget) -> Promise:

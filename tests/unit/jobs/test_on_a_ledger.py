@@ -128,7 +128,7 @@ def test_the_plan_is_held_in_one_go_before_any_data_is_read(kind: str, tmp_path:
         run.close()
         steps = sum(item.count for item in told.bill)
 
-        assert kinds(opened) == ["init", "begin", "hold", "hold", *["capture"] * steps, "close"]
+        assert kinds(opened) == ["init", "begin", "hold", *["capture"] * steps, "close"]
 
 
 def test_a_run_that_does_not_fit_is_refused_before_its_table_is_looked_for(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from expost.accounting.curve import Linear
 from expost.ledger import Entry, Hold
 from expost.ledgers.amounts import Amount, amount_in, units
 from expost.ledgers.book import Book
+from expost.ledgers.moving import totals_in
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.terms import terms_in
+from expost.ledgers.slots import Slots
+from expost.ledgers.terms import Terms, terms_in
 
 Rational: TypeAlias = Fraction | str | int
 NEIGHBOURS = "differ in one record"
@@ -52,6 +54,20 @@ def totals(book: Book, table: str = "datasets", name: str = "visits") -> Mapping
     known = terms_in(str(terms))
     spent, committed = (amount_in(str(cell), known.width) for cell in cells)
     return {"spent": spent, "committed": committed}
+
+
+def runs_of(book: Book, terms: Terms) -> dict[str, tuple[str, Slots, Slots]]:
+    """The state of every run, what it has spent, and that with what it holds."""
+    with book.home.reading() as reading:
+        rows = reading.rows(
+            "SELECT runs.id, runs.state, runs.split, entries.kind, entries.body FROM runs "
+            "JOIN entries ON entries.run = runs.id ORDER BY entries.number"
+        )
+    latest = {str(run): row for run, *row in rows}
+    return {
+        run: (str(state), *totals_in(str(kind), str(body), terms, named=split is not None))
+        for run, (state, split, kind, body) in latest.items()
+    }
 
 
 def rho(amount: Rational) -> Amount:

@@ -8,9 +8,10 @@ from typing import final
 import numpy as np
 import pytest
 
-from expost.errors import LedgerConflict
+from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.book import Book
-from expost.ledgers.home import Home, Writing
+from expost.ledgers.home import Cell, Home, Row, Writing
+from expost.ledgers.posting import Position, now
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import settle
 from expost.ledgers.shared import SharedRelease
@@ -38,6 +39,37 @@ class Interrupted:
         self._commits += 1
         if self._commits == self._number:
             raise self._how
+
+
+@final
+class Watched:
+    """A home that notes what it is asked in transactions that write."""
+
+    def __init__(self, home: Home) -> None:
+        self._home, self.asked = home, list[str]()
+        self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """A transaction whose queries are noted."""
+        with self._home.writing() as writing:
+            watching = Watching(writing, self.asked)
+            yield watching
+        watching.written = writing.written
+
+
+@final
+class Watching:
+    """A transaction whose queries are noted."""
+
+    def __init__(self, writing: Writing, asked: list[str]) -> None:
+        self._writing, self._asked, self.written = writing, asked, 0
+        self.soon, self.later = writing.soon, writing.later
+
+    def rows(self, sql: str, *cells: Cell) -> list[Row]:
+        """What a query finds."""
+        self._asked.append(sql)
+        return self._writing.rows(sql, *cells)
 
 
 @pytest.mark.parametrize("cost", ["1/4", "1/8"])
@@ -158,8 +190,58 @@ def test_an_entry_that_somebody_else_made_for_a_run_ends_it(book: Book) -> None:
     begun = run(book)
     step(begun, "1/8")
     with book.home.writing() as writing:
-        writing.later("UPDATE entries SET run = ? WHERE number = 1", begun.id)
-        writing.later("UPDATE entries SET number = 99 WHERE number = 1")
+        Position.locked(writing, "visits").post(writing, "hold", "{}", run=begun.id, clock=now)
 
     with pytest.raises(LedgerConflict, match="more on record of this run than the run knows"):
         hold(begun, "1/8")
+
+
+def test_what_a_run_knows_of_its_data_set_is_looked_up_anew_once_others_have_written(book: Book) -> None:
+    begun, other = run(book), run(book)
+    step(begun, "1/8")
+    taken = hold(other, "3/4")
+
+    with pytest.raises(BudgetExceeded):
+        hold(begun, "1/2")
+
+    other.capture(taken, gaussian("1/4").as_spent())
+    step(begun, "1/2")
+    step(begun, "1/16")
+    assert totals(book) == {"spent": rho("15/16"), "committed": rho("15/16")}
+    assert verify_ledger(book.home).holds
+
+
+def test_a_cap_that_was_full_has_the_room_that_another_run_returned(book: Book) -> None:
+    other, begun = run(book), run(book)
+    hold(other, "3/4")
+    step(begun, "1/8")
+    settle(book, other.id, statement="the process was killed, and nobody saw anything")
+
+    step(begun, "1/2")
+
+    assert totals(book) == {"spent": rho("5/8"), "committed": rho("5/8")}
+    assert verify_ledger(book.home).holds
+
+
+def test_a_run_that_was_settled_between_two_of_its_entries_is_over(book: Book) -> None:
+    begun = run(book)
+    held = hold(begun, "1/8")
+    settle(book, begun.id)
+
+    with pytest.raises(LedgerConflict, match="closed or settled"):
+        begun.capture(held, gaussian("1/8").as_spent())
+
+    assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/8")}
+    assert verify_ledger(book.home).holds
+
+
+def test_entries_in_a_row_are_made_without_looking_at_the_ledger(book: Book) -> None:
+    watched = Watched(book.home)
+    begun = run(Book(watched))
+    step(begun, "1/8")
+    watched.asked.clear()
+
+    step(begun, "1/4")
+
+    assert watched.asked == []
+    assert totals(book)["spent"] == rho("3/8")

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from expost.errors import LedgerConflict, NotInstalled
 from expost.ledgers import tables
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.proof import verify_ledger
+from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import zcdp_terms
 from tests.server import LOCKED, PASSWORD, Server
 from tests.unit.ledgers.relay import relay
@@ -24,6 +27,8 @@ from tests.unit.ledgers.steps import hold, rho, run, step, totals
 postgres_home = pytest.importorskip("expost.ledgers.postgres", reason="psycopg is not installed")
 PostgresHome, server = postgres_home.PostgresHome, importlib.import_module("expost.ledgers.server")
 
+FIRST_OR_LATER = ["in the first step", "in a later one"]
+MOMENTS = [f"{when} {which}" for when in ("at once", "in the commit") for which in FIRST_OR_LATER]
 LOST = "lost during a commit"
 FAILING = """
     CREATE FUNCTION expost.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -42,6 +47,12 @@ def made(address: str) -> str:
     with Book(PostgresHome.create(address)) as book:
         book.add("visits", zcdp_terms(1))
     return address
+
+
+def steps(begun: LedgerRun, before: int) -> None:
+    """Steps before the one that counts, after which a run knows its data set and asks nothing."""
+    for _ in range(before):
+        step(begun, "1/8")
 
 
 def database(url: str) -> str:
@@ -111,22 +122,24 @@ def test_an_address_that_cannot_be_read_is_refused_and_not_shown(password: str) 
         ("XX001", "cannot be used (XX001)"),
     ],
 )
-@pytest.mark.parametrize("when", ["", "DEFERRABLE INITIALLY DEFERRED"], ids=["at once", "in the commit"])
+@pytest.mark.parametrize("moment", [*product(("", "DEFERRABLE INITIALLY DEFERRED"), (0, 1))], ids=MOMENTS)
 def test_what_a_server_refuses_is_told_and_was_not_done(
-    postgres: Server, url: str, code: str, told: str, when: str
+    postgres: Server, url: str, code: str, told: str, moment: tuple[str, int]
 ) -> None:
+    when, before = moment
     with Book(PostgresHome(url)) as book:
         begun = run(book)
+        steps(begun, before)
         postgres.execute(FAILING.format(how=f"RAISE SQLSTATE '{code}'", when=when))
 
         with pytest.raises(LedgerConflict) as refused:
             hold(begun, "1/4")
 
         assert told in sentence(refused)
-        assert totals(book)["committed"] == rho(0)
+        assert totals(book)["committed"] == rho(Fraction(before, 8))
         postgres.execute("DROP TRIGGER failing ON expost.entries")
         step(begun, "1/4")
-        assert totals(book)["spent"] == rho("1/4")
+        assert totals(book)["spent"] == rho(Fraction(before + 2, 8))
 
 
 def test_a_read_only_server_is_told(postgres: Server) -> None:
@@ -220,11 +233,13 @@ def test_what_acts_unasked_on_the_tables_is_noticed_by_who_looks(postgres: Serve
     assert "failing is a trigger or a rule that expost did not make" in flaw
 
 
-def test_a_commit_that_did_not_wait_for_a_standby_is_none(postgres: Server, url: str) -> None:
+@pytest.mark.parametrize("before", [0, 1], ids=FIRST_OR_LATER)
+def test_a_commit_that_did_not_wait_for_a_standby_is_none(postgres: Server, url: str, before: int) -> None:
     """The server waits until somebody tells it not to, commits on its own disk, and warns."""
     cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
     with Book(PostgresHome(url)) as book, ThreadPoolExecutor() as pool:
         begun = run(book)
+        steps(begun, before)
         with setting(postgres, "synchronous_standby_names", "nobody"):
             holding = pool.submit(hold, begun, "1/4")
             while not holding.done():

@@ -43,7 +43,7 @@ def spent(book: Book) -> list[Fraction]:
 def own(book: Book, name: str) -> list[Fraction]:
     with book.home.reading() as reading:
         ((text,),) = reading.rows("SELECT spent FROM analysts WHERE name = ?", name)
-    return [as_fraction(int(units)) for units in str(text).strip("[]").split(",")]
+    return [as_fraction(int(units)) for units in str(text).split()]
 
 
 def test_ten_analysts_at_ten_precisions_in_parallel_cost_the_data_set_the_finest(ledger: Path) -> None:

@@ -117,3 +117,11 @@ def test_a_synthesis_with_a_unit_pins_the_data_set_to_persons(book: Book) -> Non
     visits(with_unit, book)
     with pytest.raises(LedgerConflict, match="is billed per person, and this step would be per record"):
         visits(SCHEMA, book)
+
+
+def test_a_synthesis_per_record_is_refused_before_its_table_is_read(book: Book) -> None:
+    book.add("hospital", zcdp_terms(10))
+    visits(replace(SCHEMA, unit="patient", neighbours=PERSON), book)
+
+    with pytest.raises(LedgerConflict, match="is billed per person"), LedgerRun(book, "hospital") as run:
+        made("nowhere.csv", accuracy=0.5, noise=SystemNoise(), ledger=run)

@@ -1,6 +1,7 @@
 """A check of a table tells its owner how a run will take every cell, and what to declare where that is not as meant."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from expost.errors import Unreadable
 from expost.tabular.advice import advice
+from expost.tabular.headcount import Headcount
 from expost.tabular.inspection import PRIVATE, ColumnCheck, check_table, percent
+from expost.tabular.persons import Grouped
 from expost.tabular.schema.binned import Dates, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import How
@@ -20,7 +23,7 @@ from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.spelling import DayFormat, Numerals
-from expost.tabular.source.reading import read_table
+from expost.tabular.source.reading import read_records, read_table
 from tests.unit.examples import ADD
 
 pl = import_module("polars")
@@ -181,3 +184,76 @@ def test_a_share_that_is_not_none_or_all_does_not_look_so() -> None:
         "> 99.9 %",
         "all",
     ]
+
+
+VISITS = Schema(
+    (Boolean("sick", Missing.DROP), Boolean("b", KEPT)), False, ADD.of_persons, missing_marks=("?",), unit="who"
+)
+
+
+def visits(who: list[object], sick: list[bool | None] | None = None) -> object:
+    return pl.DataFrame({"who": who, "sick": sick or [True] * len(who), "b": [True] * len(who)}, strict=False)
+
+
+def test_with_a_unit_the_owner_is_told_how_many_persons_and_rows_there_are() -> None:
+    found = check_table(visits([1, 2, 2, 3, 3, 3, 4]), VISITS)
+
+    assert found.persons == Headcount("who", rows=7, persons=4, alone=2, most=3, missing=0)
+    assert "7 rows.\n\nunit who: 4 persons, of whom 50.0 % have one row; the most rows of one are 3.\n\n" in str(found)
+    assert not found.notable
+
+
+def test_with_a_unit_a_check_speaks_of_rows_and_not_of_records() -> None:
+    column = Integer("a", (1, 2, 3), Missing.DROP)
+    rules = ("a = 1 implies b = true",)
+    schema = Schema((column, Boolean("b", KEPT)), True, ADD.of_persons, rules=rules, unit="who")
+
+    page = str(check_table(pl.DataFrame({"who": [1, 1, 2], "a": [1, 2, None], "b": [False, True, True]}), schema))
+
+    assert "50.0 % of the rows break it" in page
+    assert "Rows without a value are left out" in page
+    assert "record" not in page
+
+
+def test_rows_that_a_run_would_drop_are_nobodys_in_a_check_too() -> None:
+    found = check_table(visits([1, 1, 2, None], [None, True, None, None]), VISITS).persons
+
+    assert found == Headcount("who", rows=1, persons=1, alone=1, most=1, missing=0)
+
+
+def test_rows_without_an_identifier_are_told_and_notable_above_one_in_a_hundred() -> None:
+    few, many = (check_table(visits([*range(99 * 9), *["?"] * count]), VISITS) for count in (9, 10))
+
+    assert (few.notable, many.notable) == (False, True)
+    assert "1.0 % of the rows have no identifier, and are a person each\n" in str(few)
+    assert "complete or remove them." in str(many)
+
+
+def test_a_person_with_more_than_a_tenth_of_the_rows_is_notable_and_not_named() -> None:
+    some, most = (
+        check_table(visits([*[f"n{place}" for place in range(108)], *["CANARY"] * count]), VISITS) for count in (12, 13)
+    )
+
+    assert (some.notable, most.notable) == (False, True)
+    assert "add it to missing_marks" in str(most)
+    assert "CANARY" not in repr(most) + str(most)
+
+
+def test_a_unit_that_the_table_lacks_is_named_and_the_columns_are_checked() -> None:
+    found = check_table(pl.DataFrame({"sick": [True], "b": [True]}), VISITS)
+
+    assert found.lacking == ("who (the unit)",)
+    assert found.notable
+    assert found.persons is None
+    assert [each.column.name for each in found.columns] == ["sick", "b"]
+
+
+@given(st.lists(st.none() | st.sampled_from(["a", "b", " a", "?", "1", "01"]), min_size=1, max_size=12))
+@settings(max_examples=40)
+def test_a_check_and_a_run_agree_about_every_person(who: list[object]) -> None:
+    found = check_table(visits(who), VISITS).persons
+    grouped = read_records(visits(who), replace(VISITS, reviewed=True))
+
+    assert found is not None
+    assert isinstance(grouped, Grouped)
+    assert (found.rows, found.persons, found.most) == (len(grouped.table), len(grouped), max(grouped.sizes))

@@ -97,8 +97,9 @@ def finetune(
     held = None if records is None else records * float(recipe.held)
     held_std, date = 0.0 if held is None else math.sqrt(held * float(1 - recipe.held)), day(noise)
     odometer, cap = capped(
-        plan.pledge, plan.pledge.promises, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="release"
-    )
+        plan.pledge, plan.pledge.promises, max_epsilon=max_epsilon, neighbours=relation, ledger=kept, noise=noise,
+        rung="release",
+    )  # fmt: skip
     if on_pledge is not None:
         on_pledge(head_commitment(recipe, plan, cap=cap))
     data, shape = _read(hidden, classes, check, noise)

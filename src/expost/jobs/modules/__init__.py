@@ -20,12 +20,14 @@ def rebuild_module(told: Testimony) -> Procedure:
     settings = record(told.found["training"], SETTINGS)
     for read, name in ((text, "module"), (number, "trained parameters"), (text, "optimizer")):
         read(settings[name])  # nothing rests on it, but a reader may believe it
+    if told.neighbours.replaces:
+        raise Unreadable("modules are not trained for neighbours that replace one another; the receipt was changed.")
     batch, records = whole(settings["batch"]), whole(settings["public number of records"])
     rate = fraction(settings["rate"])
     if rate * records != batch:
         raise Unreadable("the rate is not the expected batch over the public number of records.")
     descent = Descent(rate, fraction(settings["noise multiplier"]))
-    steps = ModuleSteps(descent, fraction(settings["clip"]), records)
+    steps = ModuleSteps(descent, fraction(settings["clip"]), records, told.neighbours)
     earlier = 0 if settings["earlier"] == 0 else whole(settings["earlier"])
     resolution, resumed = whole(settings["resolution"]), not items(settings["steps"])
     if not resumed:

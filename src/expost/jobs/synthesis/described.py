@@ -28,6 +28,8 @@ SIZED = (
     "All records were counted with noise first, and no more of them held out than the check needs. The count is on the "
     "bill."
 )
+WHOSE = "This column says whose row it is. It was read, and is not written anywhere."
+PUBLIC_ROW = "A person among those records was judged by one of their rows, which was drawn at random."
 TRIED = (
     "Tried, not proved: that each held-out record was scored by itself. Before the run, and again on every rung, "
     "made-up records had to score the same alone, together, in another order and a second time."
@@ -46,6 +48,7 @@ class TableJob:
     kept: KeptTable
     schema: tuple[Field, ...]
     rules: tuple[str, ...]
+    unit: str | None
     reviewed: bool
     checked: bool
     schema_digest: str
@@ -130,6 +133,7 @@ class TableJob:
             f"{self._added()} {self._learnt()}",
             arrangement.checked(facts),
             *([words.ONE_ROW] if words.judged_by_one_row(facts) else []),
+            *([PUBLIC_ROW] if by_person and facts.on_public else []),
             *self.judged,
             "The synthetic table was drawn from noisy counts alone: it may be published, copied and analysed at no "
             "further cost.",
@@ -177,6 +181,7 @@ class TableJob:
         return section(
             "The schema",
             f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
+            "" if self.unit is None else f"<p>The unit is {safe(self.unit)}. {WHOSE}</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows, stacked=True),
             *([f"<h3>Rules</h3><p>{prose(by_row(KEPT, facts.neighbours))}</p><ul>{rules}</ul>"] if rules else []),
         )

@@ -27,6 +27,10 @@ WEIGHED = (
     "What the table says is therefore between an average over persons and one over all rows. Where this page speaks of "
     "rows of the real table, they are weighted so, and counts are scaled to the number of persons."
 )
+COUNTED = (
+    "These numbers were released with noise, which is on the bill. A count that noise made negative is shown as 0, and "
+    "one that is smaller than its noise may be of nobody."
+)
 ROWS = (
     "Rows per person are not modelled. Every synthetic row stands for itself: none belongs with others as the rows of "
     "one person do, and there are about as many rows as persons. How many rows a person has, sequences such as one "
@@ -70,9 +74,6 @@ def persons_section(counted: PersonsCounted | None) -> str:
     """How rows count, how many rows persons have where that was counted, and what the table cannot answer."""
     told = "" if counted is None else f"<p>{prose(counted.words)} {prose(COUNTED)}</p>{_numbers(counted)}"
     return section("Rows and persons", f"<p>{prose(WEIGHED)}</p>", told, f"<p>{prose(ROWS)}</p>")
-
-
-COUNTED = "These numbers were released with noise, which is on the bill."
 
 
 def _numbers(counted: PersonsCounted) -> str:

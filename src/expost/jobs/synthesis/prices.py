@@ -12,12 +12,12 @@ from expost.accounting.claim import Budget, Promise, best_statement
 from expost.accounting.curve import Linear
 from expost.checks.confidence import Confidence, confidence_level
 from expost.checks.question import PublicCheck, Question, accuracy_threshold
-from expost.errors import InvalidValue, NotDisjoint
+from expost.errors import InvalidValue, NotDisjoint, SchemaMismatch
 from expost.jobs.synthesis.choice import PairSelection
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
 from expost.judge import BALANCED, Judge, OnPublic, share_held
 from expost.ladder import Ladder
-from expost.noise import SystemNoise
+from expost.noise import SeededNoise
 from expost.numerics import Real, positive, probability, up
 from expost.patience import Patience
 from expost.tabular.aims import Aim, targets_of
@@ -77,11 +77,15 @@ def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
     """The check on these public records, which are read at once.
 
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
-    the private records, which is as little public.
+    the private records, which is as little public. Which row stands for a person among them is public too, and the
+    same in every run.
     """
-    records: Rows = read_records(given.records, schema)
+    try:
+        records = read_records(given.records, schema)
+    except SchemaMismatch as refusal:
+        raise SchemaMismatch(f"the public records of the check cannot be read: {refusal}") from None
     files = files_of(given.records)
-    return OnPublicTable(records.drawn(SystemNoise()) if isinstance(records, Grouped) else records, files)
+    return OnPublicTable(records.drawn(SeededNoise(0)) if isinstance(records, Grouped) else records, files)
 
 
 def same_file(left: Path, right: Path) -> bool:

@@ -156,6 +156,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         kept=kept,
         schema=tuple(map(field_of, schema.columns)),
         rules=schema.rules,
+        unit=schema.unit,
         reviewed=schema.reviewed,
         checked=checked,
         schema_digest=schema_digest(schema),

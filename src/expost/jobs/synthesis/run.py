@@ -105,7 +105,7 @@ def synthesize(
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.
 
-    ``table`` is anything ``expost.tabular.source.reading.read_table`` takes; the synthetic table comes back as the
+    ``table`` is anything ``expost.tabular.source.reading.read_records`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
     everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
@@ -138,7 +138,10 @@ def synthesize(
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
     _require_fit(recipe, hidden)
-    odometer, cap = capped(plan.pledge, plan.stops, max_epsilon=max_epsilon, ledger=kept, noise=noise, rung="rung")
+    odometer, cap = capped(
+        plan.pledge, plan.stops, max_epsilon=max_epsilon, neighbours=schema.neighbours, ledger=kept, noise=noise,
+        rung="rung",
+    )  # fmt: skip
     if on_pledge is not None:
         on_pledge(table_commitment(recipe, plan, cap=cap))
     coded = hidden.coded(schema)

@@ -20,16 +20,19 @@ from expost.tabular.drafts.proposal import (
     reading_of,
 )
 from expost.tabular.drafts.seen import Seen, Spread
+from expost.tabular.drafts.unit import PROPOSED, unit_among
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.schema import declared, heading
-from expost.tabular.source.canonical import cells_of
 from expost.tabular.source.reading import Opened, opened, quietly, revealed
+from expost.tabular.source.texts import cells_of
 
 WARNING = """\
 # DRAFT, PRIVATE: for the eyes of the data's owner only. Which columns are declared below, their kinds, values, ranges
-# and edges were all read from the records, and a single record can have changed any of them. No bound covers that.
+# and edges, and the unit, were all read from the records, and a single record can have changed any of them. No bound
+# covers that.
 # Before anybody else sees this file, put what you knew without looking:
+#   unit    the column that says whose row it is, if a person can have several; confirm it, add it or remove it
 #   kind    what the form or the code book says, even where no record shows it
 #   values  the whole list, not what happened to occur
 #   range   limits that you would name without looking
@@ -78,13 +81,16 @@ def _draft(source: object, marks: tuple[str, ...]) -> Draft:
             column.add(cells)
     if not rows:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    proposals = {column.name: columns.proposal(column) for column in seen}
+    unit = unit_among(seen)
+    proposals = {each.name: PROPOSED if each.name == unit else columns.proposal(each, unit) for each in seen}
     blocks = [declared(each.column) for each in proposals.values() if each.column is not None]
-    head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks)
+    head = heading(Neighbours.ADD_REMOVE, reviewed=False, missing_marks=marks, unit=unit)
+    told = {name: each.note for name, each in proposals.items() if each.note}
+    left_out = {name for name, each in proposals.items() if each.column is None and name != unit}
     return Draft(
         "\n".join([WARNING + _columns(table.names), head, *blocks]),
-        {name: each.note for name, each in proposals.items() if each.column is None and each.note},
-        {name: each.note for name, each in proposals.items() if each.column is not None and each.note},
+        {name: note for name, note in told.items() if name in left_out},
+        {name: note for name, note in told.items() if name not in left_out},
     )
 
 
@@ -101,9 +107,10 @@ class Columns:
         for chunk in self.table.chunks(names):
             yield [cells_of(values, self.absent) for values in chunk]
 
-    def proposal(self, seen: Seen) -> Proposal:
+    def proposal(self, seen: Seen, unit: str | None) -> Proposal:
         """What is proposed for a column; one without a name, such as the index of a frame, cannot be declared."""
-        reason = left_out(seen) if seen.name else "a schema knows columns by their names; give it one if it is needed."
+        nameless = None if seen.name else "a schema knows columns by their names; give it one if it is needed."
+        reason = nameless or left_out(seen, beside=unit)
         if reason is not None:
             return Proposal(None, reason)
         reading = reading_of(seen)

@@ -1,4 +1,4 @@
-"""What the name of a column suggests: an identifier, a code, or a place in the calendar."""
+"""What the name of a column suggests: an identifier, whoever a row is of, a code, or a place in the calendar."""
 
 import re
 
@@ -6,6 +6,14 @@ WORD = re.compile(r"[^\W\d_]+|[0-9]+")
 INNER = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])")
 
 IDENTIFIERS = frozenset({"id", "uuid", "guid", "ssn", "iban", "mrn", "email"})
+PERSONS = frozenset({
+    "patient", "person", "customer", "client", "user", "member", "employee", "subject", "participant", "respondent",
+    "student", "pupil", "insured", "donor", "passenger", "patienten", "personen", "kunde", "kunden", "mitglied",
+    "mitglieder", "mitarbeiter", "versicherter", "versicherten", "klient", "klienten", "schüler", "paziente", "persona",
+    "cliente", "personne", "klant",
+})  # fmt: skip
+"""Words for whoever a row may be of."""
+
 NUMBERED = ("nr", "nummer", "number", "numero")
 CODES = frozenset({
     "code", "codes", "icd", "nace", "naics", "sic", "isco", "isic", "atc", "drg", "cpt", "cpv", "plz", "zip",
@@ -31,7 +39,18 @@ EARLIEST, LATEST = 1800, 2200
 
 def identifies(name: str) -> bool:
     """Whether the name is that of an identifier."""
-    return _words(name)[-1:] != [] and (_words(name)[-1] in IDENTIFIERS or name.lower().endswith("uuid"))
+    last = (_words(name) or [""])[-1]
+    return last in IDENTIFIERS or last.removesuffix("id") in PERSONS - {last} or name.lower().endswith("uuid")
+
+
+def of_person(name: str) -> bool:
+    """Whether the name has a word for whoever a row may be of."""
+    return any(word.removesuffix("id") in PERSONS for word in _words(name))
+
+
+def is_person(name: str) -> bool:
+    """Whether the name ends with such a word, and says nothing else of them."""
+    return (_words(name) or [""])[-1] in PERSONS
 
 
 def numbers(name: str) -> bool:

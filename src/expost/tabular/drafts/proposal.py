@@ -101,22 +101,24 @@ def numbers_in(cells: Mapping[Cell, int], numerals: Numerals) -> Counter[float]:
     return found
 
 
-def left_out(seen: Seen) -> str | None:
-    """Why a column is left out whatever it holds: it is empty, or tells records apart."""
-    several = " Its values repeat: if a person has several records, make one of them first." * seen.repeats
+def left_out(seen: Seen, *, beside: str | None) -> str | None:
+    """Why a column is left out whatever it holds: it is empty, or tells rows apart beside the unit, if there is one."""
+    whose = "Its values repeat: if" if seen.repeats else "If a person may ever have several rows, and"
+    instead = "" if beside is None else f" instead of {beside}"
+    unit = f" {whose} it says whose row it is, declare it as the unit{instead}." * (seen.repeats or beside is None)
     if not seen.cells:
         return "it holds no value."
     if names.identifies(seen.name):
-        return f"by its name it tells people or records apart.{several}"
+        return f"by its name it tells people or rows apart.{unit}"
     if names.numbers(seen.name) and len(seen.counts) > max(MOST_TEXTS, seen.cells / 10):
-        return f"by its name it is a running number, and it has many values.{several}"
+        return f"by its name it is a running number, and it has many values.{unit}"
     return None
 
 
 def unique(seen: Seen) -> str | None:
-    """Why a column of texts or whole numbers is left out: no two records have the same."""
+    """Why a column of texts or whole numbers is left out: no two rows have the same."""
     apart = not seen.repeats and seen.cells > MOST_TEXTS
-    return "no two records have the same value, so it tells records apart." if apart else None
+    return "no two rows have the same value, so it tells rows apart." if apart else None
 
 
 def of_numbers(seen: Seen, numbers: Numbers, spread: Spread) -> Proposal:

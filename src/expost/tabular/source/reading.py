@@ -12,13 +12,13 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
-from expost.tabular.persons import Grouped
+from expost.persons.identifiers import Persons
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
-from expost.tabular.source.canonical import absent, cells_of
 from expost.tabular.source.frames import Frame
-from expost.tabular.source.identifiers import Persons
+from expost.tabular.source.texts import absent, cells_of
 from expost.tabular.table import Kind, Table
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class Withheld:
     kind: type[ExpostError | KeyboardInterrupt | SystemExit] = Unreadable
 
 
-def read_records(source: object, schema: Schema) -> Table | Grouped:
+def read_records(source: object, schema: Schema) -> Rows:
     """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
     ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
@@ -131,11 +131,15 @@ def encoded(column: Column, values: Sequence[object], absent: frozenset[str | No
     return codes
 
 
+def units_of(schema: Schema) -> tuple[str, ...]:
+    """The column that says whose row it is, if the schema names one."""
+    return () if schema.unit is None else (schema.unit,)
+
+
 def lacking(table: Opened, schema: Schema) -> tuple[str, ...]:
     """The columns that the schema reads and the table does not have exactly one of, the unit marked as such."""
-    units = () if schema.unit is None else (schema.unit,)
-    absent = [name for name in schema.names if table.names.count(name) != 1]
-    return (*absent, *(f"{name} (the unit)" for name in units if table.names.count(name) != 1))
+    columns = tuple(name for name in schema.names if table.names.count(name) != 1)
+    return (*columns, *(f"{name} (the unit)" for name in units_of(schema) if table.names.count(name) != 1))
 
 
 def _rows(source: object, schema: Schema) -> Table:
@@ -156,7 +160,7 @@ def _read(source: object, declared: Schema) -> tuple[Table, Grouped | None]:
         raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
     marks, width = absent(schema), len(schema.columns)
     persons, parts = Persons(marks), []
-    for chunk in table.chunks(schema.names if schema.unit is None else (*schema.names, schema.unit)):
+    for chunk in table.chunks((*schema.names, *units_of(schema))):
         codes = [encoded(column, values, marks) for column, values in zip(schema.columns, chunk[:width], strict=True)]
         kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])
         parts.append([each[kept] for each in codes])

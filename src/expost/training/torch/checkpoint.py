@@ -16,6 +16,8 @@ from expost.accounting.pledge import Pledge
 from expost.accounting.stops import PlannedStops
 from expost.errors import LedgerConflict, Unreadable
 from expost.ledger import Entry, Hold, MemoryLedger
+from expost.noise import Noise
+from expost.private import Neighbours
 from expost.protocols import Verdict
 from expost.recorded import ReadableLedger
 from expost.training.schedule import CARRIED
@@ -162,6 +164,17 @@ class Checkpoint:
                 f"the run in {self._path} was pledged with {changed} = {before.get(changed)}; resume it with that."
             )
         self._progress, self._schedule = replace(self._progress, plan=plan), schedule
+
+    def require_like(self, noise: Noise, neighbours: Neighbours) -> None:
+        """Refuse to go on with noise of another kind, or for other neighbours."""
+        if self._progress.settings["seeded"] != noise.seeded:
+            raise LedgerConflict(
+                f"{self._path} and this run differ in whether noise is seeded; resume with the same kind."
+            )
+        if self._progress.settings["neighbours"] != neighbours.value:
+            raise LedgerConflict(
+                f"{self._path} and this run differ in whether a unit is given; resume with the same one."
+            )
 
     def require_about(self, parts: Collection[str]) -> None:
         """Refuse a bill with a line about other parts than those of the run, which nothing would carry on."""

@@ -1,19 +1,15 @@
 """Sums of clipped gradients: each record's is cut to a Euclidean norm, so that one record moves the sum by no more."""
 
-import warnings
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, final
 
 import torch
 from opacus.grad_sample.grad_sample_module import GradSampleHooks
 from opacus.grad_sample.grad_sample_module_fast_gradient_clipping import GradSampleHooksFastGradientClipping
-from opacus.validators import ModuleValidator
 from torch import Tensor, nn
 from torch.autograd import backward
-from torch.nn.modules.batchnorm import _BatchNorm
-from torch.nn.parameter import is_lazy
-from torch.optim import LBFGS, Optimizer
 
 from expost.errors import InvalidValue
 from expost.training.torch.inputs import Inputs, outputs_of, records_in, transform
@@ -23,23 +19,24 @@ Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
 SLACK = 1e-6
 """Added to a norm before it divides the clip, as Opacus does: a clipped norm stays below the clip after rounding."""
-HEAD_ALONE = (
-    "only the last linear layer is trained, on features that frozen layers make; expost.finetune(features, labels, "
-    "accuracy=...) trains that layer for less privacy, with nothing to tune: give it the inputs of the layer."
-)
 
 
 class Clipper(Protocol):
     """Sums clipped gradients of a module it is attached to. Implemented by PerRecord and Ghost.
 
     What must hold: every record adds a vector of norm ``clip`` at most, over all parameters together, and a record
-    whose gradient is not finite adds nothing.
+    whose gradient is not finite adds nothing. With ``sizes`` this holds of persons, each of whom has as many records,
+    one after the other, and adds the clipped sum of their gradients.
     """
 
     def __init__(self, module: nn.Module, loss: Loss, clip: float) -> None: ...
 
-    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
+    def sums(self, inputs: Inputs, labels: Tensor, sizes: Tensor | None = None) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
+        ...
+
+    def whole(self, pieces: Iterable[tuple[Inputs, Tensor]]) -> list[Tensor]:
+        """What one person adds, whose records come in pieces."""
         ...
 
     def detach(self) -> None:
@@ -56,10 +53,12 @@ class PerRecord:
         self._parameters = trainable(module)
         self._hooks = GradSampleHooks(module, loss_reduction="sum")
 
-    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
+    def sums(self, inputs: Inputs, labels: Tensor, sizes: Tensor | None = None) -> list[Tensor]:
         """The sum for each trainable parameter, in the module's order."""
         backward(losses_of(self._module, self._loss, inputs, labels).sum())
         gradients = _taken(self._parameters, "grad_sample")
+        if sizes is not None:
+            gradients = [None if each is None else added(each, sizes) for each in gradients]
         norms = _norms([torch.linalg.vector_norm(each.flatten(1), dim=1) for each in gradients if each is not None])
         finite = torch.isfinite(norms)
         factors = _factors(norms, self._clip)
@@ -71,6 +70,11 @@ class PerRecord:
             gradient[~finite] = 0  # a factor of 0 would not do: 0 · inf is NaN
             sums.append(torch.einsum("i,i...", factors.to(parameter.dtype), gradient.to(parameter.dtype)))
         return sums
+
+    def whole(self, pieces: Iterable[tuple[Inputs, Tensor]]) -> list[Tensor]:
+        """What one person adds, whose records come in pieces."""
+        with _unhooked(self._hooks):
+            return clipped_whole(self._module, self._loss, self._clip, pieces)
 
     def detach(self) -> None:
         """Take every trace of the records off the module."""
@@ -90,8 +94,10 @@ class Ghost:
         self._parameters = trainable(module)
         self._hooks = GradSampleHooksFastGradientClipping(module, loss_reduction="sum", max_grad_norm=clip)
 
-    def sums(self, inputs: Inputs, labels: Tensor) -> list[Tensor]:
-        """The sum for each trainable parameter, in the module's order."""
+    def sums(self, inputs: Inputs, labels: Tensor, sizes: Tensor | None = None) -> list[Tensor]:
+        """The sum for each trainable parameter, in the module's order; of persons with several records one by one."""
+        if sizes is not None:
+            return self._by_person(inputs, labels, sizes)
         losses = losses_of(self._module, self._loss, inputs, labels)
         backward(losses.sum(), retain_graph=True)
         self._module.zero_grad()
@@ -101,16 +107,60 @@ class Ghost:
             return [torch.zeros_like(each) for each in self._parameters]
         if not finite.all():  # again without them: a weight of 0 would not do, 0 · inf is NaN
             return self.sums(transform(inputs, lambda each: each[finite]), labels[finite])
-        self._hooks.disable_hooks()
-        backward((_factors(norms, self._clip).to(losses.dtype) * losses).sum())
-        self._hooks.enable_hooks()
-        sums = [torch.zeros_like(each) if each.grad is None else each.grad for each in self._parameters]
-        self._module.zero_grad()
-        return sums
+        with _unhooked(self._hooks):
+            backward((_factors(norms, self._clip).to(losses.dtype) * losses).sum())
+        return _left(self._parameters)
+
+    def whole(self, pieces: Iterable[tuple[Inputs, Tensor]]) -> list[Tensor]:
+        """What one person adds, whose records come in pieces."""
+        with _unhooked(self._hooks):
+            return clipped_whole(self._module, self._loss, self._clip, pieces)
+
+    def _by_person(self, inputs: Inputs, labels: Tensor, sizes: Tensor) -> list[Tensor]:
+        """Those with one record together; of the others the gradient of all their losses is one vector."""
+        alone = torch.repeat_interleave(sizes == 1, sizes)
+        totals = [torch.zeros_like(each) for each in self._parameters]
+        if alone.any():
+            totals = self.sums(transform(inputs, lambda each: each[alone]), labels[alone])
+        ends = torch.cumsum(sizes, 0).tolist()
+        for size, end in zip(sizes.tolist(), ends, strict=True):
+            if size > 1:
+                rows = slice(end - size, end)
+                more = self.whole([(transform(inputs, operator.itemgetter(rows)), labels[rows])])
+                totals = [total + each for total, each in zip(totals, more, strict=True)]
+        return totals
 
     def detach(self) -> None:
         """Take every trace of the records off the module."""
         _clean(self._module, self._hooks)
+
+
+def added(gradients: Tensor, sizes: Tensor) -> Tensor:
+    """The sum of each person's gradients."""
+    owners = torch.repeat_interleave(torch.arange(len(sizes), device=gradients.device), sizes)
+    return gradients.new_zeros((len(sizes), *gradients.shape[1:])).index_add_(0, owners, gradients)
+
+
+def clipped_whole(module: nn.Module, loss: Loss, clip: float, pieces: Iterable[tuple[Inputs, Tensor]]) -> list[Tensor]:
+    """The clipped gradient of the losses of all pieces, one of which is on the device at a time."""
+    parameters = trainable(module)
+    for inputs, labels in pieces:
+        backward(losses_of(module, loss, inputs, labels).sum())
+    sums = _left(parameters)
+    norm = _norms([torch.linalg.vector_norm(each)[None] for each in sums])
+    if not torch.isfinite(norm).all():
+        return [torch.zeros_like(each) for each in parameters]
+    return [each * _factors(norm, clip).to(each.dtype) for each in sums]
+
+
+@contextmanager
+def _unhooked(hooks: GradSampleHooks) -> Iterator[None]:
+    """Plain gradients, while it lasts."""
+    hooks.disable_hooks()
+    try:
+        yield
+    finally:
+        hooks.enable_hooks()
 
 
 @contextmanager
@@ -126,71 +176,6 @@ def attached(kind: type[Clipper], module: nn.Module, loss: Loss, clip: float) ->
 def trainable(module: nn.Module) -> list[nn.Parameter]:
     """The parameters that training changes, each once, in the module's order."""
     return [each for each in module.parameters() if each.requires_grad]
-
-
-def require_trainable(model: nn.Module, optimizer: Optimizer, device: str | torch.device | None) -> None:
-    """Refuse what cannot be trained privately, and bring the module to the device."""
-    _require_separable(model)
-    if not trainable(model):
-        raise InvalidValue("the module has no trainable parameters; set requires_grad on those to be trained.")
-    if any(is_lazy(each) for each in model.parameters()):
-        raise InvalidValue(
-            "a layer has no weights before its first records; pass made-up ones through the module, then make the "
-            "optimiser."
-        )
-    if any(each.dtype not in (torch.float32, torch.float64) for each in trainable(model)):
-        raise InvalidValue("gradients in half precision round above the clip; call float() on the module first.")
-    if any(each._backward_hooks or each._post_accumulate_grad_hooks for each in trainable(model)):
-        raise InvalidValue("a weight has a hook that changes its gradient after the clip; remove the hook's handle.")
-    if isinstance(optimizer, LBFGS):
-        raise InvalidValue("LBFGS looks at the records several times per step; use an optimiser that looks once.")
-    if device is not None:
-        try:
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError):  # torch's own words for it differ by build
-            raise InvalidValue(f"the device {device} is not available; leave it out, or use 'cpu'.") from None
-        model.to(device)
-    held = {id(each) for group in optimizer.param_groups for each in group["params"] if each.requires_grad}
-    if held != {id(each) for each in trainable(model)}:
-        raise InvalidValue(
-            "the optimiser does not hold the module's trainable parameters, all of them and no others; make it from "
-            "those, and freeze the rest with requires_grad_(False)."
-        )
-    if _is_head(model):
-        warnings.warn(HEAD_ALONE, stacklevel=3)
-
-
-def _is_head(model: nn.Module) -> bool:
-    """Whether all that is trained is one linear layer at the end, on whatever frozen layers make of the records."""
-    own = {each: [*each.parameters(recurse=False)] for each in model.modules()}
-    layers = [each for each, weights in own.items() if weights]
-    trained = [each for each in layers if any(weight.requires_grad for weight in own[each])]
-    return len(layers) > 1 and trained == layers[-1:] and isinstance(trained[0], nn.Linear)
-
-
-def _require_separable(module: nn.Module) -> None:
-    """Refuse layers in which one record's gradient depends on another record, or has no bound, or which write."""
-    for name, layer in module.named_modules():
-        called = f"the layer {name or 'itself'} ({type(layer).__name__})"
-        if isinstance(layer, nn.Embedding | nn.EmbeddingBag) and layer.max_norm is not None:
-            raise InvalidValue(
-                f"{called} rescales the rows that it looks up, and the weights then show which; leave out max_norm."
-            )
-        own = any(each.requires_grad for each in layer.parameters(recurse=False))
-        complaints = ModuleValidator.VALIDATORS.get(type(layer), lambda layer: [])(layer) if own else []
-        if isinstance(layer, _BatchNorm) or complaints or (own and any(True for _ in layer.buffers())):
-            raise InvalidValue(f"{called} does not let each record be clipped by itself; {_advice(layer)}.")
-
-
-def _advice(layer: nn.Module) -> str:
-    fix = "call opacus.validators.ModuleValidator.fix on the module first"
-    if isinstance(layer, _BatchNorm):
-        return f"use GroupNorm in its place, or {fix}"
-    if getattr(layer, "batch_first", True) is False:
-        return f"{fix}, and make the layer with batch_first=True if records are along the first axis of its input"
-    if type(layer) in ModuleValidator.VALIDATORS:
-        return fix
-    return "let a layer have trainable weights or buffers, not both"
 
 
 def losses_of(module: nn.Module, loss: Loss, inputs: Inputs, labels: Tensor) -> Tensor:
@@ -209,6 +194,14 @@ def _taken(parameters: list[nn.Parameter], name: str) -> list[Tensor | None]:
         parameter.__dict__.pop("_current_grad_sample", None)  # left where the loss used one of a layer's outputs
         parameter.grad = None
     return left
+
+
+def _left(parameters: list[nn.Parameter]) -> list[Tensor]:
+    """The gradient that is on each parameter, which forgets it."""
+    sums = [torch.zeros_like(each) if each.grad is None else each.grad for each in parameters]
+    for each in parameters:
+        each.grad = None
+    return sums
 
 
 def _norms(by_parameter: list[Tensor]) -> Tensor:

@@ -16,7 +16,6 @@ from expost.judge import AnyCheck, Judge, planned_looks_of
 from expost.ledger import Entry, Fact, MemoryLedger
 from expost.noise import Noise
 from expost.numerics import Real
-from expost.private import Neighbours
 from expost.recorded import ReadableLedger
 from expost.release import Release
 from expost.search import Line, Outcome
@@ -26,6 +25,7 @@ from expost.training.torch.clipping import Clipper, Loss
 from expost.training.torch.progress import Paid
 from expost.training.torch.records import Examples, Given
 from expost.training.torch.scores import Score
+from expost.training.torch.units import Unit
 from expost.training.torch.weights import ModuleDescent
 
 ModuleCheck: TypeAlias = AnyCheck[Examples, nn.Module]
@@ -81,7 +81,7 @@ class Course:
         question: CentredSum[Examples, nn.Module] = CentredSum(
             lambda module, held: scored(module, held, score, threshold),
             threshold,
-            Neighbours.ADD_REMOVE,
+            self.descent.neighbours,
             score.resolution,
         )
         first = Budget.of(self.descent.descent.promise(schedule.first).at(alpha), alpha=alpha)
@@ -181,6 +181,7 @@ class RunSettings(TypedDict, total=False):
     """What a run is told besides its target, with the defaults of ``Trainer.begin``."""
 
     on: Given | None
+    on_unit: Unit | None
     score: Score
     releases: Required[int]
     every: Required[str]
@@ -194,6 +195,7 @@ class RunSettings(TypedDict, total=False):
 class ProcessSettings(TypedDict, total=False):
     """What each process of a run is told anew, with the defaults of ``Trainer``; a checkpoint holds the rest."""
 
+    unit: Unit | None
     loss: Loss
     gradients: type[Clipper]
     device: str | torch.device | None

@@ -14,8 +14,8 @@ LABELS = ("labels", "label")
 """The names under which a record that is a mapping may hold its label."""
 
 
-def separate(record: Any) -> tuple[Inputs, Tensor]:
-    """Inputs and labels of a batch: labels come last, or have their name; all of it must be tensors.
+def separate(record: Any, unit: str | None = None) -> tuple[Inputs, Tensor]:
+    """Inputs and labels of a batch: labels come last, or have their name; all of it must be tensors, but the unit.
 
     What is wrong is said by the structure of a record, which counts as public, and by no value of it.
     """
@@ -24,10 +24,10 @@ def separate(record: Any) -> tuple[Inputs, Tensor]:
             name = next((each for each in LABELS if each in record), None)
             if name is None:
                 raise InvalidValue("a record is a mapping without a label; call one of its fields 'labels'.")
-            inputs: Any = {field: value for field, value in record.items() if field != name}
+            inputs: Any = {field: value for field, value in record.items() if field not in (name, unit)}
             labels = record[name]
         case [Mapping() as named, labels]:
-            inputs = dict(named)
+            inputs = {field: value for field, value in named.items() if field != unit}
         case [features, labels]:
             inputs = features
         case [*several, labels] if several:

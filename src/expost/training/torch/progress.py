@@ -18,13 +18,14 @@ from expost.accounting.descent import Descent
 from expost.accounting.kinds import Kinds
 from expost.ledger import Fact
 from expost.numerics import positive
+from expost.private import Neighbours
 from expost.protocols import Verdict
 from expost.training.torch.resumption import Prospect, Standing
 from expost.training.torch.weights import Weights
 
 Facts: TypeAlias = Mapping[str, Fact]
 
-FORMAT = 4
+FORMAT = 5
 """The version of the file's layout."""
 
 FRACTION = re.compile(r"[0-9]{1,400}(/0*[1-9][0-9]{0,399})?", re.ASCII)
@@ -175,6 +176,7 @@ def _settings(stored: Any) -> Facts:
     Descent(Fraction(batch, records), noise)
     if type(stored["seeded"]) is not bool or not isinstance(stored["optimizer"], str):
         raise ValueError("settings say the kind of noise and of optimiser.")
+    Neighbours(stored["neighbours"])
     return dict(stored)
 
 

@@ -107,8 +107,8 @@ class Carried:
 
     carried: Promise
     weights: Weights
+    neighbours: Neighbours
     name: ClassVar[str] = CARRIED
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def promise(self, budget: Budget) -> Promise:

@@ -192,8 +192,8 @@ def begin(
     if saved is not None:
         saved.require_about([part.part.label for part in (parts.train, parts.held) if part is not None])
         saved.begin(announced.plan, course.releases.schedule.steps, ahead=bool(left.rungs))
-    booked = ledger if saved is None else saved.ledger
-    cap = reserve_plan(booked, pledge, pledge.promises, cap=cap, seeded=noise.seeded, ask=_less)
+    booked, unit = ledger if saved is None else saved.ledger, course.descent.neighbours
+    cap = reserve_plan(booked, pledge, pledge.promises, neighbours=unit, cap=cap, seeded=noise.seeded, ask=_less)
     announced = replace(announced, course=replace(course, cap=cap))
     within = None if cap is None else PledgedFilter(pledge, cap)
     odometer = Odometer(pledge=pledge, cap=within, ledger=ledger, rehearsal=noise.seeded)
@@ -241,7 +241,7 @@ def _carried(
     for part in (parts.train, parts.held):
         if part is not None and (spent := saved.carried(part.part.label)) != NOTHING:
             budget = course.releases.rungs[0].budget
-            release = odometer.spend(Carried(spent, saved.weights), part, budget, Past(), noise)
+            release = odometer.spend(Carried(spent, saved.weights, part.neighbours), part, budget, Past(), noise)
     return release
 
 

@@ -22,13 +22,15 @@ from expost.recorded import ReadableLedger
 from expost.search import Line, Outcome
 from expost.training.head.score import Target
 from expost.training.torch.checkpoint import Checkpoint
-from expost.training.torch.clipping import Clipper, Loss, PerRecord, require_trainable
+from expost.training.torch.clipping import Clipper, Loss, PerRecord
 from expost.training.torch.course import Announced, Course, Goal, ModuleCheck, ProcessSettings, RunSettings, Stage
+from expost.training.torch.layers import require_trainable
 from expost.training.torch.progress import Paid
 from expost.training.torch.records import Examples, Given
 from expost.training.torch.resumption import Prospect
 from expost.training.torch.run import TrainingRun, begin
 from expost.training.torch.scores import Accuracy, Score
+from expost.training.torch.units import Unit
 from expost.training.torch.weights import ModuleDescent, Weights
 
 DELTA, CONFIDENCE = 1e-5, 0.95
@@ -52,6 +54,10 @@ class Trainer:
     Publish the modules that come back, not the one given: its layers have seen records, and a trial does not find
     everything. There is no ``random_state``: noise that can be repeated protects nobody.
 
+    ``unit`` says whose record it is: an identifier per record, or the name of a field, which is then not an input. The
+    bound is about a person with any number of records, who joins a step with all of them by one coin and the sum of
+    whose gradients is clipped; ``batch`` and ``records`` count persons. A missing identifier makes a person of its own.
+
     With a ``checkpoint`` what is about to be spent is on disk before an epoch's steps run, and the weights after them.
     Steps that were on their way when a process was killed stay on the bill, and the resumed run takes as many fewer, so
     that every later release is stated as the stop that was planned for it. A ``ledger`` such as a Journal says the
@@ -71,6 +77,7 @@ class Trainer:
         batch: int,
         max_grad_norm: Real,
         noise_multiplier: Real,
+        unit: Unit | None = None,
         records: int | None = None,
         loss: Loss = CROSS_ENTROPY,
         gradients: type[Clipper] = PerRecord,
@@ -84,11 +91,10 @@ class Trainer:
     ) -> None:
         refuse_random_state(random_state)
         require_trainable(model, optimizer, device)
-        given = Examples.of(data)
-        del data  # a traceback that shows variables would show its rows
-        given.require_once()
-        self._given = given
-        self._data, self._noise = Private(given), SystemNoise() if noise is None else noise
+        given = Examples.by_person(data, unit, None)
+        del data, unit  # a traceback that shows variables would show its rows
+        self._given, self._noise = given, SystemNoise() if noise is None else noise
+        self._data = Private(given, given.neighbours)
         self._checkpoint: Checkpoint | None = None
         self._begun: TrainingRun | None = None
         self._on_announced = on_announced
@@ -107,6 +113,7 @@ class Trainer:
             at_once=max_physical_batch_size,
             start=Weights.of(model, optimizer, 0),
             keep=self._keep,
+            neighbours=given.neighbours,
         )
         if given.uniform:
             self._descent.require_separable(given)
@@ -124,11 +131,13 @@ class Trainer:
 
         What is to be reached is the mean ``score`` of the records ``on``, of which expost.training has several. They
         are private, and nobody may be both in them and in the training records: ``because`` is the caller's word for
-        it. Public records are given as ``check=OnPublic(...)`` instead, and are free. A release passes when its
-        noisy margin is so far above 0 that, with this ``confidence``, none of the run passes that is below the
-        target on these records; None is the paper's check, which promises nothing and is not asked about the last
-        release. The looks of all processes of a run count, and a question that was being answered when one was
-        killed is over. A sparse vector check, whose threshold dies with its process, is refused with a checkpoint.
+        it. With a unit one record of each person is drawn for the checks; whose it is stands in the same field as in
+        the training records, or is given as ``on_unit``. Public records are given as ``check=OnPublic(...)`` instead,
+        and are free. A release passes when its noisy margin is so far above 0 that, with this ``confidence``, none of
+        the run passes that is below the target on these records; None is the paper's check, which promises nothing and
+        is not asked about the last release. The looks of all processes of a run count, and a question that was being
+        answered when one was killed is over. A sparse vector check, whose threshold dies with its process, is refused
+        with a checkpoint.
         """
         return self.begin(target, **settings).finish(on_step)
 
@@ -147,6 +156,7 @@ class Trainer:
         target: Target,
         *,
         on: Given | None = None,
+        on_unit: Unit | None = None,
         score: Score = ACCURACY,
         releases: int,
         every: str,
@@ -160,14 +170,13 @@ class Trainer:
         course = Course.of(
             self._descent, every=every, releases=releases, delta=delta, max_epsilon=max_epsilon, confidence=confidence
         )
-        held, goal, parts = Examples.held_out(on, check), Goal(target, score), Split.whole(self._data)
-        del on
-        self._given.require_apart(held)
+        held = self._given.held_out(on, on_unit, check, self._noise)
+        goal, parts = Goal(target, score), Split.whole(self._data)
+        del on, on_unit
         if check.public:
             check = OnPublic(held)
         else:
-            held.require_once()
-            parts = Split.from_parts(self._data, Private(held), because=because)
+            parts = Split.from_parts(self._data, Private(held, held.neighbours), because=because)
         return self._run(course, course.check(goal, check), parts, goal, held)
 
     @property
@@ -211,8 +220,7 @@ class Trainer:
             checkpoint=None,
             **settings,
         )
-        if progress.settings["seeded"] != trainer._noise.seeded:
-            raise LedgerConflict(f"{path} and this run differ in whether noise is seeded; resume with the same kind.")
+        checkpoint.require_like(trainer._noise, trainer._data.neighbours)
         trainer._descent = trainer._descent.resumed(progress.weights, progress.settings["optimizer"])
         trainer._checkpoint, checkpoint.ledger = checkpoint, trainer.ledger
         trainer.earlier, trainer.prospect = progress.bills, progress.prospect

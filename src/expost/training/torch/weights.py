@@ -1,7 +1,7 @@
 """The weights of a torch module as a release: noisy gradient steps on sealed records, from the last release on."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import chain
@@ -16,7 +16,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.descent import Descent
 from expost.errors import InvalidValue, LedgerConflict
 from expost.ledger import Fact
-from expost.noise import Floats, Noise
+from expost.noise import Floats, Integers, Noise
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.release import Past
@@ -27,6 +27,8 @@ from expost.training.torch.memory import same_tensor
 from expost.training.torch.probe import require_scored, require_separable
 from expost.training.torch.records import Examples
 from expost.training.torch.scores import Score, on_grid
+from expost.training.torch.trial import Batch
+from expost.training.torch.units import packed
 
 
 @final
@@ -58,8 +60,9 @@ class ModuleDescent:
     """Noisy gradient steps on a torch module; a budget buys as many as it pays for.
 
     Each step a record joins by its own coin, its gradient is clipped, noise goes on the sum, and the public expected
-    ``batch`` divides it: never the number of records that joined. A step that nobody joins is a step. Weights start
-    from the last release, and buffers end as they were at first.
+    ``batch`` divides it: never the number of records that joined. Where ``neighbours`` differ in a person, a person
+    joins by one coin with all records, and the sum of their gradients is clipped. A step that nobody joins is a step.
+    Weights start from the last release, and buffers end as they were at first.
     ``keep`` is given the weights before the bill is settled.
 
     Uses: Poisson-subsampled Gaussian.
@@ -76,10 +79,10 @@ class ModuleDescent:
     at_once: int
     start: Weights
     keep: Callable[[Weights], None]
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
     descent: Descent = field(init=False)
     pristine: nn.Module = field(init=False)
     name: ClassVar[str] = ModuleSteps.name
-    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     floating: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -102,12 +105,13 @@ class ModuleDescent:
             "clip": str(self.clip),
             "noise_multiplier": str(self.noise_multiplier),
             "records": self.records,
+            "neighbours": self.neighbours.value,
         }
 
     @property
     def public(self) -> ModuleSteps:
         """What goes on record of the steps."""
-        return ModuleSteps(self.descent, self.clip, self.records)
+        return ModuleSteps(self.descent, self.clip, self.records, self.neighbours)
 
     def promise(self, budget: Budget) -> Promise:
         """What the steps cost that the budget pays for."""
@@ -180,7 +184,7 @@ class ModuleDescent:
         device = trainable(module)[0].device
         steps = [np.zeros(0, np.int64)]
         with torch.no_grad():
-            for batch in held.batches(np.arange(len(held)), self.at_once):
+            for batch in held.batches(held.judged, self.at_once):
                 some = batch.transform(lambda each: each.to(device))
                 steps.append(score.steps(outputs_of(module, some.inputs), some.labels, threshold))
         return on_grid(np.concatenate(steps), score.resolution)
@@ -188,11 +192,8 @@ class ModuleDescent:
     def _step(self, clipper: Clipper, data: Examples, noise: Noise) -> None:
         parameters = trainable(self.module)
         totals = [torch.zeros_like(each) for each in parameters]
-        places = np.flatnonzero(noise.coins(self.descent.rate, len(data)))
-        device = parameters[0].device
-        for batch in data.batches(places, self.at_once):
-            some = batch.transform(lambda each: each.to(device))
-            more = clipper.sums(some.inputs, some.labels)
+        joined = np.flatnonzero(noise.coins(self.descent.rate, len(data)))
+        for more in self._sums(clipper, data, joined, parameters[0].device):
             totals = [total + each for total, each in zip(totals, more, strict=True)]
         std = up(self.noise_multiplier * self.clip)
         for each, total in zip(parameters, totals, strict=True):
@@ -200,6 +201,24 @@ class ModuleDescent:
             each.grad = (total + drawn.to(total)) / self.batch
         self.optimizer.step()
         self.optimizer.zero_grad()
+
+    def _sums(self, clipper: Clipper, data: Examples, joined: Integers, device: torch.device) -> Iterator[list[Tensor]]:
+        """What those add who joined, as many at a time as may be on the device; of a person with more, in pieces."""
+
+        def read(places: Integers) -> Iterator[Batch]:
+            for batch in data.batches(places, self.at_once):
+                yield batch.transform(lambda each: each.to(device))
+
+        if data.people is None:
+            yield from (clipper.sums(some.inputs, some.labels) for some in read(joined))
+            return
+        for persons in packed(data.people, joined, self.at_once):
+            sizes, rows = data.people.sizes[persons], data.people.rows_of(persons)
+            if len(rows) > self.at_once:
+                yield clipper.whole((some.inputs, some.labels) for some in read(rows))
+                continue
+            several = torch.as_tensor(sizes, device=device) if sizes.max() > 1 else None
+            yield from (clipper.sums(some.inputs, some.labels, several) for some in read(rows))
 
 
 def same_state(one: nn.Module, other: nn.Module) -> bool:

@@ -64,7 +64,9 @@ def commonest(
     stops = tuple(PlannedStop(stop.promise, stop.epsilon, rung) for stop, rung in planned)
     looks, job = planned_looks(counting, LADDER, judge), CommonestJob(codes)
     kept = MemoryLedger() if ledger is None else ledger
-    odometer, _ = capped(pledge, pledge.promises, max_epsilon=None, ledger=kept, noise=noise, rung="rung")
+    odometer, _ = capped(
+        pledge, pledge.promises, max_epsilon=None, neighbours=ADD, ledger=kept, noise=noise, rung="rung"
+    )
     parts = split(Private(np.loadtxt(path, dtype=np.int64), ADD), 0.4, noise)
 
     def build(estimates: tuple[Any, ...]) -> int:

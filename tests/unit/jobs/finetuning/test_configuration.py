@@ -14,7 +14,7 @@ from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.recipe import HeadRecipe
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.training.head.labelled import Labelled
 from expost.training.head.optimizer import Adam
 from expost.training.head.score import accuracy, unit
@@ -106,3 +106,24 @@ def test_features_of_any_length_are_scaled_as_the_head_will_scale_them() -> None
     heads = [configuration(0.05).run(each, each, SeededNoise(1))[0] for each in (data, longer)]
 
     assert np.abs(heads[0].weights - heads[1].weights).max() < 1e-3
+
+
+def test_persons_are_tuned_for_at_the_price_of_records() -> None:
+    persons = digits().of_persons(np.arange(1797) // 3, SeededNoise(4))
+    one = configuration(0.05)
+    by_person = replace(one, recipe=replace(one.recipe, neighbours=Neighbours.ADD_REMOVE_PERSON))
+
+    best = tune(
+        Private(persons, Neighbours.ADD_REMOVE_PERSON),
+        [by_person],
+        at_least=0,
+        delta=1e-5,
+        mean_runs=2,
+        noise=SeededNoise(1),
+        odometer=Odometer(rehearsal=True),
+    )
+
+    assert by_person.epsilon == one.epsilon
+    assert best.contest.neighbours == "add or remove one person"
+    with pytest.raises(InvalidValue, match="replace a record"):
+        replace(one.recipe, neighbours=Neighbours.REPLACE_PERSON)

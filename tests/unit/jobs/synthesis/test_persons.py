@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 from expost.errors import MechanismFailed, SchemaMismatch
@@ -18,9 +19,10 @@ from expost.jobs import audit
 from expost.jobs.job import Result
 from expost.jobs.synthesis import run
 from expost.jobs.synthesis.choice import PairSelection
-from expost.jobs.synthesis.prices import table_recipe
+from expost.jobs.synthesis.prices import on_public_table, table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.screen import synthesis_plan
+from expost.judge import OnPublic
 from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats, Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
@@ -30,7 +32,7 @@ from expost.tabular.one_row import OneRowEach
 from expost.tabular.persons import NUMBERS, Grouped
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
-from tests.unit.jobs.synthesis.customers import SCHEMA, made
+from tests.unit.jobs.synthesis.customers import SCHEMA, made, records
 from tests.unit.report.examples import COUNTED, customers, facts, person_facts
 from tests.unit.report.pages import said
 from tests.unit.tabular.source.telling import shown
@@ -108,7 +110,7 @@ def test_what_is_judged_is_a_row_that_was_drawn_and_the_same_in_every_look(monke
     looks, ask = list[tuple[Any, Any]](), OneRowEach.ask
 
     def noted(self: OneRowEach[Any], candidate: Any, held: Grouped) -> int:
-        looks.append((held.sizes, held.places))
+        looks.append((held.sizes, held.people.chosen))
         return ask(self, candidate, held)
 
     monkeypatch.setattr(OneRowEach, "ask", noted)
@@ -266,7 +268,38 @@ def test_the_report_says_what_a_table_of_persons_cannot_answer() -> None:
 
 
 def test_a_table_of_records_does_not_speak_of_rows_per_person() -> None:
-    assert "Rows and persons" not in said(render(facts()))
+    page = said(render(facts()))
+
+    assert "Rows and persons" not in page
+    assert "The unit is" not in page
+
+
+def test_the_report_names_the_unit_beside_the_schema() -> None:
+    assert "The unit is customer. This column says whose row it is." in said(render(person_facts()))
+
+
+def seen_by_anybody() -> Any:
+    """Public records of 150 persons with two rows each, who do not agree about themselves."""
+    return pl.DataFrame(records(300) | {"customer": [place // 2 for place in range(300)]})
+
+
+def test_of_public_persons_the_same_row_each_is_judged_in_every_run() -> None:
+    first, second = (on_public_table(OnPublic(seen_by_anybody()), UNIT).table for _ in range(2))
+
+    assert (len(first), first.people.chosen.tolist()) == (150, second.people.chosen.tolist())
+    assert {*first.people.chosen.tolist()} == {0, 1}
+
+
+def test_the_report_says_that_public_persons_were_judged_by_one_row() -> None:
+    page = said(render(of_persons(alone(900), check=OnPublic(seen_by_anybody())).facts))
+
+    assert "A person among those records was judged by one of their rows, which was drawn at random." in page
+    assert "held-out person" not in page
+
+
+def test_public_records_that_lack_the_unit_are_told_from_the_table() -> None:
+    with pytest.raises(SchemaMismatch, match=r"^the public records of the check .*: .*customer \(the unit\)"):
+        on_public_table(OnPublic(seen_by_anybody().drop("customer")), UNIT)
 
 
 def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:

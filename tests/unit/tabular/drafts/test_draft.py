@@ -231,7 +231,7 @@ def test_a_european_file_gives_a_draft_that_reads_every_cell(tmp_path: Path) -> 
 
 def test_the_reasons_for_what_is_left_out_are_told_and_not_written() -> None:
     table = {
-        "person_id": [1, 1, 2] * 50,
+        "hospital_id": [1, 1, 2] * 50,
         "kunden_nr": [*range(150)],
         "serial": [f"x{place}" for place in range(150)],
         "note": [f"note {place // 2}, {place % 2}" for place in range(148)] + ["note 0, 0"] * 2,
@@ -241,9 +241,13 @@ def test_the_reasons_for_what_is_left_out_are_told_and_not_written() -> None:
 
     made = draft(pl.DataFrame(table))
 
-    assert set(made.left_out) == {"person_id", "kunden_nr", "serial", "note", "empty"}
-    assert "Its values repeat: if a person has several records" in made.left_out["person_id"]
-    assert "repeat" not in made.left_out["kunden_nr"]
+    assert set(made.left_out) == {"hospital_id", "kunden_nr", "serial", "note", "empty"}
+    assert made.left_out["hospital_id"].endswith(
+        " Its values repeat: if it says whose row it is, declare it as the unit."
+    )
+    assert made.left_out["kunden_nr"].endswith(
+        " If a person may ever have several rows, and it says whose row it is, declare it as the unit."
+    )
     assert not any(reason in made.text for reason in made.left_out.values())
 
 

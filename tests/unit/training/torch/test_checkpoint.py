@@ -38,6 +38,7 @@ SETTINGS: dict[str, Any] = {
     "optimizer": "SGD",
     "batch": 1,
     "clip": "1",
+    "neighbours": "add or remove one record",
     "noise_multiplier": "3/2",
     "records": 2,
     "seeded": True,

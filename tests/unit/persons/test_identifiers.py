@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
+from expost.persons.canonical import canonical_text
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import delimited, files, frames
-from expost.tabular.source.canonical import canonical_text
 from expost.tabular.source.reading import read_records, read_table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown
@@ -41,7 +41,7 @@ def persons(source: object, schema: Schema = SCHEMA) -> list[list[int]]:
     """The rows of each person."""
     grouped = read_records(source, schema)
     assert isinstance(grouped, Grouped)
-    return [each.tolist() for each in np.split(grouped.table.codes("place"), grouped.ends[1:-1])]
+    return [each.tolist() for each in np.split(grouped.table.codes("place"), grouped.people.ends[1:-1])]
 
 
 def spelled_alike(identifiers: Sequence[object]) -> list[list[int]]:
@@ -232,7 +232,7 @@ def test_with_a_row_for_each_person_the_table_is_that_without_a_unit(tmp_path: P
 
     assert isinstance(grouped, Grouped)
     assert grouped.table.codes("place").tobytes() == plain.codes("place").tobytes()
-    assert grouped.ends.tolist() == [0, 1, 2, 3, 4]
+    assert grouped.people.ends.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_records_without_a_unit_are_the_rows() -> None:
@@ -367,7 +367,7 @@ def test_no_output_depends_on_how_identifiers_are_spelled(source: Callable[[Any,
     for grouped in read:
         assert isinstance(grouped, Grouped)
         assert isinstance(read[0], Grouped)
-        assert grouped.ends.tobytes() == read[0].ends.tobytes()
+        assert grouped.people.ends.tobytes() == read[0].people.ends.tobytes()
         assert grouped.table.codes("place").tobytes() == read[0].table.codes("place").tobytes()
 
 
