@@ -4,9 +4,11 @@ counts of P marginals and integers that do not come from the records, move by P 
 is replaced. Which marginals they are of may depend on what was released before.
 
 The step is run on all small tables. What each of its parts computed is overheard, beside the noise that it asked for.
+Persons have one to four rows, and what is computed of them is in steps.
 Where later parts depend on earlier releases, these are dictated: they are the same for both of two neighbours.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -24,7 +26,7 @@ from expost.statistic import Statistic
 from expost.tabular.growth import SCORED, SCORED_TRIPLES, TRIPLED, Growing, Grown, Scored, shares
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.misfits import misfit_reach, misfits
-from expost.tabular.persons import Rows
+from expost.tabular.persons import GRID, Grouped, Rows
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -387,3 +389,70 @@ def test_no_share_leaves_less_noise_than_the_whole_would_have(pairs: int, triple
 @pytest.mark.parametrize("neighbours", OF_RECORDS)
 def test_the_reach_of_misfits_is_what_they_declare(neighbours: Neighbours) -> None:
     assert misfits(DOMAIN, EXPECTED, neighbours).l2_squared == misfit_reach(len(EXPECTED), neighbours)
+
+
+Person = tuple[Record, ...]
+PERSONS: list[Person] = [
+    ((0, 0, 0, 1),),
+    ((1, 1, 0, 0),),
+    ((0, 0, 0, 1),) * 4,
+    ((1, 1, 0, 0), (1, 1, 1, 0)),
+    ((0, 0, 1, 1), (0, 1, 0, 0), (1, 0, 0, 0), (1, 1, 1, 1)),
+]
+
+
+def by_person(persons: Sequence[Person]) -> Grouped:
+    """Rows by person."""
+    owners = np.repeat(np.arange(len(persons)), [len(rows) for rows in persons])
+    return Grouped.of(table([row for rows in persons for row in rows]), owners.astype(np.int64))
+
+
+def neighbouring_persons(relation: Neighbours) -> Iterator[tuple[Grouped, Grouped]]:
+    for base in ([], PERSONS[1:2], PERSONS[3:]):
+        if relation.replaces:
+            yield from ((by_person([*base, one]), by_person([*base, other])) for one in PERSONS for other in PERSONS)
+        else:
+            yield from ((by_person(base), by_person([*base, one])) for one in PERSONS)
+
+
+@pytest.mark.parametrize(("first", "choice", "larger"), CASES)
+@pytest.mark.parametrize("relation", OF_RECORDS)
+def test_a_divided_step_of_persons_costs_what_it_promises_and_no_part_has_less_noise(
+    relation: Neighbours, first: tuple[Clique, ...], choice: tuple[Clique, ...], larger: tuple[Clique, ...] | None
+) -> None:
+    growing = Growing(DOMAIN, first, OTHERS, relation.of_persons, Stubborn(choice, larger))
+    promised, past = growing.promise(BUDGET).curve, Past[Grown]()
+    assert isinstance(promised, Linear)
+    assert promised == Growing(DOMAIN, first, OTHERS, relation).promise(BUDGET).curve
+
+    found = [
+        (parts(growing, one, past), parts(growing, other, past))
+        for one, other in neighbouring_persons(growing.neighbours)
+    ]
+
+    dearest = max(cost(mine, theirs) for mine, theirs in found)
+    assert dearest <= promised.rho == BUDGET.rho
+    assert dearest > promised.rho * Fraction(9, 10)
+    least = growing._whole.variance(BUDGET)
+    assert all(noise >= least for mine, _ in found for _, noise in mine)
+
+
+def test_a_step_for_one_person_more_would_break_its_promise_if_one_were_replaced() -> None:
+    """The twin."""
+    growing = Growing(DOMAIN, FIRST, OTHERS, ADD.of_persons, Stubborn(OTHERS))
+    pairs = neighbouring_persons(Neighbours.REPLACE_PERSON)
+    costs = [cost(parts(growing, one, Past()), parts(growing, other, Past())) for one, other in pairs]
+
+    assert max(costs) > BUDGET.rho
+
+
+def test_what_is_measured_is_weighed_and_on_record_as_such() -> None:
+    growing = Growing(DOMAIN, FIRST, OTHERS, ADD.of_persons)
+    data = by_person(PERSONS)
+
+    ((measured, _),) = parts(growing, data, Past())
+
+    first = Marginals(DOMAIN, FIRST, ADD.of_persons)
+    assert measured.tolist() == first.weighed(FIRST).evaluate(data).tolist()
+    assert measured.sum() > first.statistic.evaluate(data).sum() == GRID * len(FIRST) * len(PERSONS)
+    assert growing.facts(BUDGET)["statistic"] == "weighed marginals of persons"
