@@ -2,7 +2,8 @@
 
 And the time of ``expost synth`` on a Parquet file of a million rows of a hundred thousand persons, with their unit
 declared and without, to the same number of synthetic rows on a ladder that both climb to its end; CPU seconds of
-processes of their own, on one core each, in turns.
+processes of their own, on one core each, in turns. Where there are fewer persons than rows, noise is larger beside the
+counts and less is added to the model, which is why a unit can take less time.
 """
 
 import sys

@@ -13,6 +13,7 @@ from expost.accounting.worst_case import worst_case_delta
 from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, PublicCheck, SparseVectorCheck
 from expost.filters import Filter
 from expost.folders.journal import Journal
+from expost.intervals import ErrorBars
 from expost.jobs import Result, StatedLadder, finetune, synthesize
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
@@ -57,6 +58,7 @@ __all__ = [  # noqa: RUF022  by reader
     "histogram",
     "bounded_sum",
     "Brownian",
+    "ErrorBars",
     "Gaussian",
     "Laplace",
     "Exponential",

@@ -43,7 +43,7 @@ OF_TRAINING = (
     "accounting/private_selection.py",
 )
 """What releases of trained models rest on besides, and no others."""
-OF_CONFIDENCE = ("accounting/tails.py", "checks/confidence.py", "looks.py")
+OF_CONFIDENCE = ("accounting/tails.py", "checks/confidence.py", "intervals.py", "looks.py")
 """What a pass promises rests on, and no bound does."""
 OF_LEDGERS = ("ledgers/",)
 """What a cap on many runs rests on, and the bound of no single run does."""
