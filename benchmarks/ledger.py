@@ -50,7 +50,7 @@ RISING = 20_000
 STEP = Entry("gaussian", "data", "differ in one record", seeded=False, floating=False, facts={"sigma": "3"})
 PLAIN = "INSERT INTO plain (body) VALUES ('a line of some length, as one would write it to a plain table')"
 
-EARLIER = "INSERT INTO runs (id, dataset, what, opened, state) VALUES (?, 1, 'an earlier run', ?, 'closed')"
+EARLIER = "INSERT INTO runs (id, dataset, what, opened, begun, state) VALUES (?, 1, 'an earlier run', ?, 2, 'closed')"
 ENTRIES = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALUES " + ", ".join(
     ["(1, ?, ?, 'capture', ?, ?, ?)"] * OF_ONE_RUN
 )

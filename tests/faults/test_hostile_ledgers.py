@@ -140,8 +140,8 @@ def test_a_link_to_a_ledger_is_the_ledger(path: Path) -> None:
 def test_a_run_without_a_readable_identity_is_found_and_keeps_nobody_busy(path: Path, identity: str) -> None:
     with open_ledger(path) as book:
         step(run(book), "1/8")
-    row = "INSERT INTO runs (id, dataset, what, opened, state) VALUES "
-    change(path, f"{row} ({identity}, 1, 'a run', '', 'open')")
+    row = "INSERT INTO runs (id, dataset, what, opened, begun, state) VALUES "
+    change(path, f"{row} ({identity}, 1, 'a run', '', 2, 'open')")
 
     with open_ledger(path) as book:
         assert not verify_ledger(book.home).holds

@@ -138,9 +138,9 @@ class Book:
             }  # fmt: skip
             entered, _ = position.post(writing, "begin", spelled(body), run=identity, clock=self.clock)
             writing.later(
-                "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, state) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open')",
-                *(identity, known, analyst, what, split, key, request, entered.at),
+                "INSERT INTO runs (id, dataset, analyst, what, split, idempotency, request, opened, begun, state) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+                *(identity, known, analyst, what, split, key, request, entered.at, entered.number),
             )
         return Begun(identity, dataset, terms, entered.number)
 
@@ -187,10 +187,11 @@ class Book:
     def latest(self, run: Begun) -> Entered:
         """The latest entry of a run, once nobody else is writing."""
         with self.home.writing() as writing:
-            Position.locked(writing, run.dataset)
+            known = Position.locked(writing, run.dataset).account.id
             ((number, *cells),) = writing.rows(
-                "SELECT number, at, kind, run, body, hash FROM entries WHERE run = ? ORDER BY number DESC LIMIT 1",
-                run.id,
+                "SELECT number, at, kind, run, body, hash FROM entries WHERE dataset = ? AND number >= ? AND run = ? "
+                "ORDER BY number DESC LIMIT 1",
+                *(known, run.number, run.id),
             )
         at, kind, whose, body, link = map(str, cells)
         return Entered(int(str(number)), at, kind, whose, body, link)

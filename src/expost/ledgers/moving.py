@@ -18,9 +18,11 @@ from expost.text import Json
 
 RUN = (
     "SELECT runs.dataset, runs.state, runs.analyst, runs.split, entries.number, entries.kind, entries.body "
-    "FROM runs JOIN entries ON entries.run = runs.id WHERE runs.id = ? ORDER BY entries.number DESC LIMIT 1"
+    "FROM runs JOIN entries ON entries.dataset = runs.dataset AND entries.number >= runs.begun AND "
+    "entries.run = runs.id WHERE runs.id = ? ORDER BY entries.number DESC LIMIT 1"
 )
-"""What is asked of a run, whose latest entry says what it has spent and holds."""
+"""What is asked of a run, whose latest entry says what it has spent and holds. Entries are looked at from the last one
+back: an index by run would be written with each of them, and this is asked only where others have written since."""
 MORE = "the ledger has more on record of this run than the run knows; settle it, begin anew."
 Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
 """Writes more in the same transaction, and gives what the entry says of it."""
@@ -124,7 +126,8 @@ class OpenRun:
             change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
             charge_analyst(writing, self.analyst, spent=change[0], committed=change[1])
         said = spelled(body if also is None else {**body, **also(writing)})
-        told = f'{said[:-1]}{"," * (said != "{}")}"spent":{slots_out(spent)},"committed":{slots_out(committed)}}}'
+        held = "null" if committed is spent or committed == spent else slots_out(committed)
+        told = f'{said[:-1]}{"," * (said != "{}")}"spent":{slots_out(spent)},"committed":{held}}}'
         entered, position = self.position.post(
             writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours,
             locked=locked,
@@ -142,8 +145,13 @@ def totals_in(kind: str, body: str, terms: Terms, *, named: bool) -> tuple[Slots
     if kind == "begin":
         nothing = nothing_in_slots(terms, named=named)
         return nothing, nothing
-    found = json.loads(body)
-    return slots_in(found["spent"], terms, named=named), slots_in(found["committed"], terms, named=named)
+    return totals_told(json.loads(body), terms, named=named)
+
+
+def totals_told(body: Mapping[str, Json], terms: Terms, *, named: bool) -> tuple[Slots, Slots]:
+    """What an entry says that a run has spent and holds, which is the same where the second is not said."""
+    spent = slots_in(body["spent"], terms, named=named)
+    return spent, spent if body["committed"] is None else slots_in(body["committed"], terms, named=named)
 
 
 def sha256(text: str) -> str:

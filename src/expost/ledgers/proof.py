@@ -195,7 +195,7 @@ class _Followed:
     def _compare_runs(self, name: str) -> None:
         due, after = self.replay.runs(), ""
         while rows := self.reading.rows(
-            "SELECT id, analyst, what, split, idempotency, request, opened, state, payload FROM runs "
+            "SELECT id, analyst, what, split, idempotency, request, opened, begun, state, payload FROM runs "
             "WHERE dataset = ? AND id > ? ORDER BY id LIMIT ?",
             *(self.row[0], after, PAGE),
         ):

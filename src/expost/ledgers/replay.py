@@ -9,7 +9,7 @@ from expost.accounting.claim import NOTHING, Spent
 from expost.errors import Unreadable
 from expost.ledgers.amounts import Amount, amount_out, minus, plus
 from expost.ledgers.chain import Entered
-from expost.ledgers.moving import sha256
+from expost.ledgers.moving import sha256, totals_told
 from expost.ledgers.sharing import Sharing
 from expost.ledgers.slots import (
     OWN,
@@ -19,7 +19,6 @@ from expost.ledgers.slots import (
     nothing_in_slots,
     run_cost,
     shifted,
-    slots_in,
     slots_of,
 )
 from expost.ledgers.terms import Terms, terms_in
@@ -113,7 +112,7 @@ class ChainReplay:
             case "analyst":
                 self._add_analyst(body)
             case "begin":
-                self._begin(text(entry.run), body, entry.at)
+                self._begin(entry, text(entry.run), body)
             case "release":
                 self.sharing.begin(body)
             case "view":
@@ -154,7 +153,7 @@ class ChainReplay:
         _require(identity not in self.analysts, "adds an analyst once more")
         self.analysts[identity] = (name, token), _Account(terms, terms.nothing, terms.nothing)
 
-    def _begin(self, run: str, body: Mapping[str, Json], at: str) -> None:
+    def _begin(self, entry: Entered, run: str, body: Mapping[str, Json]) -> None:
         _require(run not in self._open and run not in self._ended, "begins a run once more")
         analyst, split, key, request = (
             None if body[name] is None else text(body[name]) for name in ("analyst", "split", "key", "request")
@@ -165,12 +164,16 @@ class ChainReplay:
             self.splits[split] = text(body["because"]), (nothing,) * 4
         slots = nothing_in_slots(self.standing.terms, named=split is not None)
         self._open[run] = _Run(
-            (run, analyst, text(body["what"]), split, key, request, at), analyst, split, slots, slots
+            (run, analyst, text(body["what"]), split, key, request, entry.at, entry.number),
+            analyst,
+            split,
+            slots,
+            slots,
         )
 
     def _move(self, name: str, kind: str, body: Mapping[str, Json]) -> None:
         run, terms = self._open[name], self.standing.terms
-        spent, committed = (slots_in(body[each], terms, named=run.split is not None) for each in TOTALS)
+        spent, committed = totals_told(body, terms, named=run.split is not None)
         if body.get("neighbours") is not None:
             self._stay_with(text(body["neighbours"]))
         match kind:

@@ -57,7 +57,8 @@ def unsettled(book: Book, dataset: str | None = None) -> list[Unsettled]:
         found = [
             _unsettled(reading, row)
             for row in reading.rows(
-                "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.split "
+                "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.split, "
+                "runs.dataset, runs.begun "
                 "FROM runs JOIN datasets ON datasets.id = runs.dataset LEFT JOIN analysts ON "
                 "analysts.id = runs.analyst WHERE runs.state = 'open'"
             )
@@ -97,11 +98,12 @@ def _named(runs: list[Unsettled], name: str) -> Unsettled:
 
 
 def _unsettled(reading: Writing, row: Row) -> Unsettled:
-    identity, dataset, known, what, analyst, opened, split = row
+    identity, dataset, known, what, analyst, opened, split, place, first = row
     terms = terms_in(str(known))
-    ((begun,),) = reading.rows("SELECT body FROM entries WHERE run = ? ORDER BY number LIMIT 1", identity)
+    ((begun,),) = reading.rows("SELECT body FROM entries WHERE dataset = ? AND number = ?", place, first)
     ((latest, kind, last),) = reading.rows(
-        "SELECT at, kind, body FROM entries WHERE run = ? ORDER BY number DESC LIMIT 1", identity
+        "SELECT at, kind, body FROM entries WHERE dataset = ? AND number >= ? AND run = ? ORDER BY number DESC LIMIT 1",
+        *(place, first, identity),
     )
     body = json.loads(str(begun))
     costs = map(run_cost, totals_in(str(kind), str(last), terms, named=split is not None))

@@ -40,6 +40,7 @@ FIRST = (
         idempotency TEXT,
         request TEXT,
         opened TEXT NOT NULL,
+        begun BIGINT NOT NULL,
         state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'settled')),
         payload TEXT,
         UNIQUE (dataset, idempotency)
@@ -65,7 +66,6 @@ FIRST = (
         hash TEXT NOT NULL CHECK (length(hash) = 64),
         PRIMARY KEY (dataset, number)
     )""",
-    "CREATE INDEX entries_of_run ON entries (run, number)",
     """CREATE TABLE releases (
         id TEXT PRIMARY KEY,
         dataset INTEGER NOT NULL REFERENCES datasets (id),

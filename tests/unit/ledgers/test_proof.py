@@ -154,7 +154,7 @@ TOTALS = "The totals or the terms of 'admissions'"
         ("UPDATE runs SET analyst = NULL WHERE what = 'a table'", "is not what its entries lead to"),
         ("UPDATE runs SET what = x'00' WHERE what = 'a table'", "is not what its entries lead to"),
         ("DELETE FROM runs WHERE what = 'a table'", "of 'admissions' is missing"),
-        ("INSERT INTO runs SELECT 'x', dataset, NULL, what, NULL, NULL, NULL, opened, state, NULL "
+        ("INSERT INTO runs SELECT 'x', dataset, NULL, what, NULL, NULL, NULL, opened, begun, state, NULL "
          "FROM runs WHERE what = 'a table'", "The run x of 'admissions'"),
         ("UPDATE analysts SET token = hex(zeroblob(32))", "The analysts of"),
         ("UPDATE analysts SET spent = (SELECT spent FROM datasets WHERE id = 1)", "The analysts of"),
