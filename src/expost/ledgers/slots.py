@@ -49,7 +49,7 @@ class Tab:
     def after(self, part: str, spent: Spent) -> "Tab":
         """The tab with one more step on it."""
         known = self._after
-        if known is None or known[:2] != (part, spent):
+        if known is None or known[0] != part or (known[1].curve is not spent.curve and known[1] != spent):
             paid = self.parts[part] + spent if part in self.parts else spent
             known = self._after = part, spent, Tab({**self.parts, part: paid})
         return known[2]
@@ -80,7 +80,9 @@ def larger_slots(one: Slots, other: Slots) -> Slots:
 
 def are_within(one: Slots, other: Slots) -> bool:
     """Whether one is no more than the other in every slot."""
-    return one is other or all(is_within(one[name], other[name]) for name in one)
+    if one is other or len(one) == 1:
+        return one is other or is_within(one[OWN], other[OWN])
+    return all(is_within(one[name], other[name]) for name in one)
 
 
 def nothing_in_slots(terms: Terms, *, named: bool) -> Slots:

@@ -4,7 +4,7 @@ They are fixed when the data set is put on the ledger, before the first release,
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -23,9 +23,10 @@ from expost.receipts.notation import fraction, items, number, record, text
 from expost.text import Json
 
 ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
-"""The orders at which spending is measured; a cap on ε is kept at the best of them."""
+"""The orders at which a cap on ε may be kept: the best of them is."""
 MIXED = ORDERS[::2] + ORDERS[-1:]
-"""Those that are mixed to state a total on the way to a cap: the powers of two."""
+"""Those that are mixed to state a total on the way to a cap: the powers of two. Spending is measured at these, and at
+the order of the cap."""
 GAUSSIAN_SHARE, ORDER_SHARE, MIXTURE_SHARE = 0.5, 0.25, 0.25
 """Of δ: what a cap in the Gaussian profile, a cap at one order, and the statement on the way to them may take."""
 HALVINGS, ROUNDED_BITS = 100, 40
@@ -101,9 +102,10 @@ class Terms:
         if self.kind != EPSILON:
             return as_float(amount[0])
         assert self.delta is not None  # of this kind
-        values = [as_float(each) for each in amount[: len(ORDERS)]]
+        orders = [float(each.alpha) for each in self.measures if isinstance(each, Order)]
+        values = [as_float(each) for each in amount[: len(orders)]]
         mixture = Mixture.even([float(alpha) for alpha in MIXED], self.delta * MIXTURE_SHARE)
-        reached = stated(Spent(Tabulated.of([float(alpha) for alpha in ORDERS], values)), mixture)
+        reached = stated(Spent(Tabulated.of(orders, values)), mixture)
         return min(reached, up(self.cap)) if self.room(amount) >= 0 else reached
 
     @property
@@ -128,13 +130,17 @@ class Terms:
 EPSILON, ORDER, ZCDP = "epsilon", "order", "zcdp"
 
 
-def epsilon_terms(epsilon: Real, delta: float) -> Terms:
-    """A cap on ε at δ, for steps of any kind; those of Gaussian noise alone are capped by their exact profile."""
+def epsilon_terms(epsilon: Real, delta: float, *, orders: Sequence[int] | None = None) -> Terms:
+    """A cap on ε at δ, for steps of any kind; those of Gaussian noise alone are capped by their exact profile.
+
+    The ``orders`` are those of another cap on the same spending, of which this one is then at the best.
+    """
     cap, share = _cap(epsilon, "epsilon"), probability(delta, "delta")
-    best, bound = _best_order(cap, share * ORDER_SHARE)
+    best, bound = _best_order(cap, share * ORDER_SHARE, ORDERS if orders is None else orders)
+    known = sorted({*MIXED, best}) if orders is None else orders
     profile = _largest(lambda rho: gaussian.gaussian_epsilon(rho, share * GAUSSIAN_SHARE) <= cap)
-    measures: list[Measure] = [*(Order(Fraction(alpha)) for alpha in ORDERS), Profile()]
-    at_orders = (whole_units(bound) if alpha == best else None for alpha in ORDERS)
+    measures: list[Measure] = [*(Order(Fraction(alpha)) for alpha in known), Profile()]
+    at_orders = (whole_units(bound) if alpha == best else None for alpha in known)
     return Terms(EPSILON, cap, tuple(measures), (*at_orders, whole_units(profile)), share)
 
 
@@ -160,7 +166,7 @@ def allowance(terms: Terms, cap: Real) -> Terms:
         case (Slope(),):
             return zcdp_terms(cap)
     assert terms.delta is not None  # of all others
-    return epsilon_terms(cap, terms.delta)
+    return epsilon_terms(cap, terms.delta, orders=_whole_orders(terms))
 
 
 def terms_text(terms: Terms) -> str:
@@ -175,7 +181,10 @@ def terms_in(found: str) -> Terms:
     kind, cap = text(fields["kind"]), fraction(fields["cap"])
     match kind:
         case "epsilon":
-            terms = epsilon_terms(cap, number(fields["delta"]))
+            orders = [fraction(each) for each in items(fields["orders"])]
+            if not {*MIXED} <= {*orders} <= {*ORDERS} or orders != sorted({*orders}):
+                raise Unreadable("the ledger measures at orders that expost does not measure at; the file was changed.")
+            terms = epsilon_terms(cap, number(fields["delta"]), orders=[int(each) for each in orders])
         case "order":
             (alpha,) = items(fields["orders"])
             terms = order_terms(cap, alpha=fraction(alpha))
@@ -187,6 +196,10 @@ def terms_in(found: str) -> Terms:
     if not _agree(limits, terms.limits) or replace(terms, limits=limits).out() != fields:
         raise Unreadable("the caps of the ledger are not what expost makes of its terms; the file was changed.")
     return replace(terms, limits=limits)
+
+
+def _whole_orders(terms: Terms) -> list[int]:
+    return [int(each.alpha) for each in terms.measures if isinstance(each, Order)]
 
 
 def _cap(value: Real, name: str) -> Fraction:
@@ -205,10 +218,10 @@ def _agree(kept: tuple[int | None, ...], made: tuple[int | None, ...]) -> bool:
     return all(abs(one - other) <= other >> ROUNDED_BITS for one, other in pairs)
 
 
-def _best_order(cap: Fraction, delta: float) -> tuple[int, Fraction]:
+def _best_order(cap: Fraction, delta: float, orders: Sequence[int]) -> tuple[int, Fraction]:
     """The order at which a Gaussian may be largest below a cap on ε, and the cap there."""
-    bounds = {alpha: Fraction(down(cap - exact(convert.cks_offset(alpha, delta), "offset"))) for alpha in ORDERS}
-    best = max(ORDERS, key=lambda alpha: bounds[alpha] / alpha)
+    bounds = {alpha: Fraction(down(cap - exact(convert.cks_offset(alpha, delta), "offset"))) for alpha in orders}
+    best = max(orders, key=lambda alpha: bounds[alpha] / alpha)
     if bounds[best] <= 0:
         raise InvalidValue(f"a cap of ε = {up(cap):g} is too small to be kept at this δ; give a larger ε or δ.")
     return best, bounds[best]
