@@ -9,6 +9,7 @@ charge on a ledger with a million entries of earlier runs over that on one with 
 """
 
 import multiprocessing
+import os
 import sqlite3
 import tempfile
 import time
@@ -57,32 +58,39 @@ ENTRIES = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) VALU
 
 
 def run(progress: Progress) -> dict[str, float]:
-    """Latencies in milliseconds, charges per second, ratios to the floor, and growth with past entries."""
-    figures: dict[str, float] = {}
-    with tempfile.TemporaryDirectory(prefix="expost-ledgers-") as folder, server() as running:
-        homes = {
-            "sqlite": [str(Path(folder) / f"{name}.db") for name in ("new", "old")],
-            "postgres": [running.database() for _ in ("new", "old")],
-        }
-        for home, (new, old) in homes.items():
-            progress(f"charges and plain INSERTs in turns, {home}")
-            _begin(new)
-            with charging(new) as charge, plain(new) as floor:
-                charges, floors = timed([charge, floor])
-            figures |= _latencies(f"ledger.{{}}.{home}", charges, floors)
-            progress(f"equal steps and plain INSERTs in turns, {home}")
-            with charging(new, steps=1) as charge, plain(new) as floor:
-                charges, floors = timed([charge, floor])
-            figures[f"ledger.equal_steps_ratio.{home}"] = median(charges) / median(floors)
-            for processes in (1, PROCESSES):
-                progress(f"charges by {processes} at once, {home}")
-                figures[f"ledger.rate.{home}.p{processes}"] = _rate(new, processes, plainly=False)
-                progress(f"plain INSERTs by {processes} at once, {home}")
-                figures[f"ledger.floor_rate.{home}.p{processes}"] = _rate(new, processes, plainly=True)
-            progress(f"a ledger with {PAST} entries, {home}")
-            figures |= _growth(new, old, home)
-    figures["ledger.growth_1e6"] = max(figures[f"ledger.growth_1e6.{home}"] for home in homes)
+    """Latencies in milliseconds, charges per second, ratios to the floor, and growth with past entries.
+
+    The server is started after the file was measured: what it writes as it begins would keep the disk busy.
+    """
+    with tempfile.TemporaryDirectory(prefix="expost-ledgers-") as folder:
+        new, old = (str(Path(folder) / f"{name}.db") for name in ("new", "old"))
+        figures = _measured("sqlite", new, old, progress)
+    with server() as running:
+        figures |= _measured("postgres", running.database(), running.database(), progress)
+    figures["ledger.growth_1e6"] = max(figures[f"ledger.growth_1e6.{home}"] for home in ("sqlite", "postgres"))
     return figures
+
+
+def _measured(home: str, new: str, old: str, progress: Progress) -> dict[str, float]:
+    """All figures of one home."""
+    figures: dict[str, float] = {}
+    _begin(new)
+    os.sync()
+    progress(f"charges and plain INSERTs in turns, {home}")
+    with charging(new) as charge, plain(new) as floor:
+        charges, floors = timed([charge, floor])
+    figures |= _latencies(f"ledger.{{}}.{home}", charges, floors)
+    progress(f"equal steps and plain INSERTs in turns, {home}")
+    with charging(new, steps=1) as charge, plain(new) as floor:
+        charges, floors = timed([charge, floor])
+    figures[f"ledger.equal_steps_ratio.{home}"] = median(charges) / median(floors)
+    for processes in (1, PROCESSES):
+        progress(f"charges by {processes} at once, {home}")
+        figures[f"ledger.rate.{home}.p{processes}"] = _rate(new, processes, plainly=False)
+        progress(f"plain INSERTs by {processes} at once, {home}")
+        figures[f"ledger.floor_rate.{home}.p{processes}"] = _rate(new, processes, plainly=True)
+    progress(f"a ledger with {PAST} entries, {home}")
+    return figures | _growth(new, old, home)
 
 
 def _latencies(name: str, charges: list[float], floors: list[float]) -> dict[str, float]:
