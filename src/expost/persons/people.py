@@ -11,8 +11,6 @@ from expost.errors import InvalidValue
 from expost.noise import Integers, Noise
 from expost.persons.identifiers import Persons
 
-LONGEST = 2**13
-"""Bits of a whole number that is spelled in base 10: Python refuses to spell those of many thousand digits so."""
 BLOCK = 2**22
 """Numbers computed at a time."""
 
