@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
-from expost.errors import ExpostError
+from expost.errors import ExpostError, Unreadable
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
@@ -279,12 +279,13 @@ class Untold:
         return WORD
 
 
-@pytest.mark.parametrize("column", ["region", "who"])
-def test_no_canary_is_in_what_an_interrupt_holds_while_a_frame_is_read(column: str) -> None:
+@pytest.mark.parametrize(("column", "ends"), [("region", KeyboardInterrupt), ("who", Unreadable)])
+def test_no_canary_is_in_what_is_raised_while_a_frame_is_read(column: str, ends: type[BaseException]) -> None:
+    """An identifier of a type that has no one spelling is refused before it is spelled."""
     small = {name: cells[:8] for name, cells in planted().items()}
     small[column] = [WORD] * 7 + [Untold()]
 
-    with pytest.raises(KeyboardInterrupt) as failure:
+    with pytest.raises(ends) as failure:
         job(pd.DataFrame(small), schema=PERSONS)
 
     assert traces(shown(failure.value).encode()) == []

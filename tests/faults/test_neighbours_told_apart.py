@@ -183,10 +183,12 @@ def test_neighbours_that_are_released_alike_cannot_be_told_apart(case: str, tmp_
     assert one == other
 
 
-def exact_share(sealed: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise) -> TableRecipe:
+def exact_share(
+    sealed: Private[Table], recipe: TableRecipe, odometer: Odometer, noise: Noise
+) -> tuple[TableRecipe, Measurement | None]:
     """As many held out as the records themselves call for; their number is released beside, for nothing."""
-    found.sized(sealed, recipe, odometer, noise)
-    return replace(recipe, validation=prices.usual_share(len(sealed.open(SEAL))))
+    _, counted = found.sized(sealed, recipe, odometer, noise)
+    return replace(recipe, validation=prices.usual_share(len(sealed.open(SEAL)))), counted
 
 
 def exact_edges(
