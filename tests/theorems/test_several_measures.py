@@ -108,8 +108,10 @@ def test_a_total_is_stated_by_the_least_of_these_claims(curves: list[Curve]) -> 
 def test_amounts_are_no_less_than_the_curve_at_each_order(curves: list[Curve]) -> None:
     amount = [sum(column) for column in zip(*(TERMS.amount(Spent(each)) for each in curves), strict=True)]
 
-    for alpha, number in zip(ORDERS, amount, strict=False):
-        assert as_fraction(number) >= sum((height(each, alpha) for each in curves), Fraction(0))
+    orders = [measure.alpha for measure in TERMS.measures if isinstance(measure, Order)]
+    assert {*MIXED} < {*orders} < {*ORDERS}
+    for alpha, number in zip(orders, amount, strict=False):
+        assert as_fraction(number) >= sum((height(each, int(alpha)) for each in curves), Fraction(0))
 
 
 def height(curve: Curve, alpha: int) -> Fraction:

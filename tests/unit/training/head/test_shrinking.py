@@ -94,7 +94,7 @@ def test_a_person_adds_the_same_in_any_company_and_in_any_block(name: str, monke
     alone = sum(statistic.evaluate(one_person(each)) for each in persons)
 
     assert np.array_equal(statistic.evaluate(together(*persons)), alone)
-    monkeypatch.setattr("expost.persons.BLOCK", 1)
+    monkeypatch.setattr("expost.persons.people.BLOCK", 1)
     assert np.array_equal(statistic.evaluate(together(*persons)), alone)
 
 
@@ -164,7 +164,7 @@ def test_exact_sums_of_gradients_do_not_depend_on_who_is_beside_whom(
     alone = sum(gradient_sum(one_person(each), IntegerSums(), 1.0, WEIGHTS, device) for each in PERSONS)
 
     assert np.array_equal(gradient_sum(together(*PERSONS), IntegerSums(), 1.0, WEIGHTS, device), alone)
-    monkeypatch.setattr("expost.persons.BLOCK", 1)
+    monkeypatch.setattr("expost.persons.people.BLOCK", 1)
     assert np.array_equal(gradient_sum(together(*PERSONS), IntegerSums(), 1.0, WEIGHTS, device), alone)
 
 
