@@ -29,7 +29,7 @@ ABOVE = (
     "bill.py",
     "judge.py",
     "patience.py",
-    "persons.py",
+    "persons/",
     "datasets/",
     "tabular/",
     "training/",

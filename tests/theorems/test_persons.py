@@ -6,6 +6,7 @@ of up to three persons with up to three rows each.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import isqrt
@@ -126,7 +127,8 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(
 
     def asked(persons: Sequence[Person], draw: int) -> int:
         rows = grouped(persons)
-        return question.ask(None, Grouped(rows.table, rows.ends, np.minimum(draw, rows.sizes - 1)))
+        people = replace(rows.people, chosen=np.minimum(draw, rows.sizes - 1))
+        return question.ask(None, Grouped(rows.table, people))
 
     apart = [abs(asked(one, draw) - asked(other, draw)) for one, other in neighbours_of(relation) for draw in range(3)]
     assert max(apart) == question.sensitivity
@@ -175,11 +177,10 @@ def test_a_mask_of_persons_keeps_all_rows_of_those() -> None:
 def test_every_row_of_a_person_is_drawn_alike_and_nothing_is_drawn_where_there_is_one() -> None:
     persons = grouped([PERSONS[-1]] * 300 + [PERSONS[0]] * 20)
     drawn = persons.drawn(SeededNoise(3))
-    assert drawn.places is not None
     several = drawn.sizes > 1
-    assert set(drawn.places[several].tolist()) == {0, 1, 2}
-    assert np.bincount(drawn.places[several]).min() > 60
-    assert not drawn.places[~several].any()
+    assert set(drawn.people.chosen[several].tolist()) == {0, 1, 2}
+    assert np.bincount(drawn.people.chosen[several]).min() > 60
+    assert not drawn.people.chosen[~several].any()
     assert len(drawn.one_row_each()) == 320
     still = grouped([PERSONS[0]] * 20).drawn(ScriptedNoise([]))
     assert np.array_equal(still.one_row_each().codes("a"), still.table.codes("a"))

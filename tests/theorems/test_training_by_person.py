@@ -16,7 +16,7 @@ import pytest
 from expost.accounting.descent import Descent
 from expost.checks.question import CentredSum
 from expost.noise import Floats, Integers, ScriptedNoise
-from expost.persons import People
+from expost.persons.people import People
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.training.head.centre import RADIUS, Centre, first_moment

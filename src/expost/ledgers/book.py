@@ -173,7 +173,7 @@ class Book:
         if known is not None and known.is_alone and plain:
             try:
                 with self.home.writing() as writing:
-                    done = change(known, writing)
+                    done = change(known, writing, locked=False)
                 if writing.written:
                     return done
             except BudgetExceeded:  # of what was known, and there may be room by now

@@ -56,6 +56,9 @@ Measure = Order | Slope | Profile
 
 def at_orders(lines: Sequence[InUnits], orders: Iterable[tuple[int, int]]) -> list[int]:
     """The highest of some lines at each order; in whole numbers, since fractions would take most time of a charge."""
+    if len(lines) == 1:
+        ((start, slope, divisor),) = lines
+        return [-(-(start * below + slope * above) // (divisor * below)) for above, below in orders]
     return [
         max([-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines])
         for above, below in orders

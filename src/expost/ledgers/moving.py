@@ -108,10 +108,12 @@ class OpenRun:
         state: str = "open",
         payload: str | None = None,
         also: Also | None = None,
+        locked: bool = True,
     ) -> "tuple[Entered, OpenRun]":
         """Change what it has spent and holds, refused if a cap has no room for it.
 
-        ``also`` writes more in the same transaction, and gives what the entry says of it.
+        ``also`` writes more in the same transaction, and gives what the entry says of it. Where its data set is not
+        ``locked``, nothing is changed if others have written.
         """
         if not (are_within(self.spent, spent) and are_within(spent, committed)):
             raise LedgerConflict(MORE)
@@ -124,8 +126,9 @@ class OpenRun:
         said = spelled(body if also is None else {**body, **also(writing)})
         told = f'{said[:-1]}{"," * (said != "{}")}"spent":{slots_out(spent)},"committed":{slots_out(committed)}}}'
         entered, position = self.position.post(
-            writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours
-        )
+            writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours,
+            locked=locked,
+        )  # fmt: skip
         if payload is not None:
             writing.later("UPDATE runs SET payload = ? WHERE id = ?", payload, self.id)
         if state != "open":

@@ -22,11 +22,14 @@ MOVE = (
     "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
     "WHERE id = ? AND head = ?"
 )
-ENTER = (
-    "INSERT INTO entries (dataset, number, at, kind, run, body, hash) SELECT id, entries, latest, CAST(? AS TEXT), "
-    "CAST(? AS TEXT), CAST(? AS TEXT), head FROM datasets WHERE id = ? AND head = ?"
+INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
+ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
+"""For a data set that is locked; should it not be, two entries of one number are refused."""
+ENTER_IF_MOVED = (
+    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
+    "FROM datasets WHERE id = ? AND head = ?"
 )
-"""Changes that are made only if an entry still follows the one that it was made to follow."""
+"""For one that is not: nothing is written unless the chain still ended where the entry follows."""
 
 
 def now() -> datetime:
@@ -108,8 +111,12 @@ class Position:
         spent: Amount | None = None,
         committed: Amount | None = None,
         neighbours: str | None = None,
+        locked: bool = True,
     ) -> tuple[Entered, "Position"]:
-        """Put an entry into the chain and the change that it makes into the account; the position for one more."""
+        """Put an entry into the chain and the change that it makes into the account; the position for one more.
+
+        Where the data set is not ``locked``, neither is done if others have written since this was its position.
+        """
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
             raise LedgerConflict(self._other(neighbours))
         known, at = self.account.id, self._time(clock)
@@ -118,7 +125,10 @@ class Position:
         account, cells = self.account.moved(spent or nothing, committed or nothing, whose=whose)
         after = Position(self.name, account, self.neighbours or neighbours, entered.number, entered.hash, at)
         writing.later(MOVE, *cells, entered.number, entered.hash, entered.at, after.neighbours, known, self.head)
-        writing.later(ENTER, kind, run, entered.body, known, entered.hash)
+        if locked:
+            writing.later(ENTER, known, entered.number, entered.at, kind, run, body, entered.hash)
+        else:
+            writing.later(ENTER_IF_MOVED, kind, run, body, known, entered.hash)
         return entered, after
 
     def _other(self, neighbours: str) -> str:

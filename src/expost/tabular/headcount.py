@@ -6,11 +6,11 @@ from typing import final
 
 import numpy as np
 
+from expost.persons.identifiers import Persons
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.canonical import absent
-from expost.tabular.source.identifiers import Persons
+from expost.tabular.source.texts import absent
 
 WITHOUT, BY_ONE, ENOUGH = 0.01, 0.1, 100
 """Shares of the rows above which something is notable: those without an identifier, and those of one person in a table

@@ -4,7 +4,7 @@ A person's weight depends on that person's own rows only, so that what is claime
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeVar, final
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
 from expost.noise import Integers, Noise
+from expost.persons.people import People
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular.schema.schema import Schema
@@ -29,15 +30,21 @@ NUMBERS = (1, 2, 3, 6, 11, 21, 51, 101)
 class Grouped:
     """A table whose rows belong to persons: its records are the persons, each with any number of rows.
 
-    ``ends`` are where the rows of each person begin and end, one more than there are persons. ``places`` say which of
-    their rows stands for each person where only one can, the first unless they were drawn. Indexed by a mask of
-    persons, as ``split`` does. Shows nothing of its records when printed.
+    The rows of each are together, in the order of the persons. Indexed by a mask of persons, as ``split`` does. Shows
+    nothing of its records when printed.
     """
 
     table: Table
-    ends: Integers
-    places: Integers | None = None
+    people: People
     _steps: dict[tuple[tuple[str, ...], ...], Integers] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        people, rows = self.people, np.arange(len(self.table))
+        whole = np.array_equal(people.rows, rows) and people.ends[0] == 0 and people.ends[-1] == len(rows)
+        if not whole or (self.sizes < 1).any():
+            raise SchemaMismatch("the rows of the persons are not all rows, one person's after another's; use of.")
+        if people.chosen.shape != (len(self),) or not ((people.chosen >= 0) & (people.chosen < self.sizes)).all():
+            raise SchemaMismatch("there is not one row of their own for each person; draw them anew.")
 
     @classmethod
     def of(cls, table: Table, persons: NDArray[np.integer]) -> "Grouped":
@@ -48,26 +55,18 @@ class Grouped:
         """
         if persons.shape != (len(table),):
             raise SchemaMismatch("there is not one person for each row; give as many as there are rows.")
-        order = np.argsort(persons, kind="stable")
-        known = persons[order]
-        starts = np.flatnonzero(np.concatenate([[True], known[1:] != known[:-1]])) if len(known) else np.zeros(0, int)
-        sizes, appearance = np.diff(starts, append=len(known)), np.argsort(order[starts])
-        ends = np.concatenate([[0], np.cumsum(sizes[appearance])]).astype(np.int64)
-        rows = np.arange(len(known))
-        moved = order[np.repeat(starts[appearance] - ends[:-1], sizes[appearance]) + rows]
-        if np.array_equal(moved, rows):
-            return cls(table, ends)
-        columns = {name: codes[moved] for name, codes in table.columns.items()}
-        return cls(Table(table.schema, columns, table.native), ends)
+        people = People.of(persons)
+        if np.array_equal(people.rows, np.arange(len(table))):
+            return cls(table, people)
+        columns = {name: codes[people.rows] for name, codes in table.columns.items()}
+        return cls(Table(table.schema, columns, table.native), people.in_order())
 
     def __len__(self) -> int:
-        return len(self.ends) - 1
+        return len(self.people)
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Grouped":
         """The persons where the mask is true, with all their rows."""
-        sizes = self.sizes
-        kept, places = self.table[np.repeat(mask, sizes)], None if self.places is None else self.places[mask]
-        return Grouped(kept, np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64), places)
+        return Grouped(self.table[np.repeat(mask, self.sizes)], self.people[mask])
 
     def __repr__(self) -> str:
         """The names of the columns: nothing about the records, not even how many."""
@@ -76,7 +75,7 @@ class Grouped:
     @property
     def sizes(self) -> Integers:
         """How many rows each person has."""
-        return np.diff(self.ends)
+        return self.people.sizes
 
     @property
     def schema(self) -> Schema:
@@ -90,17 +89,12 @@ class Grouped:
 
     def drawn(self, noise: Noise) -> "Grouped":
         """The same, with a row drawn for each person who has several."""
-        sizes, several = self.sizes, self.sizes > 1
-        places = np.zeros(len(self), dtype=np.int64)
-        draws = noise.uniform(int(several.sum())) if several.any() else np.zeros(0)
-        places[several] = np.minimum(draws * sizes[several], sizes[several] - 1).astype(np.int64)
-        return replace(self, places=places)
+        return Grouped(self.table, self.people.drawn(noise))
 
     def one_row_each(self) -> Table:
         """The rows that stand for their persons."""
-        starts = self.ends[:-1] if self.places is None else self.ends[:-1] + self.places
         chosen = np.zeros(len(self.table), dtype=np.bool_)
-        chosen[starts] = True
+        chosen[self.people.judged] = True
         return self.table[chosen]
 
     def same_records(self, other: "Grouped") -> bool:
@@ -109,7 +103,7 @@ class Grouped:
 
     def recoded(self, f: Callable[[Table], Table]) -> "Grouped":
         """The same persons, with rows that ``f`` writes anew one by one."""
-        return Grouped(f(self.table), self.ends, self.places)
+        return Grouped(f(self.table), self.people)
 
     def norm_steps(self, cliques: tuple[tuple[str, ...], ...]) -> Integers:
         """The weight of each person, in steps, with which all their rows move these marginals no more than one would.
@@ -120,16 +114,17 @@ class Grouped:
             several = self.sizes > 1
             owners = np.repeat(np.arange(int(several.sum()), dtype=np.int64), self.sizes[several])
             rows, squared = self.table[np.repeat(several, self.sizes)], np.zeros(int(several.sum()), dtype=np.int64)
-            for clique in cliques if len(squared) else ():
-                squared += _repeats(owners, rows.cells(clique), len(squared))
+            limit = GRID * GRID * len(cliques)
+            for clique in cliques if len(squared) else ():  # past the limit a weight is 0 anyway, and no sum overflows
+                squared = np.minimum(squared + _repeats(owners, rows.cells(clique), len(squared)), limit + 1)
             steps = np.full(len(self), GRID, dtype=np.int64)
-            steps[several] = steps_within(squared, GRID * GRID * len(cliques))
+            steps[several] = steps_within(squared, limit)
             self._steps[cliques] = steps
         return self._steps[cliques]
 
     def average_steps(self) -> Integers:
         """The weight of each row, in steps, with which all rows of a person together weigh no more than one would."""
-        return np.repeat(GRID // np.maximum(self.sizes, 1), self.sizes)
+        return np.repeat(GRID // self.sizes, self.sizes)
 
 
 Rows: TypeAlias = Table | Grouped

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expost.errors import SchemaMismatch
+from expost.persons.people import People
+from expost.tabular import persons as persons_module
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
@@ -36,8 +38,8 @@ def by_dict(persons: Sequence[int]) -> tuple[list[int], list[int]]:
 def test_rows_are_grouped_as_a_dictionary_would(persons: list[int]) -> None:
     grouped = Grouped.of(rows(len(persons)), np.array(persons, np.int64))
 
-    assert (grouped.table.codes("place").tolist(), grouped.ends.tolist()) == by_dict(persons)
-    assert grouped.ends.dtype == np.int64
+    assert (grouped.table.codes("place").tolist(), grouped.people.ends.tolist()) == by_dict(persons)
+    assert grouped.people.ends.dtype == np.int64
     assert grouped.table.native is Kind.POLARS
     assert len(grouped) == len({*persons})
 
@@ -48,7 +50,7 @@ def test_who_a_person_is_does_not_matter(persons: list[int], names: list[int]) -
         Grouped.of(rows(len(persons)), np.array(each, np.int64)) for each in (persons, [names[p] for p in persons])
     ]
 
-    assert found[0].ends.tobytes() == found[1].ends.tobytes()
+    assert found[0].people.ends.tobytes() == found[1].people.ends.tobytes()
     assert found[0].table.codes("place").tobytes() == found[1].table.codes("place").tobytes()
 
 
@@ -63,3 +65,30 @@ def test_rows_that_are_in_order_already_stay_where_they_are(persons: list[int]) 
 def test_each_row_has_one_person(persons: list[int]) -> None:
     with pytest.raises(SchemaMismatch, match="one person for each row"):
         Grouped.of(rows(2), np.array(persons, np.int64))
+
+
+@pytest.mark.parametrize(
+    ("ends", "places"),
+    [
+        ([0], None),
+        ([1, 3], None),
+        ([0, 2], None),
+        ([0, 2, 2, 3], None),
+        ([0, 2, 1, 3], None),
+        ([0, 2, 3], [0]),
+        ([0, 2, 3], [2, 0]),
+        ([0, 2, 3], [0, -1]),
+    ],
+)
+def test_persons_that_share_rows_or_have_none_are_refused(ends: list[int], places: list[int] | None) -> None:
+    with pytest.raises(SchemaMismatch):
+        chosen = np.array(places or [0] * (len(ends) - 1), np.int64)
+        Grouped(rows(3), People(np.arange(3), np.array(ends, np.int64), chosen))
+
+
+def test_no_number_of_rows_is_so_large_that_its_weight_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a hundred million rows that are alike in a thousand marginals."""
+    monkeypatch.setattr(persons_module, "_repeats", lambda owners, cells, count: np.full(count, 2**62))
+    grouped = Grouped.of(rows(3), np.array([0, 0, 1]))
+
+    assert grouped.norm_steps((("place",),) * 2).tolist() == [0, persons_module.GRID]

@@ -80,6 +80,8 @@ def query_claimed(told: Testimony, half: Budget) -> Budget:
 def sizing_claimed(told: Testimony, query: Budget) -> tuple[Step, ...]:
     """The count of all records that a receipt leads to, if there is one; refused unless a run may take it."""
     if told.found["sizing"] is None:
+        if told.neighbours.unit == "person":
+            raise Unreadable("the receipt counts persons by their rows and does not say for what; it was changed.")
         return ()
     budget = budget_in(record(told.found["sizing"], BUDGET))
     if budget != Budget(COUNTING * query.epsilon, query.alpha):

@@ -1,5 +1,7 @@
 """Persons: what is told of them where the bound is about persons, each with any number of rows."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
@@ -7,7 +9,9 @@ from typing import final
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import NORMAL_95
 from expost.mechanisms.gaussian import Measurement
-from expost.receipts.notation import items, number, record
+from expost.numerics import up
+from expost.receipts.notation import fraction, items, number, record
+from expost.receipts.procedures import Step
 from expost.receipts.testimony import Testimony
 from expost.report.answers import ratio_half
 from expost.report.digits import plain
@@ -84,13 +88,18 @@ def _numbers(counted: PersonsCounted) -> str:
     return html_table(("rows", "persons, about", "noise, 95 %"), lines)
 
 
-def require_counted(told: Testimony) -> None:
-    """Refuse a receipt of persons that does not say how many have how many rows, and one of records that does."""
+def require_counted(told: Testimony, counting: Sequence[Step]) -> None:
+    """Refuse a receipt of persons that does not say how many have how many rows, and one of records that does.
+
+    The noise must be that of the step that counted them, and what it was added to were whole numbers.
+    """
     found = told.found["persons"]
     if (found is None) is (told.neighbours.unit == "person"):
         raise Unreadable("the receipt counts persons where its bound is about records, or does not where it is not.")
     if found is not None:
         fields = record(found, PERSONS)
         counts = [number(each) for each in items(fields["rows"])]
-        if len(counts) != len(NUMBERS) or number(fields["std"]) <= 0 or number(fields["weight"]) <= 0:
+        stds = [math.sqrt(up(fraction(step.facts["variance"]))) for step in counting]
+        known = len(counts) == len(NUMBERS) and all(each.is_integer() for each in counts)
+        if not known or [number(fields["std"])] != stds or number(fields["weight"]) <= 0:
             raise Unreadable("the receipt does not count persons by their rows as a run does; it was changed.")

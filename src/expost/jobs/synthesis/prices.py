@@ -77,8 +77,8 @@ def on_public_table(given: OnPublic, schema: Schema) -> OnPublicTable:
     """The check on these public records, which are read at once.
 
     A run refuses them where they come from a private file or equal the private records. It cannot notice a part of
-    the private records, which is as little public. Which row stands for a person among them is public too, and the
-    same in every run.
+    the private records, which is as little public. Which row stands for a person among them may be known to
+    anybody, and is the same in every run.
     """
     try:
         records = read_records(given.records, schema)

@@ -143,10 +143,12 @@ def synthesize(
         on_pledge(table_commitment(recipe, plan, cap=cap))
     coded = hidden.coded(schema)
     _require_coded(recipe, coded)
-    sealed: Private[Any] = Private(coded.drawn(noise) if isinstance(coded, Grouped) else coded, schema.neighbours)
+    sealed: Private[Any] = Private(coded, schema.neighbours)
     recipe, counted = sized(sealed, recipe, odometer, noise)
     persons = None if schema.unit is None else counted
     parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
+    if persons is not None:
+        parts = parts.map(partial(Grouped.drawn, noise=noise))
 
     def climbed(line: Line, counted: Counted) -> None:
         if on_step is not None:

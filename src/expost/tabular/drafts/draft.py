@@ -24,8 +24,8 @@ from expost.tabular.drafts.unit import PROPOSED, unit_among
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.schema import declared, heading
-from expost.tabular.source.canonical import cells_of
 from expost.tabular.source.reading import Opened, opened, quietly, revealed
+from expost.tabular.source.texts import cells_of
 
 WARNING = """\
 # DRAFT, PRIVATE: for the eyes of the data's owner only. Which columns are declared below, their kinds, values, ranges

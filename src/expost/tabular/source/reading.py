@@ -12,13 +12,13 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
+from expost.persons.identifiers import Persons
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
-from expost.tabular.source.canonical import absent, cells_of
 from expost.tabular.source.frames import Frame
-from expost.tabular.source.identifiers import Persons
+from expost.tabular.source.texts import absent, cells_of
 from expost.tabular.table import Kind, Table
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats
 from expost.norms import row_norms
 from expost.numerics import up
-from expost.persons import People
+from expost.persons.people import People
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum
 from expost.training.head.labelled import Labelled

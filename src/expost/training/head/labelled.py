@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import Integers, Noise
-from expost.persons import People
+from expost.persons.people import People, numbered
 from expost.private import Neighbours
 
 Features: TypeAlias = NDArray[np.float32]
@@ -70,7 +70,7 @@ class Labelled:
 
     def of_persons(self, unit: ArrayLike, noise: Noise) -> "Labelled":
         """The same rows by whose they are, an identifier per row; of each person one row is drawn for checks."""
-        people = People.of(unit, noise)
+        people = People.of(numbered(unit)).drawn(noise)
         if len(people.rows) != len(self.labels):
             raise InvalidValue("the unit does not match the features; give one identifier per row.")
         return Labelled(self.features, self.labels, people)

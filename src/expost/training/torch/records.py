@@ -15,7 +15,7 @@ from torch.utils.data import Dataset, IterableDataset, TensorDataset, default_co
 from expost.errors import InvalidValue, NotDisjoint
 from expost.judge import Judge, OnPublic
 from expost.noise import Integers, Noise
-from expost.persons import People
+from expost.persons.people import People, numbered
 from expost.private import Neighbours
 from expost.training.torch.inputs import separate, tensors
 from expost.training.torch.origins import leaves_of, origins_of
@@ -69,10 +69,10 @@ class Examples:
         if unit is None:
             return records
         found = identifiers_of(given, unit)
-        people = People.of(found, noise)
+        people = People.of(numbered(found))
         if len(people.rows) != records.size:
             raise InvalidValue("the unit does not match the records; give one identifier per record.")
-        return replace(records, people=people, marks=person_marks(found))
+        return replace(records, people=people if noise is None else people.drawn(noise), marks=person_marks(found))
 
     @classmethod
     def _of_columns(cls, columns: Batch) -> "Examples":

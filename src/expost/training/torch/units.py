@@ -11,7 +11,8 @@ from torch.utils.data import TensorDataset
 
 from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Integers
-from expost.persons import People, identifier_text
+from expost.persons.identifiers import identifier_text
+from expost.persons.people import People
 
 Unit: TypeAlias = ArrayLike | str
 """An identifier per record, or the name of the field that holds it."""

@@ -12,14 +12,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from expost.errors import SchemaMismatch
+from expost.errors import MechanismFailed, SchemaMismatch
 from expost.jobs import audit
 from expost.jobs.job import Result
+from expost.jobs.synthesis import run
+from expost.jobs.synthesis.choice import PairSelection
 from expost.jobs.synthesis.prices import on_public_table, table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.screen import synthesis_plan
 from expost.judge import OnPublic
-from expost.noise import Integers, SeededNoise, Shape
+from expost.mechanisms.gaussian import Measurement
+from expost.noise import Floats, Integers, SeededNoise, Shape
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
 from expost.tabular.aims import Aim
@@ -29,6 +32,7 @@ from expost.tabular.table import Table
 from tests.unit.jobs.synthesis.customers import SCHEMA, made, records
 from tests.unit.report.examples import COUNTED, customers, facts, person_facts
 from tests.unit.report.pages import said
+from tests.unit.tabular.source.telling import shown
 
 UNIT = replace(SCHEMA, unit="customer", neighbours=SCHEMA.neighbours.of_persons)
 
@@ -118,13 +122,33 @@ def half_counted(found: dict[str, Any]) -> None:
     found["persons"]["rows"].pop()
 
 
-@pytest.mark.parametrize("forge", [as_records, uncounted, half_counted])
+def quieter(found: dict[str, Any]) -> None:
+    found["persons"]["std"] /= 2
+
+
+def in_parts(found: dict[str, Any]) -> None:
+    found["persons"]["rows"][0] += 0.5
+
+
+@pytest.mark.parametrize("forge", [as_records, uncounted, half_counted, quieter, in_parts])
 def test_a_receipt_that_tells_another_unit_is_noticed(forge: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
     forged = copy.deepcopy(told)
     forge(forged)
 
     assert audit(told).matches
+    assert not _passes(forged)
+
+
+def test_a_receipt_by_which_counting_persons_cost_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the step on its bill, and with all other steps paid in full."""
+    told = Measurement(np.array([700.0, 200.0, *[0.0] * 6]), Fraction(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(PairSelection, "sizing", property(lambda self: None))
+        patched.setattr(run, "sized", lambda sealed, recipe, odometer, noise: (recipe, told))
+        forged = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
+
+    assert forged["sizing"] is None
     assert not _passes(forged)
 
 
@@ -139,6 +163,25 @@ def test_how_many_have_how_many_rows_is_on_record() -> None:
     told: Any = receipt(of_persons(persons(900, lambda place: 1 + 6 * (place % 3 == 0)), noise=Still()).facts)
 
     assert told["persons"]["rows"] == [600, 0, 0, 300, *[0] * (len(NUMBERS) - 4)]
+
+
+class Failing(Still):
+    """Noise that ends where rows are drawn."""
+
+    def __init__(self, failure: BaseException) -> None:
+        super().__init__()
+        self._failure = failure
+
+    def uniform(self, shape: Shape) -> Floats:
+        raise self._failure
+
+
+@pytest.mark.parametrize("failure", [OSError("no entropy"), KeyboardInterrupt()], ids=repr)
+def test_a_failure_while_rows_are_drawn_does_not_show_how_many_a_person_has(failure: BaseException) -> None:
+    with pytest.raises((MechanismFailed, KeyboardInterrupt)) as failed:
+        of_persons(persons(90, lambda place: 1 + 4321 * (place == 7)), noise=Failing(failure))
+
+    assert "4322" not in shown(failed.value)
 
 
 def test_a_table_that_was_coded_without_its_unit_is_refused() -> None:
@@ -187,8 +230,8 @@ def seen_by_anybody() -> Any:
 def test_of_public_persons_the_same_row_each_is_judged_in_every_run() -> None:
     first, second = (on_public_table(OnPublic(seen_by_anybody()), UNIT).table for _ in range(2))
 
-    assert (len(first), first.places.tolist()) == (150, second.places.tolist())
-    assert {*first.places.tolist()} == {0, 1}
+    assert (len(first), first.people.chosen.tolist()) == (150, second.people.chosen.tolist())
+    assert {*first.people.chosen.tolist()} == {0, 1}
 
 
 def test_the_report_says_that_public_persons_were_judged_by_one_row() -> None:

@@ -12,7 +12,7 @@ from expost.tabular.schema.binned import Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.inside import Inside
-from expost.tabular.source.canonical import cells_of
+from expost.tabular.source.texts import cells_of
 from tests.unit.tabular.drafts.drafted import ROWS, amounts, delays, log_normal, seen, shares
 
 INF = math.inf

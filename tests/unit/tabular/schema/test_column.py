@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from expost.errors import ExpostError, SchemaMismatch
 from expost.noise import ScriptedNoise, SeededNoise
+from expost.persons.canonical import canonical_text
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import Cell, How
@@ -19,7 +20,7 @@ from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
-from expost.tabular.source.canonical import canonical_text, cells_of
+from expost.tabular.source.texts import cells_of
 from tests.unit.examples import one_sentence
 
 INF = math.inf

@@ -19,6 +19,7 @@ import pytest
 
 from expost.errors import ExpostError, InvalidValue, NotInstalled, SchemaMismatch, Unreadable
 from expost.noise import SeededNoise
+from expost.persons.canonical import canonical_text
 from expost.private import Private, split
 from expost.tabular.drafts.draft import draft
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
@@ -27,7 +28,6 @@ from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
-from expost.tabular.source.canonical import canonical_text
 from expost.tabular.source.frames import Format, frame, write_table
 from expost.tabular.source.reading import read_table
 from expost.tabular.table import Kind, Table

@@ -19,7 +19,7 @@ from expost.jobs import audit
 from expost.jobs.modules.report import of_training
 from expost.judge import OnPublic
 from expost.noise import SeededNoise
-from expost.persons import People
+from expost.persons.people import People, numbered
 from expost.private import Neighbours
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
@@ -261,7 +261,7 @@ def test_a_run_by_person_is_not_resumed_without_its_unit(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 5, 100])
 def test_groups_hold_all_persons_in_order_and_fit_unless_one_person_does_not(at_once: int) -> None:
-    people, everyone = People.of(owners(), None), np.arange(len(SIZES))
+    people, everyone = People.of(numbered(owners())), np.arange(len(SIZES))
 
     groups = [*packed(people, everyone, at_once)]
 

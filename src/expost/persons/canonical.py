@@ -1,7 +1,6 @@
 """One spelling for each value, whatever library it came from."""
 
 import math
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -9,31 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from expost.tabular.schema.cells import Cell, Plain
-from expost.tabular.schema.schema import Schema
-
 LONGEST = 2**13
 """Bits of a whole number that is spelled out: Python refuses to spell those of many thousand digits."""
 
 NOTHING = frozenset({"NoneType", "NAType", "NaTType"})
 """Types whose only value is a missing one."""
-
-
-def absent(schema: Schema) -> frozenset[str | None]:
-    """The cells that stand for a missing value."""
-    return frozenset({None, "", *schema.missing_marks})
-
-
-def cells_of(values: Iterable[object], absent: frozenset[str | None]) -> list[Cell | None]:
-    """The values as cells; None for those that are missing, or in ``absent``."""
-    return [_cell(value, absent) for value in values]
-
-
-def _cell(value: object, absent: frozenset[str | None]) -> Cell | None:
-    text = canonical_text(value)
-    if text is None or text in absent:
-        return None
-    return text if isinstance(value, str) else Plain(text)
 
 
 def canonical_text(value: object) -> str | None:

@@ -1,9 +1,7 @@
-"""Persons with any number of rows: identifiers become places in order of first appearance, and are forgotten."""
+"""Persons with any number of rows: which rows are whose, and which of them stands for a person where only one can."""
 
-import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -11,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from expost.errors import InvalidValue
 from expost.noise import Integers, Noise
+from expost.persons.identifiers import Persons
 
-ABSENT = {"NAType", "NaTType"}
-"""What pandas calls the types of its missing values."""
 LONGEST = 2**13
 """Bits of a whole number that is spelled in base 10: Python refuses to spell those of many thousand digits so."""
 BLOCK = 2**22
@@ -34,15 +31,30 @@ class People:
     chosen: Integers
 
     @classmethod
-    def of(cls, identifiers: ArrayLike, noise: Noise | None) -> "People":
-        """The persons in order of first appearance; of each who has several rows one is drawn for checks, if any."""
-        owners = dense(identifiers)
-        sizes = np.bincount(owners) if len(owners) else np.zeros(0, np.int64)
-        chosen = np.zeros(len(sizes), np.int64)
-        if noise is not None:
-            for person in np.flatnonzero(sizes > 1):
-                chosen[person] = noise.below(int(sizes[person]))
-        return cls(np.argsort(owners, kind="stable").astype(np.int64), _ends(sizes), chosen)
+    def of(cls, numbers: NDArray[np.integer]) -> "People":
+        """The persons of rows that have a number each, the same where the person is; which number does not matter.
+
+        Persons are in the order in which they first appear, and so are the rows of each.
+        """
+        order = np.argsort(numbers, kind="stable")
+        known = numbers[order]
+        starts = np.flatnonzero(np.concatenate([[True], known[1:] != known[:-1]])) if len(known) else np.zeros(0, int)
+        sizes, appearance = np.diff(starts, append=len(known)), np.argsort(order[starts])
+        ends = _ends(sizes[appearance])
+        rows = order[np.repeat(starts[appearance] - ends[:-1], sizes[appearance]) + np.arange(len(known))]
+        return cls(rows.astype(np.int64), ends, np.zeros(len(sizes), np.int64))
+
+    def drawn(self, noise: Noise) -> "People":
+        """The same, with a row drawn for each person who has several; nothing is drawn for the others."""
+        sizes, several = self.sizes, self.sizes > 1
+        chosen = np.zeros(len(self), dtype=np.int64)
+        draws = noise.uniform(int(several.sum())) if several.any() else np.zeros(0)
+        chosen[several] = np.minimum(draws * sizes[several], sizes[several] - 1).astype(np.int64)
+        return replace(self, chosen=chosen)
+
+    def in_order(self) -> "People":
+        """The same persons, of rows that were put in the order of ``rows``."""
+        return replace(self, rows=np.arange(len(self.rows), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.ends) - 1
@@ -87,11 +99,10 @@ class People:
                 yield size, self.rows_of(found[start : start + step])
 
 
-def dense(identifiers: ArrayLike) -> Integers:
-    """The person of each row as an integer, by first appearance; a row without an identifier is a person of its own.
+def numbered(identifiers: ArrayLike) -> Integers:
+    """A number for each row, the same where the identifier is; refused by one sentence that shows none of them.
 
-    Identifiers are the same if their text is, but for blanks around it: 7, 7.0 and "7" are one person, "07" is another.
-    None, NaN and empty text name nobody.
+    None, NaN and empty text name nobody: such a row is a person of its own.
     """
     given: Any = identifiers.cpu() if hasattr(identifiers, "cpu") else identifiers
     try:
@@ -100,32 +111,11 @@ def dense(identifiers: ArrayLike) -> Integers:
         raise InvalidValue("the unit is not an array; give one identifier per row.") from None
     if found.ndim != 1:
         raise InvalidValue("the unit is not a single column; give one identifier per row.")
-    if found.dtype.kind in "iu":
-        return _by_appearance(found)
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
-    known: dict[object, int] = {}
-    values = found.tolist()
-    texts = map(str.strip if {*map(type, values)} == {str} else identifier_text, values)
-    return np.array([known.setdefault(text or (row,), len(known)) for row, text in enumerate(texts)], np.int64)
-
-
-def identifier_text(value: object) -> str | None:
-    """The text of an identifier; None or empty where there is none."""
-    if value is None or type(value).__name__ in ABSENT or value != value:  # noqa: PLR0124  NaN is not itself
-        return None
-    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value) and value == int(value):
-        value = int(value)
-    if isinstance(value, int) and value.bit_length() > LONGEST:
-        return hex(value)
-    return str(value).strip()
-
-
-def _by_appearance(found: NDArray[Any]) -> Integers:
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
-    ranks = np.empty(len(first), np.int64)
-    ranks[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(ranks[inverse], np.int64)
+    persons = Persons(frozenset({None, ""}))
+    persons.add(found.tolist(), np.ones(len(found), np.bool_))
+    return persons.numbers()
 
 
 def _ends(sizes: Integers) -> Integers:

@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expost.errors import ExpostError, SchemaMismatch
+from expost.errors import ExpostError, SchemaMismatch, Unreadable
+from expost.persons.canonical import canonical_text
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import delimited, files, frames
-from expost.tabular.source.canonical import canonical_text
 from expost.tabular.source.reading import read_records, read_table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown
@@ -41,7 +41,7 @@ def persons(source: object, schema: Schema = SCHEMA) -> list[list[int]]:
     """The rows of each person."""
     grouped = read_records(source, schema)
     assert isinstance(grouped, Grouped)
-    return [each.tolist() for each in np.split(grouped.table.codes("place"), grouped.ends[1:-1])]
+    return [each.tolist() for each in np.split(grouped.table.codes("place"), grouped.people.ends[1:-1])]
 
 
 def spelled_alike(identifiers: Sequence[object]) -> list[list[int]]:
@@ -138,6 +138,10 @@ def test_persons_are_told_apart_by_the_spelling_of_whatever_they_are(identifiers
     [
         ([1, "1", 1.0, Decimal("1.0"), "01", "1.0"], [[0, 1, 2, 3], [4], [5]]),
         ([10**3000, 10**3000 + 1, 10**3000, "inf", math.inf], [[0, 2], [1], [3, 4]]),
+        ([Decimal("1E5000"), Decimal("1E5001"), Decimal(10) ** 5000, math.inf], [[0, 2], [1], [3]]),
+        ([Decimal(f"0.{'1' * 40}{last}") for last in (1, 2, 10)], [[0, 2], [1]]),
+        ([Decimal("1E-5000"), Decimal("1E-5001"), 0.0], [[0], [1], [2]]),
+        ([Decimal("7.50"), 7.5, Decimal("NaN"), Decimal("sNaN"), Decimal("-Infinity")], [[0, 1], [2], [3], [4]]),
         ([uuid.UUID(UUIDS[1]), UUIDS[1], UUIDS[1].upper()], [[0, 1], [2]]),
         (["a", " a ", "A"], [[0, 1], [2]]),
         ([5, 5, "x", 5, "5", None, -9], [[0, 1, 3, 4], [2], [5], [6]]),
@@ -147,6 +151,35 @@ def test_a_number_and_its_text_are_the_same_person(identifiers: list[Any], found
     frame = pd.DataFrame({"place": range(len(identifiers)), "who": pd.Series(identifiers, dtype=object)})
 
     assert persons(frame) == found
+
+
+NO_SPELLING: dict[str, Callable[[], Any]] = {
+    "times of polars": lambda: times(pl.Datetime("ns")),
+    "times of Arrow": lambda: times(pl.Datetime("ns")).to_arrow(),
+    "times of pandas": lambda: times(pl.Datetime("ns")).to_pandas(),
+    "times of an engine": lambda: duckdb.sql("SELECT i AS place, make_timestamp_ns(i) AS who FROM range(3) t(i)"),
+    "durations": lambda: times(pl.Duration("ns")),
+    "times of day": lambda: times(pl.Time),
+    "intervals of an engine": lambda: duckdb.sql(
+        "FROM (VALUES (0, INTERVAL 1 MONTH), (1, INTERVAL 30 DAY)) t(place, who)"
+    ),
+    "arrays": lambda: pd.DataFrame(table([np.arange(2000), np.arange(2000) + (np.arange(2000) == 1000)])),
+    "one among others": lambda: pd.DataFrame(table([CANARY, "a", [CANARY]])),
+}
+
+
+def times(kind: Any) -> Any:
+    """Three that differ by a nanosecond each."""
+    return pl.DataFrame({"place": range(3)}).with_columns(who=pl.Series([1, 2, 3]).cast(kind))
+
+
+@pytest.mark.parametrize("source", NO_SPELLING.values(), ids=NO_SPELLING)
+def test_identifiers_that_would_be_cut_are_refused_lest_two_persons_become_one(source: Callable[[], Any]) -> None:
+    with pytest.raises(Unreadable, match="no one spelling; give it as text") as refused:
+        persons(source())
+
+    assert one_sentence(refused.value)
+    assert CANARY not in shown(refused.value)
 
 
 def test_whole_numbers_that_pandas_made_floats_are_whole() -> None:
@@ -196,7 +229,7 @@ def test_with_a_row_for_each_person_the_table_is_that_without_a_unit(tmp_path: P
 
     assert isinstance(grouped, Grouped)
     assert grouped.table.codes("place").tobytes() == plain.codes("place").tobytes()
-    assert grouped.ends.tolist() == [0, 1, 2, 3, 4]
+    assert grouped.people.ends.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_records_without_a_unit_are_the_rows() -> None:
@@ -331,7 +364,7 @@ def test_no_output_depends_on_how_identifiers_are_spelled(source: Callable[[Any,
     for grouped in read:
         assert isinstance(grouped, Grouped)
         assert isinstance(read[0], Grouped)
-        assert grouped.ends.tobytes() == read[0].ends.tobytes()
+        assert grouped.people.ends.tobytes() == read[0].people.ends.tobytes()
         assert grouped.table.codes("place").tobytes() == read[0].table.codes("place").tobytes()
 
 

@@ -2,25 +2,32 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from itertools import count
 from typing import Any, TypeAlias, final
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from expost.errors import Unreadable
 from expost.noise import Integers
-from expost.tabular.source.canonical import LONGEST, NOTHING, canonical_text
+from expost.persons.canonical import LONGEST, NOTHING, canonical_text
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 TENS = 10 ** np.arange(1, 19, dtype=np.int64)
 WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
 """A whole number as it is spelled, where it may have 64 bits."""
+PLAIN = (str, bool, np.bool_, int, np.integer, float, np.float32, np.float16, Decimal, date, UUID, bytes)
+"""Types whose values have a spelling each. A time has none: what reads it may have cut it to microseconds."""
+EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @final
 class Persons:
-    """The persons of a table that is being read; shows none of them.
+    """The persons of rows that are being read; shows none of them.
 
     Two rows are of one person if their identifiers have the same spelling: 7, 7.0 and the text "7" are one, "007" is
     another, and blanks around a text do not count. A row whose identifier is missing is a person of its own.
@@ -118,12 +125,22 @@ def _spelled(texts: Sequence[str]) -> Integers:
 
 def _texts(identifiers: Sequence[object]) -> Iterable[str | None]:
     """The one spelling of each identifier."""
-    spell: Callable[[Any], str | None] = str.strip if {*map(type, identifiers)} == {str} else _text
+    spell: Callable[[Any], str | None] = str.strip if {*map(type, identifiers)} == {str} else identifier_text
     return map(spell, identifiers)
 
 
-def _text(identifier: object) -> str | None:
-    """The spelling of an identifier; a whole number too long to be spelled is told from others in base 16."""
+def identifier_text(identifier: object) -> str | None:
+    """The spelling of an identifier, which no other one has; refused where there is none.
+
+    A whole number too long to be spelled is told from others in base 16.
+    """
+    if type(identifier).__name__ in NOTHING:
+        return None
+    if isinstance(identifier, datetime) or not isinstance(identifier, PLAIN):
+        raise Unreadable("the unit has times, lists or the like, which have no one spelling; give it as text.")
+    if isinstance(identifier, Decimal) and identifier.is_finite():
+        whole = identifier.adjusted() < LONGEST and identifier == identifier.to_integral_value()
+        return identifier_text(int(identifier)) if whole else str(identifier.normalize(EXACT))
     if type(identifier) is int and identifier.bit_length() > LONGEST:
         return hex(identifier)
     return canonical_text(identifier)

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from expost.errors import InvalidValue
-from expost.noise import SeededNoise, SystemNoise
-from expost.persons import People, dense
+from expost.noise import SeededNoise
+from expost.persons.people import People, numbered
 from tests.unit.examples import one_sentence, silence
 
 ONE, TWO = uuid.uuid4(), uuid.uuid4()
@@ -36,24 +36,30 @@ SAME: dict[str, tuple[Any, list[int]]] = {
 }
 
 
+LETTERS = np.array([1, 0, 1, 2, 0, 1])
+
+
 @pytest.mark.parametrize("name", SAME)
 def test_identifiers_are_numbered_by_first_appearance(name: str) -> None:
     given, expected = SAME[name]
 
-    assert dense(given).tolist() == expected
+    people = People.of(numbered(given))
+    owners = np.zeros(len(people.rows), np.int64)
+    owners[people.rows] = np.repeat(np.arange(len(people)), people.sizes)
+    assert owners.tolist() == expected
 
 
 @pytest.mark.parametrize("given", [[["canary"]], 4711, np.zeros((2, 2))])
 def test_what_is_not_one_identifier_per_row_is_refused_without_being_shown(given: Any) -> None:
     with pytest.raises(InvalidValue, match="one identifier per row") as refused:
-        dense(given)
+        numbered(given)
 
     assert one_sentence(refused.value)
     assert "canary" not in str(refused.value)
 
 
 def test_rows_of_a_person_stay_together_in_their_order() -> None:
-    people = People.of(["b", "a", "b", "c", "a", "b"], SystemNoise())
+    people = People.of(LETTERS)
 
     assert len(people) == 3
     assert people.sizes.tolist() == [3, 2, 1]
@@ -68,7 +74,7 @@ def test_rows_of_a_person_stay_together_in_their_order() -> None:
 
 
 def test_a_mask_keeps_whole_persons_and_the_row_that_was_drawn() -> None:
-    people = People.of(["b", "a", "b", "c", "a", "b"], SeededNoise(1))
+    people = People.of(LETTERS).drawn(SeededNoise(1))
     mask = np.array([True, False, True])
 
     kept = people[mask]
@@ -79,18 +85,18 @@ def test_a_mask_keeps_whole_persons_and_the_row_that_was_drawn() -> None:
 
 
 def test_each_row_of_a_person_is_drawn_as_often_as_another() -> None:
-    drawn = People.of(np.arange(30_000) // 3, SeededNoise(5)).chosen
+    drawn = People.of(np.arange(30_000) // 3).drawn(SeededNoise(5)).chosen
 
     assert np.bincount(drawn).tolist() == pytest.approx([10_000 / 3] * 3, rel=0.1)
 
 
 def test_nothing_is_drawn_for_those_with_one_row() -> None:
-    assert People.of(range(5), silence(0)).judged.tolist() == [0, 1, 2, 3, 4]
+    assert People.of(np.arange(5)).drawn(silence(0)).judged.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("numbers", [1, 2**22, 2**30])
 def test_persons_with_as_many_rows_come_together_few_enough_at_a_time(numbers: int) -> None:
-    people = People.of(np.arange(60) // 3, SystemNoise())
+    people = People.of(np.arange(60) // 3)
 
     parts = [rows for size, rows in people.alike(np.arange(20), lambda size: numbers) if size == 3]
 

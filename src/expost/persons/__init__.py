@@ -1,0 +1,1 @@
+"""Persons: whose rows they are, by identifiers that are read and forgotten."""
