@@ -9,7 +9,6 @@ charge on a ledger with a million entries of earlier runs over that on one with 
 """
 
 import multiprocessing
-import os
 import sqlite3
 import tempfile
 import time
@@ -75,7 +74,6 @@ def _measured(home: str, new: str, old: str, progress: Progress) -> dict[str, fl
     """All figures of one home."""
     figures: dict[str, float] = {}
     _begin(new)
-    os.sync()
     progress(f"charges and plain INSERTs in turns, {home}")
     with charging(new) as charge, plain(new) as floor:
         charges, floors = timed([charge, floor])
