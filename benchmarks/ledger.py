@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
+from functools import cache
 from itertools import chain, cycle
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Barrier, Event
@@ -125,10 +126,16 @@ def timed(actions: list[Action], turns: int | None = None) -> list[list[float]]:
     return [times[count // 10 :] for times in found]
 
 
+@cache
+def rising(steps: int) -> list[Promise]:
+    """Promises that are each larger than the one before."""
+    return [Promise(Linear(Fraction(0), RHO * step, RHO * step)) for step in range(1, steps + 1)]
+
+
 @contextmanager
 def charging(name: str, steps: int = RISING) -> Iterator[Action]:
     """A hold and its capture by one run, of steps that each promise more than the one before, or of equal ones."""
-    promises = cycle([Promise(Linear(Fraction(0), RHO * step, RHO * step)) for step in range(1, steps + 1)])
+    promises = cycle(rising(steps))
     with Book(home_of(name)) as book, LedgerRun(book, "visits", "a benchmark") as begun:
         begun.pledge(None)
 
