@@ -24,7 +24,7 @@ from expost.training.head.mechanism import Head
 from expost.training.head.moments import Moments, SecondMoments
 from expost.training.head.optimizer import Momentum
 
-RUNS, ROWS, WIDTH, CLASSES = 1000, 50, 2, 2
+RUNS, ROWS, WIDTH, CLASSES = 2000, 50, 2, 2
 SLACK = math.sqrt(math.log(2e6) / (2 * RUNS))
 MU = 1.0
 PERSON = Neighbours.ADD_REMOVE_PERSON
