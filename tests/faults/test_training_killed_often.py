@@ -9,6 +9,8 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from functools import cache
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,8 +31,8 @@ from expost.training.torch.trainer import Trainer
 PLAN: dict[str, Any] = {"every": "3 epochs", "releases": 3, "delta": 1e-5}
 KILLS = 17
 """In each of the three ways to run: 51 in all."""
-LINES = 2500
-"""A process that lives through so many lines of ours takes two or three epochs of the nine."""
+SHARE = 1 / 6
+"""Of the lines of a whole run: about how many a process lives through, which takes one or two epochs of the nine."""
 TRACED = ("/expost/training/", "/expost/odometer.py", "/expost/search.py", "/expost/protocols.py")
 
 
@@ -62,19 +64,33 @@ def until_with(check: Any) -> Callable[[Trainer], float]:
 WAYS = {"releases": release_all, "balanced": until_with(Balanced()), "gaussian": until_with(Budgeted())}
 
 
-def kill_after(lines: int) -> None:
-    """From now on, end this process for good at the line of ours with this number."""
+@cache
+def is_ours(file: str) -> bool:
+    """Whether lines of this file count."""
+    return any(each in file for each in TRACED)
+
+
+def at_each_line(act: Callable[[], object]) -> None:
+    """From now on, do something at each line of ours."""
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal lines
-        if not any(each in frame.f_code.co_filename for each in TRACED):
+        if not is_ours(frame.f_code.co_filename):
             return None
-        lines -= 1
-        if lines < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+        act()
         return trace
 
     sys.settrace(trace)
+
+
+def kill_after(lines: int) -> None:
+    """From now on, end this process for good at the line of ours with this number."""
+    left = iter(range(lines))
+
+    def live() -> None:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    at_each_line(live)
 
 
 def stated_by(run: Callable[[Trainer], float], job: Trainer) -> float:
@@ -107,23 +123,28 @@ def killed(run: Callable[[Trainer], float], path: Path, lines: int) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def planned(run: Callable[[Trainer], float], path: Path) -> list[float]:
-    """What a run that nobody kills announces."""
-    job = made(path)
-    run(job)
+def planned(run: Callable[[Trainer], float], path: Path) -> tuple[list[float], int]:
+    """What a run that nobody kills announces, and how many lines of ours it takes."""
+    job, lines, before = made(path), count(), sys.gettrace()
+    at_each_line(lambda: next(lines))
+    try:
+        run(job)
+    finally:
+        sys.settrace(before)
     pledge = job.ledger.pledged
     assert isinstance(pledge, PlannedStops)
-    return [stop.epsilon for stop in pledge.table]
+    return [stop.epsilon for stop in pledge.table], next(lines)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_that_is_killed_again_and_again_ends_with_a_statement_of_its_plan(way: str, tmp_path: Path) -> None:
-    announced, draw = planned(WAYS[way], tmp_path / "clean.pt"), SeededNoise(len(way))
+    announced, lines = planned(WAYS[way], tmp_path / "clean.pt")
+    draw = SeededNoise(list(WAYS).index(way))
     kills = runs = lost = 0
     while kills < KILLS:
         runs += 1
         path = tmp_path / f"{runs}.pt"
-        while killed(WAYS[way], path, int(abs(draw.gaussian(LINES / 2, ())))):
+        while killed(WAYS[way], path, int(abs(draw.gaussian(SHARE * lines, ())))):
             kills += 1
         stored = read_archive(path)
 
