@@ -74,7 +74,13 @@ class Server:
 
     def execute(self, sql: str, database: str = "postgres") -> None:
         """Do something as the server's owner."""
-        self._run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.url(database), "-c", sql)
+        import psycopg  # noqa: PLC0415  optional
+
+        try:
+            with psycopg.connect(self.url(database), autocommit=True) as connection:
+                connection.execute(sql.encode())
+        except psycopg.Error as error:
+            raise NoServer(f"the server says: {error}") from None
 
     def _run(self, program: str, *words: str) -> None:
         command = [str(self._programs / program), *words]

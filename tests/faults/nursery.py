@@ -65,8 +65,8 @@ def run(order: Order) -> None:
     main()
 
 
-if __name__ == "__main__":
-    kind, word = sys.argv[1:]
+def live(kind: str, word: str) -> None:
+    """Serve orders that come from a socket, or run the program once."""
     if kind == "serve":
         plan_training(head())  # what a step costs is remembered from here on
     ordered = json.loads(word) if kind == "order" else serve(socket.socket(fileno=int(word)))

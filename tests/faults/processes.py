@@ -25,7 +25,15 @@ from tests.unit.folders.examples import RECEIPT
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120.0
 """Seconds until a process that does not get where it should is given up."""
-NURSERY = (sys.executable, "-m", "tests.faults.nursery")
+PROGRAM = """
+import sys
+
+import tests.faults.libraries
+from tests.faults.nursery import live
+
+live(*sys.argv[1:])
+"""
+NURSERY = (sys.executable, "-c", PROGRAM)
 
 
 def environment(here: Path, **more: str) -> dict[str, str]:

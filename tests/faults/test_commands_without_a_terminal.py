@@ -15,7 +15,7 @@ from tests.faults.processes import Ended, Nursery, begun, closed_pipe, full_devi
 from tests.unit.report.examples import facts
 
 JOURNAL = '{"format": "expost journal 1", "expost": "0"}\n'
-RELEASE = ("--estimator", "model", "--ladder", "renyi:1:1:1", "--confidence", "none", "--rows", "9")
+RELEASE = ("--estimator", "model", "--ladder", "renyi:0.1:0.1:1", "--confidence", "none", "--rows", "9")
 
 
 @final
