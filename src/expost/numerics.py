@@ -16,16 +16,16 @@ def exact(value: Real, name: str) -> Fraction:
     """The same number as a fraction; a float means the binary fraction it stores."""
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidValue(f"{name} is {value}; give a finite number.")
-    if type(value) is Fraction and type(value.numerator) is type(value.denominator) is int:
-        return value
-    fraction = Fraction(value)
+    fraction = value if type(value) is Fraction else Fraction(value)
+    if type(fraction.numerator) is type(fraction.denominator) is int:
+        return fraction
     return Fraction(int(fraction.numerator), int(fraction.denominator))  # numpy's integers would wrap around
 
 
 def positive(value: Real, name: str) -> Fraction:
     """The same number as a fraction, refused unless it is above zero."""
     fraction = exact(value, name)
-    if fraction <= 0:
+    if fraction.numerator <= 0:
         raise InvalidValue(f"{name} is {up(fraction):g}; it must be above 0.")
     return fraction
 
@@ -41,7 +41,7 @@ def non_negative(value: Real, name: str) -> Fraction:
 def order(alpha: Real) -> Fraction:
     """A Rényi order as a fraction, refused unless it is above 1."""
     fraction = exact(alpha, "alpha")
-    if fraction <= 1:
+    if fraction.numerator <= fraction.denominator:
         raise InvalidValue(f"alpha is {up(fraction):g}; a Rényi order must be above 1.")
     return fraction
 

@@ -1,6 +1,7 @@
 """Curves: a Rényi bound as a function of its order, closed under sum (composition) and maximum (disjoint parts)."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -99,8 +100,7 @@ class Tabulated:
     """A curve known at finitely many orders, each value rounded up.
 
     Between two orders the upper one speaks (a Rényi divergence never falls as the order grows); above the last
-    one there is no claim, so the value is infinite. ``kinds`` is stronger knowledge: the steps that the curve is made
-    of. None where they are not known.
+    one there is no claim, so the value is infinite. ``kinds`` are the steps that it is made of, None if not known.
 
     Implements: monotone in the order.
     """
@@ -130,7 +130,7 @@ class Tabulated:
 
     def at(self, alpha: Real) -> RdpEpsilon:
         """The bound at the next tabulated order."""
-        index = int(np.searchsorted(self.orders, up(order(alpha))))
+        index = bisect_left(self.orders, up(order(alpha)))
         return RdpEpsilon(float(self.values[index]) if index < len(self.orders) else math.inf)
 
 
@@ -221,9 +221,8 @@ def _envelope(lines: Iterable[Linear]) -> Linear | Highest:
             kept.append(line)
     if len(kept) > 1:
         return Highest(tuple(kept))
-    profiles = [line.gaussian for line in ranked]
-    known = [profile for profile in profiles if profile is not None]
-    return Linear(kept[0].xi, kept[0].rho, max(known) if len(known) == len(profiles) else None)
+    known = [line.gaussian for line in ranked if line.gaussian is not None]
+    return Linear(kept[0].xi, kept[0].rho, max(known) if len(known) == len(ranked) else None)
 
 
 def _crossing(flat: Linear, steep: Linear) -> Fraction:
