@@ -66,11 +66,7 @@ def sparse_vector_tail(variance: Fraction, scale: Fraction, least: int, looks: i
     lows = block * np.arange(-math.ceil(REACH * std / block) - 1, math.ceil(REACH * std / block) + 1, dtype=np.float64)
     nearest = np.maximum(0.0, np.maximum(lows, -(lows + block - 1)))
     weights = block * np.exp(-(nearest**2) / (2 * std * std))
-    whole = _total(weights) if block == 1 else std * math.sqrt(2 * math.pi)
+    # Sorted from the largest term on: fsum is exact in any order, and ten times as fast in this one.
+    whole = math.fsum(np.sort(weights)[::-1]) if block == 1 else std * math.sqrt(2 * math.pi)
     missed = np.log1p(-np.minimum(laplace_tail(scale, lows + least), 1 - 2.0**-53))
-    return min(1.0, raised(_total(weights * -np.expm1(looks * missed)) / whole))
-
-
-def _total(terms: Floats) -> float:
-    """The sum, rounded once, from the largest term on: fsum is exact in any order, and ten times as fast so."""
-    return math.fsum(np.sort(terms)[::-1])
+    return min(1.0, raised(math.fsum(np.sort(weights * -np.expm1(looks * missed))[::-1]) / whole))
