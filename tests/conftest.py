@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from expost.sampling import Bytes
-from tests.server import NoServer, Server, server
+from tests.server import NoServer, Server, memory, server
 
 
 class ScriptedBytes:
@@ -39,7 +39,7 @@ def script() -> Iterator[Callable[[bytes], Bytes]]:
 def postgres() -> Iterator[Server]:
     """A PostgreSQL server that the tests of this process share."""
     pytest.importorskip("psycopg", reason="psycopg is not installed; install expost[postgres].")
-    running = server()
+    running = server(memory())
     try:
         found = running.__enter__()
     except NoServer as why:

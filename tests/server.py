@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import final
 
 PACKAGES = Path("/usr/lib/postgresql")
+MEMORY, ROOM = Path("/dev/shm"), 2**29
+"""A folder in memory, and the bytes that two servers take with room to spare."""
 ROLE, LOCKED, PASSWORD = "expost", "locked", "the-password-of-locked"
 ACCESS = f"local all {LOCKED} scram-sha-256\nlocal all all trust\n"
 SETTINGS = {"listen_addresses": "", "max_connections": "40", "client_min_messages": "warning", "shared_buffers": "32MB"}
@@ -92,10 +94,15 @@ class Server:
             raise NoServer(f"{program} says: {done.stderr.strip()}")
 
 
+def memory() -> Path | None:
+    """Where a server need not wait for a disk, if it may write there: it loses no more by being stopped there."""
+    return MEMORY if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= ROOM else None
+
+
 @contextmanager
-def server() -> Iterator[Server]:
-    """One that runs as long as the block."""
-    folder = Path(tempfile.mkdtemp(prefix="expost-postgres-"))
+def server(place: Path | None = None) -> Iterator[Server]:
+    """One that runs as long as the block, in a temporary folder there or where those usually are."""
+    folder = Path(tempfile.mkdtemp(prefix="expost-postgres-", dir=place))
     try:
         found = Server(_programs(), folder, _user(folder))
         found.prepare()

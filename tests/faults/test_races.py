@@ -16,7 +16,7 @@ from expost.ledgers.slots import run_cost
 from expost.ledgers.terms import zcdp_terms
 from tests.faults.processes import PATIENCE, environment
 from tests.faults.racers import CHARGE, RACERS, SMALL
-from tests.server import Server, server
+from tests.server import Server, memory, server
 from tests.unit.ledgers.steps import runs_of, totals
 
 COMMAND = (sys.executable, "-m", "tests.faults.racers")
@@ -67,7 +67,7 @@ def test_without_its_lock_racing_processes_get_in_one_anothers_way(postgres: Ser
 @pytest.mark.usefixtures("postgres")
 def test_a_server_that_stops_and_processes_that_are_killed_leave_nothing_uncounted(tmp_path: Path) -> None:
     """With a server of its own, since it is stopped at once, as by a machine that loses its power."""
-    with server() as stormy:
+    with server(memory()) as stormy:
         name = stormy.database()
         with Book(home_of(name, create=True)) as book:
             book.add("visits", zcdp_terms(1000))
