@@ -1,22 +1,20 @@
 """A ledger on a server: PostgreSQL, for any number of machines."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import Self, TypeAlias, final
+from typing import Self, final
 
 import psycopg
 from psycopg.errors import Diagnostic
 from psycopg.pq.abc import PGresult
 
 from expost.errors import LedgerConflict
-from expost.ledgers.home import WAIT_SECONDS, Cell, Row
+from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
 from expost.ledgers.tables import MIGRATIONS, require_version
 from expost.ledgers.wire import Wire, rows_of
-
-Statement: TypeAlias = tuple[str, tuple[Cell, ...]]
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
@@ -37,9 +35,9 @@ class _Transaction:
 
     def __init__(self, wire: Wire, begin: str) -> None:
         self._wire, self._begin, self.has_begun, self.written = wire, begin, False, 0
-        self.queued: list[Statement] = []
-        self._soon: list[Statement] = []
-        self._answered: dict[Statement, list[Row]] = {}
+        self.queued: list[Change] = []
+        self._soon: list[Change] = []
+        self._answered: dict[Change, list[Row]] = {}
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; whatever was sent before goes with it."""
@@ -89,6 +87,12 @@ class PostgresHome:
     def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that writes, whose changes and commit go to the server in one round trip."""
         return self._within(WRITE)
+
+    def make(self, changes: Sequence[Change]) -> int:
+        """A transaction that reads nothing, in one round trip."""
+        with self._within(WRITE) as writing:
+            writing.queued.extend(changes)
+        return writing.written
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""

@@ -12,16 +12,15 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
 from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.moves import Moves, capture_body, hold_body
-from expost.ledgers.moving import Also, Begun, Books
+from expost.ledgers.moves import Moves
+from expost.ledgers.moving import Also, Begun, Books, Move
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
+from expost.ledgers.saying import capture_said, hold_said, reserve_said
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
 from expost.ledgers.terms import Terms
-from expost.receipts.costs import curve_out
 from expost.recorded import Asking, Booking, ReadableLedger
-from expost.text import Json
 
 
 @final
@@ -93,8 +92,7 @@ class LedgerRun:
                 most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
                 try:
-                    said = {"reserve": curve_out(most.curve), "neighbours": of}
-                    self._raise(larger_slots(self._committed, held), said, of)
+                    self._raise(larger_slots(self._committed, held), reserve_said(most, of), of)
                 except BudgetExceeded:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
@@ -113,7 +111,8 @@ class LedgerRun:
             self._catch_up()
             wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                self._raise(larger_slots(self._committed, wanted), hold_body(entry, promise), entry.neighbours)
+                said = hold_said(entry, promise)
+                self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
@@ -144,8 +143,7 @@ class LedgerRun:
             if not self._over:
                 for hold in [*self._open.values()]:
                     self._settle(hold, hold.promise.as_spent(), finished=False)
-                spent = self._spent
-                self._moves.make("close", {}, self._become_over, spent=spent, committed=spent, state="closed")
+                self._moves.make(Move("close", "", self._spent, self._spent, state="closed"), self._become_over)
                 self._known = self._charged()
 
     def __enter__(self) -> Self:
@@ -197,12 +195,12 @@ class LedgerRun:
         self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self.split is not None)
         self._most, self._begun = run_cost(self._spent), begun
 
-    def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
+    def _raise(self, committed: Slots, said: str, neighbours: str | None) -> None:
         def become() -> None:
             self._committed, self._most = committed, largest(self._most, run_cost(committed))
             self._neighbours = neighbours or self._neighbours
 
-        self._moves.make("hold", body, become, spent=self._spent, committed=committed, neighbours=neighbours)
+        self._moves.make(Move("hold", said, self._spent, committed, neighbours), become)
 
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
         """Capture one step; where steps are alike the next is held as well, and then waits for one commit only."""
@@ -223,10 +221,9 @@ class LedgerRun:
             self._payload = self._also = None
             self._open.pop(id(hold), None)
 
-        self._moves.capture(
-            capture_body(hold, spent, payload, finished=finished), become, spent=paid, committed=committed,
-            ahead=larger_slots(committed, ahead), payload=payload, also=self._also,
-        )  # fmt: skip
+        said = capture_said(hold, spent, payload, finished=finished)
+        move = Move("capture", said, paid, committed, payload=payload, also=self._also)
+        self._moves.capture(move, become, ahead=larger_slots(committed, ahead))
 
     def _become_over(self) -> None:
         self._committed, self._over = self._spent, True

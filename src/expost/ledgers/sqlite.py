@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -11,24 +11,13 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from expost.errors import LedgerConflict
-from expost.ledgers.file import foreign_parts, names_of
-from expost.ledgers.home import WAIT_SECONDS, Cell, Row
+from expost.ledgers.file import file_conflict, foreign_parts, names_of
+from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.tables import MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
 WRITE, READ = "BEGIN IMMEDIATE", "BEGIN"
-REASONS = {
-    "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
-    "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
-    "SQLITE_FULL": "cannot grow, because its disk is full; make room there",
-    "SQLITE_READONLY": "is read-only; give yourself the right to write to it and to its folder",
-    "SQLITE_CANTOPEN": "cannot be opened; name a file that is there, or make one with `expost ledger init`",
-    "SQLITE_CORRUPT": "is damaged; restore it from a backup, and compare that with your receipts",
-    "SQLITE_IOERR": "cannot be read or written, because its disk reports an error or is full; see to the disk",
-    "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
-}
-"""What went wrong with a file and what to do, by SQLite's name for it."""
 
 
 @final
@@ -39,7 +28,7 @@ class _Transaction:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection, self.written = connection, 0
-        self.queued: list[tuple[str, tuple[Cell, ...]]] = []
+        self.queued: list[Change] = []
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; the whole file is locked, so that no row has to be."""
@@ -96,7 +85,7 @@ class SqliteHome:
                 os.link(made, path)
             _write_through(path.parent)
         except sqlite3.Error as failure:
-            raise _conflict(path, failure) from None
+            raise file_conflict(path, failure) from None
         except OSError as refused:
             raise LedgerConflict(f"the ledger {path} cannot be made ({refused.strerror}); name another file.") from None
         finally:
@@ -112,6 +101,22 @@ class SqliteHome:
     def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that has the file for itself."""
         return self._within(WRITE)
+
+    def make(self, changes: Sequence[Change]) -> int:
+        """A transaction that reads nothing."""
+        self._require_home()
+        with self._lock:
+            connection, written = self._opened(), 0
+            try:
+                connection.execute(WRITE)
+                for sql, cells in changes:
+                    written = connection.execute(sql, cells).rowcount
+                connection.execute("COMMIT")
+            except BaseException as failure:
+                self._undo(connection, failure)
+                raise
+        self._require_in_place()
+        return written
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""
@@ -133,11 +138,9 @@ class SqliteHome:
 
     @contextmanager
     def _within(self, begin: str) -> Iterator[_Transaction]:
-        if os.getpid() != self._pid:
-            raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
+        self._require_home()
         with self._lock:
-            if (connection := self._connection) is None:
-                raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
+            connection = self._opened()
             try:
                 connection.execute(begin)
                 yield (transaction := _Transaction(connection))
@@ -150,12 +153,21 @@ class SqliteHome:
         if begin == WRITE:
             self._require_in_place()
 
+    def _require_home(self) -> None:
+        if os.getpid() != self._pid:
+            raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
+        return self._connection
+
     def _undo(self, connection: sqlite3.Connection, failure: BaseException) -> None:
         """Take back what was not committed; what SQLite says is raised in a sentence of ours."""
         with suppress(sqlite3.Error):  # a failed commit may have ended it already
             connection.execute("ROLLBACK")
         if isinstance(failure, sqlite3.Error):
-            raise _conflict(self._path, failure) from None
+            raise file_conflict(self._path, failure) from None
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -163,7 +175,7 @@ class SqliteHome:
         try:
             yield
         except sqlite3.Error as failure:
-            raise _conflict(self._path, failure) from None
+            raise file_conflict(self._path, failure) from None
 
     def _connect(self, wait: float) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -234,11 +246,3 @@ def _write_through(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
-    kind = getattr(failure, "sqlite_errorname", "")
-    if kind == "SQLITE_NOTADB":
-        return LedgerConflict(f"{path} is not a ledger of expost; name another file.")
-    reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
-    return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")

@@ -1,6 +1,6 @@
 """A commit that was made and that its process did not hear of: it is looked up, and counted once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import final
@@ -10,7 +10,7 @@ import pytest
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.book import Book
-from expost.ledgers.home import Cell, Home, Row, Writing
+from expost.ledgers.home import Cell, Change, Home, Row, Writing
 from expost.ledgers.posting import Position, now
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import settle
@@ -36,6 +36,15 @@ class Interrupted:
         """A transaction that is made, whether or not anybody is told."""
         with self._home.writing() as writing:
             yield writing
+        self._commit()
+
+    def make(self, changes: Sequence[Change]) -> int:
+        """Changes that are made, whether or not anybody is told."""
+        written = self._home.make(changes)
+        self._commit()
+        return written
+
+    def _commit(self) -> None:
         self._commits += 1
         if self._commits == self._number:
             raise self._how
@@ -48,6 +57,7 @@ class Watched:
     def __init__(self, home: Home) -> None:
         self._home, self.asked = home, list[str]()
         self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
+        self.make = home.make
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
