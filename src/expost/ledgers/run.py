@@ -16,7 +16,7 @@ from expost.ledgers.moves import Moves
 from expost.ledgers.moving import Also, Begun, Books, Move
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
-from expost.ledgers.saying import capture_said, hold_said, reserve_said
+from expost.ledgers.saying import Sayings
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
 from expost.ledgers.terms import Terms
@@ -52,6 +52,7 @@ class LedgerRun:
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
         self._moves: Moves
+        self._says = Sayings()
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
@@ -92,7 +93,7 @@ class LedgerRun:
                 most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
                 try:
-                    self._raise(larger_slots(self._committed, held), reserve_said(most, of), of)
+                    self._raise(larger_slots(self._committed, held), self._says.reserve(most, of), of)
                 except BudgetExceeded:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
@@ -111,7 +112,7 @@ class LedgerRun:
             self._catch_up()
             wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                said = hold_said(entry, promise)
+                said = self._says.hold(entry, promise)
                 self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
@@ -221,7 +222,7 @@ class LedgerRun:
             self._payload = self._also = None
             self._open.pop(id(hold), None)
 
-        said = capture_said(hold, spent, payload, finished=finished)
+        said = self._says.capture(hold, spent, payload, finished=finished)
         move = Move("capture", said, paid, committed, payload=payload, also=self._also)
         self._moves.capture(move, become, ahead=larger_slots(committed, ahead))
 
