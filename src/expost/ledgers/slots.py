@@ -4,10 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
+from expost.accounting.curve import Linear
 from expost.bill import joined
 from expost.ledger import Hold
 from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
 from expost.ledgers.home import Writing
+from expost.ledgers.lines import Whole, line_of, lines_together, whole_line
 from expost.ledgers.terms import Terms
 from expost.receipts.notation import record, text
 from expost.text import Json
@@ -37,12 +39,15 @@ def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
 
 @final
 class Tab:
-    """What a run has spent by part. It remembers what it was asked last: most steps cost just what they promised."""
+    """What a run has spent by part, as a line in whole numbers where it is one.
 
-    __slots__ = ("_after", "_slots", "parts")
+    It remembers what it was asked last: most steps cost just what they promised.
+    """
 
-    def __init__(self, parts: Mapping[str, Spent] | None = None) -> None:
-        self.parts: Mapping[str, Spent] = {} if parts is None else parts
+    __slots__ = ("_after", "_parts", "_slots")
+
+    def __init__(self, parts: Mapping[str, Spent | Whole] | None = None) -> None:
+        self._parts: Mapping[str, Spent | Whole] = {} if parts is None else parts
         self._after: tuple[str, Spent, Tab] | None = None
         self._slots: Slots | None = None
 
@@ -50,8 +55,7 @@ class Tab:
         """The tab with one more step on it."""
         known = self._after
         if known is None or known[0] != part or (known[1].curve is not spent.curve and known[1] != spent):
-            paid = self.parts[part] + spent if part in self.parts else spent
-            known = self._after = part, spent, Tab({**self.parts, part: paid})
+            known = self._after = part, spent, Tab({**self._parts, part: _paid(self._parts.get(part), spent)})
         return known[2]
 
     def slots(self, pending: Collection[Hold], terms: Terms, named: bool) -> Slots:
@@ -60,8 +64,28 @@ class Tab:
             first, *others = pending
             return self.after(first.entry.part, first.promise.as_spent()).slots(others, terms, named)
         if self._slots is None:
-            self._slots = slots_of(self.parts, terms, named=named)
+            self._slots = self._in_slots(terms, named)
         return self._slots
+
+    def _in_slots(self, terms: Terms, named: bool) -> Slots:
+        if len(self._parts) == 1 and not named:
+            ((part, paid),) = self._parts.items()
+            if isinstance(paid, tuple) and "/" not in part:  # as ``joined`` would have it
+                return {OWN: terms.amount_of_lines([paid])}
+        return slots_of({part: _spent(paid) for part, paid in self._parts.items()}, terms, named=named)
+
+
+def _paid(before: Spent | Whole | None, spent: Spent) -> Spent | Whole:
+    """What one more step brings a part to, to the last bit as curves add up."""
+    curve = spent.curve
+    if isinstance(before, Spent) or not isinstance(curve, Linear):
+        return spent if before is None else _spent(before) + spent
+    step = whole_line(curve)
+    return step if before is None else lines_together(before, step) or _spent(before) + spent
+
+
+def _spent(paid: Spent | Whole) -> Spent:
+    return Spent(line_of(paid)) if isinstance(paid, tuple) else paid
 
 
 def run_cost(slots: Slots) -> Amount:

@@ -17,7 +17,8 @@ from expost.accounting.pledge import Mixture
 from expost.accounting.statement import stated
 from expost.errors import InvalidValue, Unreadable
 from expost.ledgers.amounts import Amount, as_float, whole_units
-from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders, in_units
+from expost.ledgers.lines import Whole, whole_line
+from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders
 from expost.numerics import Real, down, exact, order, positive, probability, up
 from expost.receipts.notation import fraction, items, number, record, text
 from expost.text import Json
@@ -72,9 +73,13 @@ class Terms:
         """What was spent in each measure, rounded up once."""
         curve = spent.curve
         if isinstance(curve, Tabulated):
-            return tuple(measure.of(curve) for measure in self.measures)
-        known = at_orders([in_units(line) for line in curve.lines], self.orders)
-        return (*known, *[measure.of(curve) for measure in self.measures[len(known) :]])
+            return tuple(measure.of_table(curve) for measure in self.measures)
+        return self.amount_of_lines([whole_line(line) for line in curve.lines])
+
+    def amount_of_lines(self, lines: Sequence[Whole]) -> Amount:
+        """What the highest of some lines is in each measure, rounded up once."""
+        known = at_orders(lines, self.orders)
+        return (*known, *[measure.of_lines(lines) for measure in self.measures[len(known) :]])
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""
