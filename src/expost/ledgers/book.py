@@ -150,8 +150,8 @@ class Book:
         """
         if known is not None and known.is_alone and move.is_plain:
             try:
-                entered, following, changes = known.follow(move, self.clock)
-                if self.home.make(changes):
+                entered, following, change, entry = known.follow(move, self.clock)
+                if self.home.enter(change, entry):
                     return entered, following
             except BudgetExceeded:  # of what was known, and there may be room by now
                 pass

@@ -37,7 +37,7 @@ class Home(Protocol):
     """Where a ledger lives. Implemented by SqliteHome and PostgresHome.
 
     What ``writing`` does is durable when its block ends, whole or not at all; whatever is raised in the block, nothing
-    of it was done. What ``make`` does is durable when it returns. Two of them that lock the same row follow one
+    of it was done. What ``enter`` does is durable when it returns. Two of them that lock the same row follow one
     another. A home that is busy, full, read-only, cut off or not ours says so by a LedgerConflict, in one sentence.
     """
 
@@ -48,8 +48,11 @@ class Home(Protocol):
     def writing(self) -> AbstractContextManager[Writing]:
         """A transaction that writes."""
 
-    def make(self, changes: Sequence[Change]) -> int:
-        """A transaction that reads nothing: these changes, in order. Returns how many rows the last of them touched."""
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A transaction that reads nothing: a change to one row, and the entry that says so.
+
+        Neither is made if there is no such row; returns whether they are.
+        """
 
     def reading(self) -> AbstractContextManager[Writing]:
         """A transaction that sees one state of everything, and writes nothing."""

@@ -10,7 +10,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered, spelled
-from expost.ledgers.home import Change, Home, Writing, legible
+from expost.ledgers.home import Change, Home, Row, Writing, legible
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
 from expost.ledgers.slots import OWN, Slots, are_within, moved, nothing_in_slots, run_cost, slots_in, slots_out
 from expost.ledgers.terms import Terms
@@ -123,19 +123,19 @@ class OpenRun:
         """Whether it is counted in nothing but its data set."""
         return self.analyst is None and self.split is None
 
-    def follow(self, move: Move, clock: Clock) -> "tuple[Entered, OpenRun, tuple[Change, Change]]":
-        """The entry of a plain move of a run that is alone, the run after it, and what has to be changed for it.
+    def follow(self, move: Move, clock: Clock) -> "tuple[Entered, OpenRun, Change, Row]":
+        """The entry of a plain move of a run that is alone, the run after it, the change that it makes, and its row.
 
-        Nothing is changed if others have written since, and refused if a cap has no room for it.
+        It is refused if a cap has no room for it.
         """
         self._require_more(move)
         spent, committed = move.spent, move.committed
-        entered, position, changes = self.position.follow(
-            move.kind, move.told(), run=self.id, clock=clock, neighbours=move.neighbours, locked=False,
+        entered, position, change, entry = self.position.follow(
+            move.kind, move.told(), run=self.id, clock=clock, neighbours=move.neighbours,
             spent=None if spent is self.spent else minus(spent[OWN], self.spent[OWN]),
             committed=None if committed is self.committed else minus(committed[OWN], self.committed[OWN]),
         )  # fmt: skip
-        return entered, OpenRun(self.id, None, None, spent, committed, position), changes
+        return entered, OpenRun(self.id, None, None, spent, committed, position), change, entry
 
     def moved(self, writing: Writing, move: Move, clock: Clock) -> "tuple[Entered, OpenRun]":
         """Change what it has spent and holds, refused if a cap has no room for it; its data set is locked."""

@@ -1,7 +1,7 @@
 """A ledger on a server: PostgreSQL, for any number of machines."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Self, final
@@ -13,7 +13,7 @@ from psycopg.pq.abc import PGresult
 from expost.errors import LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
-from expost.ledgers.tables import MIGRATIONS, require_version
+from expost.ledgers.tables import INTO, MIGRATIONS, require_version
 from expost.ledgers.wire import Wire, rows_of
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -25,6 +25,11 @@ UNASKED = (
     "pg_namespace.oid = relnamespace WHERE nspname = 'expost' AND NOT tgisinternal UNION SELECT CAST(rulename AS TEXT) "
     "FROM pg_rules WHERE schemaname = 'expost' ORDER BY 1"
 )
+ENTER_IF_MOVED = (
+    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
+    "FROM datasets WHERE id = ? AND head = ?"
+)
+"""The entry of a change that was sent just before it; nothing is written unless that was made."""
 
 
 @final
@@ -88,11 +93,12 @@ class PostgresHome:
         """A transaction that writes, whose changes and commit go to the server in one round trip."""
         return self._within(WRITE)
 
-    def make(self, changes: Sequence[Change]) -> int:
+    def enter(self, change: Change, entry: Row) -> bool:
         """A transaction that reads nothing, in one round trip."""
+        dataset, _, _, kind, run, body, hashed = entry
         with self._within(WRITE) as writing:
-            writing.queued.extend(changes)
-        return writing.written
+            writing.queued += [change, (ENTER_IF_MOVED, (kind, run, body, dataset, hashed))]
+        return writing.written > 0
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""

@@ -9,6 +9,7 @@ from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
 from expost.ledgers.chain import Entered, enter
 from expost.ledgers.home import Change, Row, Writing, legible
+from expost.ledgers.tables import ENTER
 from expost.ledgers.terms import Terms, terms_in
 from expost.report.units import OF_PERSONS, RECORDS, by_unit
 
@@ -22,14 +23,7 @@ MOVE = (
     "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
     "WHERE id = ? AND head = ?"
 )
-INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
-ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
-"""For a data set that is locked; should it not be, two entries of one number are refused."""
-ENTER_IF_MOVED = (
-    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
-    "FROM datasets WHERE id = ? AND head = ?"
-)
-"""For one that is not: nothing is written unless the chain still ended where the entry follows."""
+"""Nothing is changed unless the chain still ends where the entry follows."""
 
 
 def now() -> datetime:
@@ -115,11 +109,11 @@ class Position:
         neighbours: str | None = None,
     ) -> tuple[Entered, "Position"]:
         """Put an entry into the chain and the change that it makes into the account; the position for one more."""
-        entered, after, changes = self.follow(
-            kind, body, run=run, clock=clock, spent=spent, committed=committed, neighbours=neighbours, locked=True
+        entered, after, (sql, cells), entry = self.follow(
+            kind, body, run=run, clock=clock, spent=spent, committed=committed, neighbours=neighbours
         )
-        for sql, cells in changes:
-            writing.later(sql, *cells)
+        writing.later(sql, *cells)
+        writing.later(ENTER, *entry)
         return entered, after
 
     def follow(
@@ -132,11 +126,10 @@ class Position:
         spent: Amount | None,
         committed: Amount | None,
         neighbours: str | None,
-        locked: bool,
-    ) -> tuple[Entered, "Position", tuple[Change, Change]]:
-        """The entry that comes next, the position after it, and what has to be changed for it.
+    ) -> tuple[Entered, "Position", Change, Row]:
+        """The entry that comes next, the position after it, the change that it makes, and its row.
 
-        Where the data set is not ``locked``, nothing is changed if others have written since this was its position.
+        The change touches no row if others have written since this was the position of the data set.
         """
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
             raise LedgerConflict(self._other(neighbours))
@@ -145,10 +138,8 @@ class Position:
         account, cells = self.account.moved(spent, committed, whose="data set", name=self.name)
         after = Position(self.name, account, self.neighbours or neighbours, entered.number, entered.hash, at)
         number, hashed = entered.number, entered.hash
-        move = MOVE, (*cells, number, hashed, entered.at, after.neighbours, known, self.head)
-        if locked:
-            return entered, after, (move, (ENTER, (known, number, entered.at, kind, run, body, hashed)))
-        return entered, after, (move, (ENTER_IF_MOVED, (kind, run, body, known, hashed)))
+        change = MOVE, (*cells, number, hashed, entered.at, after.neighbours, known, self.head)
+        return entered, after, change, (known, number, entered.at, kind, run, body, hashed)
 
     def _other(self, neighbours: str) -> str:
         """Why a step under another relation is refused, and what to do about it."""

@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -13,7 +13,7 @@ from uuid import uuid4
 from expost.errors import LedgerConflict
 from expost.ledgers.file import file_conflict, foreign_parts, names_of
 from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
-from expost.ledgers.tables import MIGRATIONS, require_version
+from expost.ledgers.tables import ENTER, MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
@@ -24,15 +24,15 @@ WRITE, READ = "BEGIN IMMEDIATE", "BEGIN"
 class _Transaction:
     """One transaction on a connection."""
 
-    __slots__ = ("_connection", "queued", "written")
+    __slots__ = ("_cursor", "queued", "written")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection, self.written = connection, 0
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._cursor, self.written = cursor, 0
         self.queued: list[Change] = []
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; the whole file is locked, so that no row has to be."""
-        return self._connection.execute(sql.removesuffix("{lock}"), cells).fetchall()
+        return self._cursor.execute(sql.removesuffix("{lock}"), cells).fetchall()
 
     def soon(self, sql: str, *cells: Cell) -> None:
         """There is no way to a server that could be saved."""
@@ -51,10 +51,11 @@ class SqliteHome:
 
     def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
         self._path, self._lock, self._pid = path, RLock(), os.getpid()
-        self._names = os.fspath(path), f"{os.path.realpath(path)}-wal"
+        self._names = os.fsencode(path), os.fsencode(f"{os.path.realpath(path)}-wal")
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect(wait)
+            self._cursor = self._connection.cursor()
             try:
                 self._require_ours()
                 self._places = self._found()
@@ -102,21 +103,22 @@ class SqliteHome:
         """A transaction that has the file for itself."""
         return self._within(WRITE)
 
-    def make(self, changes: Sequence[Change]) -> int:
+    def enter(self, change: Change, entry: Row) -> bool:
         """A transaction that reads nothing."""
         self._require_home()
         with self._lock:
-            connection, written = self._opened(), 0
+            cursor = self._opened()
             try:
-                connection.execute(WRITE)
-                for sql, cells in changes:
-                    written = connection.execute(sql, cells).rowcount
-                connection.execute("COMMIT")
+                cursor.execute(WRITE)
+                is_there = cursor.execute(*change).rowcount > 0
+                if is_there:
+                    cursor.execute(ENTER, entry)
+                cursor.execute("COMMIT")
             except BaseException as failure:
-                self._undo(connection, failure)
+                self._undo(cursor, failure)
                 raise
         self._require_in_place()
-        return written
+        return is_there
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""
@@ -140,15 +142,15 @@ class SqliteHome:
     def _within(self, begin: str) -> Iterator[_Transaction]:
         self._require_home()
         with self._lock:
-            connection = self._opened()
+            cursor = self._opened()
             try:
-                connection.execute(begin)
-                yield (transaction := _Transaction(connection))
+                cursor.execute(begin)
+                yield (transaction := _Transaction(cursor))
                 for sql, cells in transaction.queued:
-                    transaction.written = connection.execute(sql, cells).rowcount
-                connection.execute("COMMIT")
+                    transaction.written = cursor.execute(sql, cells).rowcount
+                cursor.execute("COMMIT")
             except BaseException as failure:
-                self._undo(connection, failure)
+                self._undo(cursor, failure)
                 raise
         if begin == WRITE:
             self._require_in_place()
@@ -157,15 +159,16 @@ class SqliteHome:
         if os.getpid() != self._pid:
             raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> sqlite3.Cursor:
+        """The one cursor, since to make one takes as long as a statement does."""
         if self._connection is None:
             raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
-        return self._connection
+        return self._cursor
 
-    def _undo(self, connection: sqlite3.Connection, failure: BaseException) -> None:
+    def _undo(self, cursor: sqlite3.Cursor, failure: BaseException) -> None:
         """Take back what was not committed; what SQLite says is raised in a sentence of ours."""
         with suppress(sqlite3.Error):  # a failed commit may have ended it already
-            connection.execute("ROLLBACK")
+            cursor.execute("ROLLBACK")
         if isinstance(failure, sqlite3.Error):
             raise file_conflict(self._path, failure) from None
 
@@ -187,14 +190,12 @@ class SqliteHome:
         return connection
 
     def _require_ours(self) -> None:
-        assert self._connection is not None
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (application,) = self._cursor.execute("PRAGMA application_id").fetchone()
+        (version,) = self._cursor.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
             raise LedgerConflict(f"{self._path} is not a ledger of expost; name another file.")
         require_version(version, self.name)
-        connection = self._connection
-        if foreign_parts(lambda sql: connection.execute(sql).fetchall(), version):
+        if foreign_parts(lambda sql: self._cursor.execute(sql).fetchall(), version):
             raise LedgerConflict(
                 f"the ledger {self._path} has tables, triggers or views that expost did not make; restore it from a "
                 "backup, and compare that with your receipts."
@@ -204,7 +205,7 @@ class SqliteHome:
                 f"the file of the ledger {self._path} has several names, which would each have a log of their own; "
                 "delete all hard links to it but one."
             )
-        (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        (mode,) = self._cursor.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
 

@@ -1,6 +1,6 @@
 """A commit that was made and that its process did not hear of: it is looked up, and counted once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import final
@@ -38,11 +38,11 @@ class Interrupted:
             yield writing
         self._commit()
 
-    def make(self, changes: Sequence[Change]) -> int:
-        """Changes that are made, whether or not anybody is told."""
-        written = self._home.make(changes)
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A change that is made, whether or not anybody is told."""
+        is_there = self._home.enter(change, entry)
         self._commit()
-        return written
+        return is_there
 
     def _commit(self) -> None:
         self._commits += 1
@@ -57,7 +57,7 @@ class Watched:
     def __init__(self, home: Home) -> None:
         self._home, self.asked = home, list[str]()
         self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
-        self.make = home.make
+        self.enter = home.enter
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
