@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, final
 
@@ -46,7 +45,7 @@ class Moves:
         """Capture a step, and hold what comes ``ahead`` as well if there is room for it."""
         if ahead != move.committed:
             with suppress(BudgetExceeded):
-                return self.make(replace(move, committed=ahead), partial(become, ahead))
+                return self.make(move._replace(committed=ahead), partial(become, ahead))
         return self.make(move, partial(become, move.committed))
 
     def catch_up(self) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import NamedTuple, Protocol, TypeAlias, final
 
 from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
@@ -41,9 +41,7 @@ class Begun:
     earlier: bool = False
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """What an entry of a run changes: what the run has spent and holds after it, and its state.
 
     ``said`` is what the entry says besides, as the inside of a table in JSON. A ``payload`` is stored with it; ``also``
@@ -92,9 +90,7 @@ class Books(Protocol):
         """The latest entry of a run, once nobody else is writing."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class OpenRun:
+class OpenRun(NamedTuple):
     """A run that may still spend, and its data set, as one transaction leaves them to the next."""
 
     id: str

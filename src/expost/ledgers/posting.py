@@ -1,9 +1,8 @@
 """Posting: what happens to a data set in one transaction, checked against its caps and put into its chain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import final
+from typing import NamedTuple
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
@@ -31,9 +30,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """A data set or an analyst: its caps, what was captured, and that together with all holds."""
 
     id: int | str
@@ -68,9 +65,7 @@ class Account:
         return Account(self.id, terms, paid, held), (amount_out(paid), amount_out(held), str(room))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A data set that is locked by this transaction, and the end of its chain."""
 
     name: str

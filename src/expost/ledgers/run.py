@@ -11,7 +11,7 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
-from expost.ledgers.amounts import Amount, largest
+from expost.ledgers.amounts import Amount, larger
 from expost.ledgers.moves import Moves
 from expost.ledgers.moving import Also, Begun, Books, Move
 from expost.ledgers.offer import offer, that_or_less
@@ -62,7 +62,7 @@ class LedgerRun:
         self._reserved = self._spent = self._committed = nothing
         self._most: Amount = ()
         self._payload: str | None = None
-        self._before: tuple[str, Promise] | None = None
+        self._before = "", ""
         self._also: Also | None = None
         self._known: Mapping[str, Account] = {}
 
@@ -110,7 +110,7 @@ class LedgerRun:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._catch_up()
-            wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
+            wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
                 said = self._says.hold(entry, promise)
                 self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
@@ -198,7 +198,7 @@ class LedgerRun:
 
     def _raise(self, committed: Slots, said: str, neighbours: str | None) -> None:
         def become() -> None:
-            self._committed, self._most = committed, largest(self._most, run_cost(committed))
+            self._committed, self._most = committed, larger(self._most, run_cost(committed))
             self._neighbours = neighbours or self._neighbours
 
         self._moves.make(Move("hold", said, self._spent, committed, neighbours), become)
@@ -207,18 +207,18 @@ class LedgerRun:
         """Capture one step; where steps are alike the next is held as well, and then waits for one commit only."""
         entry, payload = hold.entry, self._payload
         pending = [each for each in self._open.values() if each is not hold]
-        tab = self._tab.after(entry.part, spent)
+        tab, this = self._tab.after(entry.part, spent.curve), (entry.part, self._says.curve(hold.promise.curve))
         paid = tab.slots((), *self._kind)
         committed = larger_slots(self._reserved, tab.slots(pending, *self._kind))
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
-        alike = finished and self._before == (entry.part, hold.promise)
-        ahead = tab.slots([*pending, hold], *self._kind) if alike else committed
+        ahead = tab.slots([*pending, hold], *self._kind) if finished and self._before == this else committed
 
         def become(held: Slots) -> None:
-            self._tab, self._spent, self._committed, self._before = tab, paid, held, (entry.part, hold.promise)
-            self._most = largest(self._most, run_cost(held))
-            self._begun = self._opened if payload is None else replace(self._opened, payload=payload)
+            self._tab, self._spent, self._committed, self._before = tab, paid, held, this
+            self._most = larger(self._most, run_cost(held))
+            if payload is not None:
+                self._begun = replace(self._opened, payload=payload)
             self._payload = self._also = None
             self._open.pop(id(hold), None)
 

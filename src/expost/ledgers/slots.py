@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
-from expost.accounting.curve import Linear
+from expost.accounting.curve import Curve, Linear
 from expost.bill import joined
 from expost.ledger import Hold
-from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
+from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, larger, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.lines import Whole, line_of, lines_together, whole_line
 from expost.ledgers.terms import Terms
@@ -48,21 +48,21 @@ class Tab:
 
     def __init__(self, parts: Mapping[str, Spent | Whole] | None = None) -> None:
         self._parts: Mapping[str, Spent | Whole] = {} if parts is None else parts
-        self._after: tuple[str, Spent, Tab] | None = None
+        self._after: tuple[str, Curve, Tab] | None = None
         self._slots: Slots | None = None
 
-    def after(self, part: str, spent: Spent) -> "Tab":
-        """The tab with one more step on it."""
+    def after(self, part: str, curve: Curve) -> "Tab":
+        """The tab with one more step on it, which cost this."""
         known = self._after
-        if known is None or known[0] != part or (known[1].curve is not spent.curve and known[1] != spent):
-            known = self._after = part, spent, Tab({**self._parts, part: _paid(self._parts.get(part), spent)})
+        if known is None or known[0] != part or (known[1] is not curve and known[1] != curve):
+            known = self._after = part, curve, Tab({**self._parts, part: _paid(self._parts.get(part), curve)})
         return known[2]
 
     def slots(self, pending: Collection[Hold], terms: Terms, named: bool) -> Slots:
         """All of it in slots, with steps under way in full."""
         if pending:
             first, *others = pending
-            return self.after(first.entry.part, first.promise.as_spent()).slots(others, terms, named)
+            return self.after(first.entry.part, first.promise.curve).slots(others, terms, named)
         if self._slots is None:
             self._slots = self._in_slots(terms, named)
         return self._slots
@@ -75,13 +75,12 @@ class Tab:
         return slots_of({part: _spent(paid) for part, paid in self._parts.items()}, terms, named=named)
 
 
-def _paid(before: Spent | Whole | None, spent: Spent) -> Spent | Whole:
+def _paid(before: Spent | Whole | None, curve: Curve) -> Spent | Whole:
     """What one more step brings a part to, to the last bit as curves add up."""
-    curve = spent.curve
     if isinstance(before, Spent) or not isinstance(curve, Linear):
-        return spent if before is None else _spent(before) + spent
+        return Spent(curve) if before is None else _spent(before) + Spent(curve)
     step = whole_line(curve)
-    return step if before is None else lines_together(before, step) or _spent(before) + spent
+    return step if before is None else lines_together(before, step) or _spent(before) + Spent(curve)
 
 
 def _spent(paid: Spent | Whole) -> Spent:
@@ -92,14 +91,15 @@ def run_cost(slots: Slots) -> Amount:
     """What a run costs by itself."""
     if len(slots) == 1:
         return slots[OWN]
-    return plus(slots[OWN], largest(*(slots[side] for side in SIDES)))
+    train, held = SIDES
+    return plus(slots[OWN], larger(slots[train], slots[held]))
 
 
 def larger_slots(one: Slots, other: Slots) -> Slots:
     """The larger in each slot."""
     if are_within(one, other):
         return other
-    return {name: largest(one[name], other[name]) for name in one}
+    return {name: larger(one[name], other[name]) for name in one}
 
 
 def are_within(one: Slots, other: Slots) -> bool:
@@ -116,6 +116,8 @@ def nothing_in_slots(terms: Terms, *, named: bool) -> Slots:
 
 def slots_out(slots: Slots) -> str:
     """Slots in JSON, as an entry has them; digits and our names need no quoting, which would take longest."""
+    if len(slots) == 1:
+        return f'{{"own":"{amount_out(slots[OWN])}"}}'
     return "{" + ",".join([f'"{name}":"{amount_out(amount)}"' for name, amount in slots.items()]) + "}"
 
 
@@ -159,5 +161,5 @@ def shifted(
     """
     changes = [minus(after[side], before[side]) for before, after in (spent, committed) for side in SIDES]
     new = tuple(plus(amount, change) for amount, change in zip(old, changes, strict=True))
-    dearer = [minus(largest(*new[i : i + 2]), largest(*old[i : i + 2])) for i in (0, 2)]
+    dearer = [minus(larger(*new[i : i + 2]), larger(*old[i : i + 2])) for i in (0, 2)]
     return new, (dearer[0], dearer[1])

@@ -42,7 +42,8 @@ class Terms:
     ``limits`` has a number of units for each measure that is capped, and None for those that only state. Each cap is a
     filter in its own measure for its own share of δ; a run that ends within one of them is an event of that filter, so
     that all that is ever released is (ε, δ)-DP with the sum of the shares. ``orders`` are those of the measures that
-    are bounds at an order, which come first, as ratios.
+    are bounds at an order, which come first, as ratios; ``capped`` are the places of those that have a limit, with what
+    shares of it are taken of.
 
     Implements: filter over several measures.
     Uses: filter; planned stops; mixture over orders.
@@ -54,10 +55,13 @@ class Terms:
     limits: tuple[int | None, ...]
     delta: float | None = None
     orders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    capped: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         orders = [measure.alpha.as_integer_ratio() for measure in self.measures if isinstance(measure, Order)]
+        capped = [(place, max(limit, 1)) for place, limit in enumerate(self.limits) if limit is not None]
         object.__setattr__(self, "orders", tuple(orders))
+        object.__setattr__(self, "capped", tuple(capped))
 
     @property
     def width(self) -> int:
@@ -83,10 +87,10 @@ class Terms:
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""
-        best, least = -1, (1, 0)
-        for place, limit in enumerate(self.limits):
-            if limit is not None and amount[place] * least[1] < least[0] * max(limit, 1):
-                best, least = place, (amount[place], max(limit, 1))
+        best, used, least = -1, 1, 0
+        for place, limit in self.capped:
+            if amount[place] * least < used * limit:
+                best, used, least = place, amount[place], limit
         return best
 
     def room(self, amount: Amount) -> int:

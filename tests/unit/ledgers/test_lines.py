@@ -51,7 +51,7 @@ def test_a_tab_comes_to_what_the_curves_of_its_steps_do(steps: list[tuple[str, C
     tabs, parts = {terms: Tab() for terms in TERMS}, dict[str, Spent]()
     for part, curve in steps:
         parts[part] = parts.get(part, NOTHING.as_spent()) + Spent(curve)
-        tabs = {terms: tab.after(part, Spent(curve)) for terms, tab in tabs.items()}
+        tabs = {terms: tab.after(part, curve) for terms, tab in tabs.items()}
 
     for terms, tab in tabs.items():
         assert tab.slots((), terms, named=False) == {"own": terms.amount(joined(parts))}
