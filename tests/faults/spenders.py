@@ -80,19 +80,16 @@ def _written(file: int, line: bytes) -> None:
 
 @final
 class Counted:
-    """A connection that kills its process before or after one of its statements."""
+    """A cursor that kills its process before or after one of its statements."""
 
-    def __init__(self, connection: sqlite3.Connection, moment: int) -> None:
-        self._connection, self._left = connection, iter(range(moment))
+    def __init__(self, cursor: sqlite3.Cursor, moment: int) -> None:
+        self._cursor, self._left = cursor, iter(range(moment))
 
     def execute(self, *words: Any) -> sqlite3.Cursor:
         self._pass()
-        found = self._connection.execute(*words)
+        found = self._cursor.execute(*words)
         self._pass()
         return found
-
-    def close(self) -> None:
-        self._connection.close()
 
     def _pass(self) -> None:
         if next(self._left, None) is None:
@@ -155,7 +152,7 @@ def every_moment(here: Path, token: str, kind: int) -> None:
 
         def work(place: Path = place, moment: int = moment) -> None:
             home = SqliteHome(place / "ledger.db")
-            vars(home)["_connection"] = Counted(vars(home)["_connection"], moment)
+            vars(home)["_cursor"] = Counted(vars(home)["_cursor"], moment)
             spending(Book(home), token, kind, notes(place / "0.notes"))
 
         status = os.waitstatus_to_exitcode(os.waitpid(forked(work), 0)[1])

@@ -16,7 +16,7 @@ from typing import final
 
 import pytest
 
-from expost.ledgers.amounts import Amount, amount_in, is_within, largest, plus, summed
+from expost.ledgers.amounts import Amount, amount_in, is_within, larger, plus, summed
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.overview import overviews
 from expost.ledgers.proof import verify_ledger
@@ -77,7 +77,7 @@ def totals(path: Path) -> tuple[Amount, Amount]:
 def added(runs: list[Slots]) -> Amount:
     """What runs cost together: all that is their own, and the dearer of the two sides of the split."""
     sides = [summed((run[side] for run in runs if side in run), TERMS.width) for side in ("train", "held")]
-    return plus(summed((run[OWN] for run in runs), TERMS.width), largest(*sides))
+    return plus(summed((run[OWN] for run in runs), TERMS.width), larger(*sides))
 
 
 def require_covered(here: Path) -> int:

@@ -56,12 +56,8 @@ def minus(one: Amount, other: Amount) -> Amount:
     return tuple(map(sub, one, _as_wide(one, other)))
 
 
-def largest(one: Amount, *others: Amount) -> Amount:
+def larger(one: Amount, other: Amount) -> Amount:
     """The larger in each measure: what disjoint parts cost together."""
-    return reduce(_larger, others, one)
-
-
-def _larger(one: Amount, other: Amount) -> Amount:
     return other if is_within(one, other) else tuple(map(max, one, _as_wide(one, other)))
 
 
@@ -78,7 +74,7 @@ def summed(amounts: Iterable[Amount], width: int) -> Amount:
 
 def is_within(one: Amount, other: Amount) -> bool:
     """Whether one is no more than the other in every measure."""
-    return len(one) == len(other) and all(map(le, one, other))
+    return one is other or (len(one) == len(other) and all(map(le, one, other)))
 
 
 @lru_cache(maxsize=KEPT)

@@ -1,8 +1,6 @@
 """The book: everything that can be done to a ledger, each in one transaction."""
 
 import os
-from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
@@ -12,11 +10,10 @@ from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotInsta
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
 from expost.ledgers.chain import GENESIS, Entered, enter, spelled
-from expost.ledgers.home import Home, Writing
-from expost.ledgers.moving import RUN, Begun, OpenRun, sha256
+from expost.ledgers.home import Home
+from expost.ledgers.moving import RUN, Begun, Move, OpenRun, sha256
 from expost.ledgers.posting import ONE_RECORD, Clock, Position, now
 from expost.ledgers.run import LedgerRun
-from expost.ledgers.slots import Slots
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import Terms, allowance, terms_text
 from expost.numerics import Real
@@ -144,45 +141,26 @@ class Book:
             )
         return Begun(identity, dataset, terms, entered.number)
 
-    def move(
-        self,
-        run: Begun,
-        kind: str,
-        body: Mapping[str, Json],
-        *,
-        after: int,
-        known: OpenRun | None,
-        spent: Slots,
-        committed: Slots,
-        neighbours: str | None = None,
-        state: str = "open",
-        payload: str | None = None,
-        also: Callable[[Writing], Mapping[str, Json]] | None = None,
-    ) -> tuple[Entered, OpenRun | None]:
+    def move(self, run: Begun, move: Move, *, after: int, known: OpenRun | None) -> tuple[Entered, OpenRun | None]:
         """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
 
-        The latest entry of the run must be the one that this comes ``after``. ``also`` writes more in the same
-        transaction, and gives what the entry says of it. What is then ``known`` of the run spares the next change a
-        look at the ledger: it is made only if the chain still ends with this entry, so that nothing else has changed.
+        The latest entry of the run must be the one that this comes ``after``. What is then ``known`` of the run spares
+        the next change a look at the ledger: it is made only if the chain still ends with this entry, so that nothing
+        else has changed.
         """
-        change = partial(
-            OpenRun.moved, kind=kind, body=body, spent=spent, committed=committed, clock=self.clock,
-            neighbours=neighbours, state=state, payload=payload, also=also,
-        )  # fmt: skip
-        plain = state == "open" and payload is None and also is None
-        if known is not None and known.is_alone and plain:
+        if known is not None and known.is_alone and move.is_plain:
             try:
-                with self.home.writing() as writing:
-                    done = change(known, writing, locked=False)
-                if writing.written:
-                    return done
+                entered, following, change, entry = known.follow(move, self.clock)
+                if self.home.enter(change, entry):
+                    return entered, following
             except BudgetExceeded:  # of what was known, and there may be room by now
                 pass
         with self.home.writing() as writing:
             writing.soon(RUN, run.id)
             position = Position.locked(writing, run.dataset)
-            entered, following = change(OpenRun.found(writing, position, run.id, after=after), writing)
-        return entered, following if state == "open" and position.entries == after else None
+            found = OpenRun.found(writing, position, run.id, after=after)
+            entered, following = found.moved(writing, move, self.clock)
+        return entered, following if move.state == "open" and position.entries == after else None
 
     def latest(self, run: Begun) -> Entered:
         """The latest entry of a run, once nobody else is writing."""

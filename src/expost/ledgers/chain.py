@@ -2,8 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple
 
 spelled = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 """A table as the body of an entry: one line of JSON."""
@@ -11,9 +10,7 @@ GENESIS = "0" * 64
 """What the first entry of a data set follows."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(NamedTuple):
     """An entry as it is kept: its place, when it was made, of which run if any, what it is and what it says."""
 
     number: int

@@ -1,4 +1,4 @@
-"""The file of a ledger: that it does nothing by itself, and that it has one name only."""
+"""The file of a ledger: that it does nothing by itself, that it has one name only, and what is wrong with it."""
 
 import glob
 import os
@@ -9,10 +9,22 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+from expost.errors import LedgerConflict
 from expost.ledgers.tables import MIGRATIONS
 
 Asked: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
 """What a query finds in the file."""
+REASONS = {
+    "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
+    "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
+    "SQLITE_FULL": "cannot grow, because its disk is full; make room there",
+    "SQLITE_READONLY": "is read-only; give yourself the right to write to it and to its folder",
+    "SQLITE_CANTOPEN": "cannot be opened; name a file that is there, or make one with `expost ledger init`",
+    "SQLITE_CORRUPT": "is damaged; restore it from a backup, and compare that with your receipts",
+    "SQLITE_IOERR": "cannot be read or written, because its disk reports an error or is full; see to the disk",
+    "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
+}
+"""What went wrong with a file and what to do, by SQLite's name for it."""
 MADE = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
@@ -39,6 +51,15 @@ def names_of(path: Path) -> int:
                 if os.path.samestat(left.lstat(), found):
                     left.unlink()
     return path.stat().st_nlink
+
+
+def file_conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
+    """What SQLite says of a file, in a sentence of ours."""
+    kind = getattr(failure, "sqlite_errorname", "")
+    if kind == "SQLITE_NOTADB":
+        return LedgerConflict(f"{path} is not a ledger of expost; name another file.")
+    reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
+    return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")
 
 
 @cache

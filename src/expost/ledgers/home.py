@@ -8,6 +8,8 @@ from expost.errors import ExpostError, Unreadable
 
 Cell: TypeAlias = str | int | None
 Row: TypeAlias = Sequence[Cell]
+Change: TypeAlias = tuple[str, tuple[Cell, ...]]
+"""A statement that changes something, and its cells."""
 
 WAIT_SECONDS = 30
 """How long a transaction waits for others to end before it is refused."""
@@ -35,8 +37,8 @@ class Home(Protocol):
     """Where a ledger lives. Implemented by SqliteHome and PostgresHome.
 
     What ``writing`` does is durable when its block ends, whole or not at all; whatever is raised in the block, nothing
-    of it was done. Two of them that lock the same row follow one another. A home that is busy, full, read-only, cut
-    off or not ours says so by a LedgerConflict, in one sentence.
+    of it was done. What ``enter`` does is durable when it returns. Two of them that lock the same row follow one
+    another. A home that is busy, full, read-only, cut off or not ours says so by a LedgerConflict, in one sentence.
     """
 
     @property
@@ -45,6 +47,12 @@ class Home(Protocol):
 
     def writing(self) -> AbstractContextManager[Writing]:
         """A transaction that writes."""
+
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A transaction that reads nothing: a change to one row, and the entry that says so.
+
+        Neither is made if there is no such row; returns whether they are.
+        """
 
     def reading(self) -> AbstractContextManager[Writing]:
         """A transaction that sees one state of everything, and writes nothing."""

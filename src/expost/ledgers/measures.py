@@ -1,16 +1,14 @@
 """Measures: what a curve is in one number, in units, rounded up; caps are limits on such numbers."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, final
+from typing import final
 
-from expost.accounting.curve import Curve, Linear, Tabulated
+from expost.accounting.curve import Tabulated
 from expost.ledgers.amounts import INFINITE, UNIT_BITS, units
-
-InUnits: TypeAlias = tuple[int, int, int]
-"""A line: its start and its slope in units, over one divisor."""
+from expost.ledgers.lines import Whole
 
 
 @final
@@ -20,12 +18,14 @@ class Order:
 
     alpha: Fraction
 
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units."""
-        if isinstance(curve, Tabulated):
-            value = curve.at(self.alpha)
-            return units(Fraction(value)) if math.isfinite(value) else INFINITE
-        (found,) = at_orders([in_units(line) for line in curve.lines], [self.alpha.as_integer_ratio()])
+    def of_table(self, table: Tabulated) -> int:
+        """What a table is in this measure, in units."""
+        value = table.at(self.alpha)
+        return units(Fraction(value)) if math.isfinite(value) else INFINITE
+
+    def of_lines(self, lines: Sequence[Whole]) -> int:
+        """What the highest of some lines is in this measure, in units."""
+        (found,) = at_orders(lines, [self.alpha.as_integer_ratio()])
         return found
 
 
@@ -34,11 +34,13 @@ class Order:
 class Slope:
     """The ρ of zCDP: the line ρα through the origin that lies above a curve at every order."""
 
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units; a table knows nothing of all orders."""
-        if isinstance(curve, Tabulated):
-            return INFINITE
-        return max(units(line.xi + line.rho) for line in curve.lines)
+    def of_table(self, table: Tabulated) -> int:
+        """A table knows nothing of all orders."""
+        return INFINITE
+
+    def of_lines(self, lines: Sequence[Whole]) -> int:
+        """What the highest of some lines is in this measure, in units."""
+        return max([-((-xi - rho << UNIT_BITS) // divisor) for xi, rho, _, divisor in lines])
 
 
 @final
@@ -46,26 +48,23 @@ class Slope:
 class Profile:
     """The ρ of a Gaussian release that everything is a post-processing of."""
 
-    def of(self, curve: Curve) -> int:
-        """What a curve is in this measure, in units."""
-        return INFINITE if curve.gaussian is None else units(curve.gaussian)
+    def of_table(self, table: Tabulated) -> int:
+        """A table knows nothing of a Gaussian."""
+        return INFINITE
+
+    def of_lines(self, lines: Sequence[Whole]) -> int:
+        """What a line is in this measure, in units; of several that cross, no Gaussian is known to lie above."""
+        _, _, profile, divisor = lines[0]
+        return INFINITE if len(lines) > 1 or profile is None else -((-profile << UNIT_BITS) // divisor)
 
 
 Measure = Order | Slope | Profile
 
 
-def at_orders(lines: Sequence[InUnits], orders: Iterable[tuple[int, int]]) -> list[int]:
-    """The highest of some lines at each order; in whole numbers, since fractions would take most time of a charge."""
+def at_orders(lines: Sequence[Whole], orders: Sequence[tuple[int, int]]) -> list[int]:
+    """The highest of some lines at each order, a ratio, in units."""
     if len(lines) == 1:
-        ((start, slope, divisor),) = lines
-        return [-(-(start * below + slope * above) // (divisor * below)) for above, below in orders]
-    return [
-        max([-(-(start * below + slope * above) // (divisor * below)) for start, slope, divisor in lines])
-        for above, below in orders
-    ]
-
-
-def in_units(line: Linear) -> InUnits:
-    """A line as its start and its slope in units, over one divisor."""
-    (start, below_start), (slope, below_slope) = line.xi.as_integer_ratio(), line.rho.as_integer_ratio()
-    return start * below_slope << UNIT_BITS, slope * below_start << UNIT_BITS, below_start * below_slope
+        xi, rho, _, divisor = lines[0]
+        start, slope = -xi << UNIT_BITS, -rho << UNIT_BITS
+        return [-((start * below + slope * above) // (divisor * below)) for above, below in orders]
+    return [max(at) for at in zip(*[at_orders([line], orders) for line in lines], strict=True)]

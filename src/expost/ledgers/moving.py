@@ -4,15 +4,15 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, final
+from typing import NamedTuple, Protocol, TypeAlias, final
 
 from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount, minus
 from expost.ledgers.chain import Entered, spelled
-from expost.ledgers.home import Home, Writing, legible
+from expost.ledgers.home import Change, Home, Row, Writing, legible
 from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
-from expost.ledgers.slots import Slots, are_within, moved, nothing_in_slots, run_cost, slots_in, slots_out
+from expost.ledgers.slots import OWN, Slots, are_within, moved, nothing_in_slots, run_cost, slots_in, slots_out
 from expost.ledgers.terms import Terms
 from expost.text import Json
 
@@ -41,6 +41,34 @@ class Begun:
     earlier: bool = False
 
 
+class Move(NamedTuple):
+    """What an entry of a run changes: what the run has spent and holds after it, and its state.
+
+    ``said`` is what the entry says besides, as the inside of a table in JSON. A ``payload`` is stored with it; ``also``
+    writes more in the same transaction.
+    """
+
+    kind: str
+    said: str
+    spent: Slots
+    committed: Slots
+    neighbours: str | None = None
+    state: str = "open"
+    payload: str | None = None
+    also: Also | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it changes nothing but what the run has spent and holds."""
+        return self.state == "open" and self.payload is None and self.also is None
+
+    def told(self, more: str = "") -> str:
+        """The body of the entry; what is held is left out where it is what was spent."""
+        spent, committed = self.spent, self.committed
+        held = "null" if committed is spent or committed == spent else slots_out(committed)
+        return f'{{{self.said}{more}{"," if self.said or more else ""}"spent":{slots_out(spent)},"committed":{held}}}'
+
+
 class Books(Protocol):
     """Where runs are put on record. Implemented by Book."""
 
@@ -55,20 +83,14 @@ class Books(Protocol):
     ) -> Begun:  # fmt: skip
         """Put a run on record, before it holds anything."""
 
-    def move(
-        self, run: Begun, kind: str, body: Mapping[str, Json], *, after: int, known: "OpenRun | None", spent: Slots,
-        committed: Slots, neighbours: str | None = None, state: str = "open", payload: str | None = None,
-        also: Also | None = None,
-    ) -> "tuple[Entered, OpenRun | None]":  # fmt: skip
+    def move(self, run: Begun, move: Move, *, after: int, known: "OpenRun | None") -> "tuple[Entered, OpenRun | None]":
         """Change what a run has spent and holds; what is then known of it, if others do not write in between."""
 
     def latest(self, run: Begun) -> Entered:
         """The latest entry of a run, once nobody else is writing."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class OpenRun:
+class OpenRun(NamedTuple):
     """A run that may still spend, and its data set, as one transaction leaves them to the next."""
 
     id: str
@@ -94,50 +116,47 @@ class OpenRun:
 
     @property
     def is_alone(self) -> bool:
-        """Whether it changes nothing but its data set and the chain of that."""
+        """Whether it is counted in nothing but its data set."""
         return self.analyst is None and self.split is None
 
-    def moved(
-        self,
-        writing: Writing,
-        kind: str,
-        body: Mapping[str, Json],
-        *,
-        spent: Slots,
-        committed: Slots,
-        clock: Clock,
-        neighbours: str | None = None,
-        state: str = "open",
-        payload: str | None = None,
-        also: Also | None = None,
-        locked: bool = True,
-    ) -> "tuple[Entered, OpenRun]":
-        """Change what it has spent and holds, refused if a cap has no room for it.
+    def follow(self, move: Move, clock: Clock) -> "tuple[Entered, OpenRun, Change, Row]":
+        """The entry of a plain move of a run that is alone, the run after it, the change that it makes, and its row.
 
-        ``also`` writes more in the same transaction, and gives what the entry says of it. Where its data set is not
-        ``locked``, nothing is changed if others have written.
+        It is refused if a cap has no room for it.
         """
-        if not (are_within(self.spent, spent) and are_within(spent, committed)):
-            raise LedgerConflict(MORE)
-        pairs = (self.spent, spent), (self.committed, committed)
+        self._require_more(move)
+        spent, committed = move.spent, move.committed
+        entered, position, change, entry = self.position.follow(
+            move.kind, move.told(), run=self.id, clock=clock, neighbours=move.neighbours,
+            spent=None if spent is self.spent else minus(spent[OWN], self.spent[OWN]),
+            committed=None if committed is self.committed else minus(committed[OWN], self.committed[OWN]),
+        )  # fmt: skip
+        return entered, OpenRun(self.id, None, None, spent, committed, position), change, entry
+
+    def moved(self, writing: Writing, move: Move, clock: Clock) -> "tuple[Entered, OpenRun]":
+        """Change what it has spent and holds, refused if a cap has no room for it; its data set is locked."""
+        self._require_more(move)
+        pairs = (self.spent, move.spent), (self.committed, move.committed)
         known, terms = self.position.account.id, self.position.account.terms
-        more = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])
+        spent, committed = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])
         if self.analyst is not None:
             change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
             charge_analyst(writing, self.analyst, spent=change[0], committed=change[1])
-        said = spelled(body if also is None else {**body, **also(writing)})
-        held = "null" if committed is spent or committed == spent else slots_out(committed)
-        told = f'{said[:-1]}{"," * (said != "{}")}"spent":{slots_out(spent)},"committed":{held}}}'
+        more = "" if move.also is None else f",{spelled(move.also(writing))[1:-1]}"
         entered, position = self.position.post(
-            writing, kind, told, run=self.id, clock=clock, spent=more[0], committed=more[1], neighbours=neighbours,
-            locked=locked,
+            writing, move.kind, move.told(more), run=self.id, clock=clock, spent=spent, committed=committed,
+            neighbours=move.neighbours,
         )  # fmt: skip
-        if payload is not None:
-            writing.later("UPDATE runs SET payload = ? WHERE id = ?", payload, self.id)
-        if state != "open":
-            writing.later("UPDATE runs SET state = ? WHERE id = ?", state, self.id)
+        if move.payload is not None:
+            writing.later("UPDATE runs SET payload = ? WHERE id = ?", move.payload, self.id)
+        if move.state != "open":
+            writing.later("UPDATE runs SET state = ? WHERE id = ?", move.state, self.id)
             writing.later("UPDATE releases SET refining = NULL WHERE refining = ?", self.id)
-        return entered, OpenRun(self.id, self.analyst, self.split, spent, committed, position)
+        return entered, OpenRun(self.id, self.analyst, self.split, move.spent, move.committed, position)
+
+    def _require_more(self, move: Move) -> None:
+        if not (are_within(self.spent, move.spent) and are_within(move.spent, move.committed)):
+            raise LedgerConflict(MORE)
 
 
 def totals_in(kind: str, body: str, terms: Terms, *, named: bool) -> tuple[Slots, Slots]:
@@ -162,5 +181,5 @@ def sha256(text: str) -> str:
 def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
     """Change an analyst's own bill, refused if their allowance has no room for it."""
     ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    _, cells = Account.of(row).moved(spent, committed, whose=f"the analyst {name!r}")
+    _, cells = Account.of(row).moved(spent, committed, whose="analyst", name=str(name))
     writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *cells, analyst)

@@ -4,19 +4,17 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
-from typing import Self, TypeAlias, final
+from typing import Self, final
 
 import psycopg
 from psycopg.errors import Diagnostic
 from psycopg.pq.abc import PGresult
 
 from expost.errors import LedgerConflict
-from expost.ledgers.home import WAIT_SECONDS, Cell, Row
+from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
-from expost.ledgers.tables import MIGRATIONS, require_version
+from expost.ledgers.tables import INTO, MIGRATIONS, require_version
 from expost.ledgers.wire import Wire, rows_of
-
-Statement: TypeAlias = tuple[str, tuple[Cell, ...]]
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
@@ -27,6 +25,11 @@ UNASKED = (
     "pg_namespace.oid = relnamespace WHERE nspname = 'expost' AND NOT tgisinternal UNION SELECT CAST(rulename AS TEXT) "
     "FROM pg_rules WHERE schemaname = 'expost' ORDER BY 1"
 )
+ENTER_IF_MOVED = (
+    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
+    "FROM datasets WHERE id = ? AND head = ?"
+)
+"""The entry of a change that was sent just before it; nothing is written unless that was made."""
 
 
 @final
@@ -37,9 +40,9 @@ class _Transaction:
 
     def __init__(self, wire: Wire, begin: str) -> None:
         self._wire, self._begin, self.has_begun, self.written = wire, begin, False, 0
-        self.queued: list[Statement] = []
-        self._soon: list[Statement] = []
-        self._answered: dict[Statement, list[Row]] = {}
+        self.queued: list[Change] = []
+        self._soon: list[Change] = []
+        self._answered: dict[Change, list[Row]] = {}
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; whatever was sent before goes with it."""
@@ -89,6 +92,13 @@ class PostgresHome:
     def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that writes, whose changes and commit go to the server in one round trip."""
         return self._within(WRITE)
+
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A transaction that reads nothing, in one round trip."""
+        dataset, _, _, kind, run, body, hashed = entry
+        with self._within(WRITE) as writing:
+            writing.queued += [change, (ENTER_IF_MOVED, (kind, run, body, dataset, hashed))]
+        return writing.written > 0
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""

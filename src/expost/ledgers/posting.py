@@ -1,14 +1,14 @@
 """Posting: what happens to a data set in one transaction, checked against its caps and put into its chain."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import final
+from typing import NamedTuple
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
 from expost.ledgers.chain import Entered, enter
-from expost.ledgers.home import Row, Writing, legible
+from expost.ledgers.home import Change, Row, Writing, legible
+from expost.ledgers.tables import ENTER
 from expost.ledgers.terms import Terms, terms_in
 from expost.report.units import OF_PERSONS, RECORDS, by_unit
 
@@ -22,14 +22,7 @@ MOVE = (
     "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
     "WHERE id = ? AND head = ?"
 )
-INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
-ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
-"""For a data set that is locked; should it not be, two entries of one number are refused."""
-ENTER_IF_MOVED = (
-    f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
-    "FROM datasets WHERE id = ? AND head = ?"
-)
-"""For one that is not: nothing is written unless the chain still ended where the entry follows."""
+"""Nothing is changed unless the chain still ends where the entry follows."""
 
 
 def now() -> datetime:
@@ -37,9 +30,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """A data set or an analyst: its caps, what was captured, and that together with all holds."""
 
     id: int | str
@@ -55,26 +46,26 @@ class Account:
         known = terms_in(str(terms))
         return cls(identity, known, amount_in(str(spent), known.width), amount_in(str(committed), known.width))
 
-    def moved(self, spent: Amount, committed: Amount, *, whose: str) -> tuple["Account", tuple[str, str, str]]:
-        """The account after a change of both, refused if no cap has room for it, and its cells.
+    def moved(
+        self, spent: Amount | None, committed: Amount | None, *, whose: str, name: str
+    ) -> tuple["Account", tuple[str, str, str]]:
+        """The account after a change of both, or of one, refused if no cap has room for it, and its cells.
 
         These are what the ledger keeps: spent, committed, and how much room is left.
         """
-        terms = self.terms
-        after = Account(self.id, terms, plus(self.spent, spent), plus(self.committed, committed))
-        room = terms.room(after.committed)
-        if room < 0 and max(committed) > 0:
+        terms, paid, held = self.terms, self.spent, self.committed
+        paid, held = paid if spent is None else plus(paid, spent), held if committed is None else plus(held, committed)
+        room = terms.room(held)
+        if room < 0 and committed is not None and max(committed) > 0:
             raise BudgetExceeded(
-                f"{whose} has {terms.stated(self.committed):.4g} spent or held of its cap "
+                f"the {whose} {name!r} has {terms.stated(self.committed):.4g} spent or held of its cap "
                 f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
                 "that hold the rest have ended."
             )
-        return after, (amount_out(after.spent), amount_out(after.committed), str(room))
+        return Account(self.id, terms, paid, held), (amount_out(paid), amount_out(held), str(room))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A data set that is locked by this transaction, and the end of its chain."""
 
     name: str
@@ -111,25 +102,39 @@ class Position:
         spent: Amount | None = None,
         committed: Amount | None = None,
         neighbours: str | None = None,
-        locked: bool = True,
     ) -> tuple[Entered, "Position"]:
-        """Put an entry into the chain and the change that it makes into the account; the position for one more.
+        """Put an entry into the chain and the change that it makes into the account; the position for one more."""
+        entered, after, (sql, cells), entry = self.follow(
+            kind, body, run=run, clock=clock, spent=spent, committed=committed, neighbours=neighbours
+        )
+        writing.later(sql, *cells)
+        writing.later(ENTER, *entry)
+        return entered, after
 
-        Where the data set is not ``locked``, neither is done if others have written since this was its position.
+    def follow(
+        self,
+        kind: str,
+        body: str,
+        *,
+        run: str | None,
+        clock: Clock,
+        spent: Amount | None,
+        committed: Amount | None,
+        neighbours: str | None,
+    ) -> tuple[Entered, "Position", Change, Row]:
+        """The entry that comes next, the position after it, the change that it makes, and its row.
+
+        The change touches no row if others have written since this was the position of the data set.
         """
         if self.neighbours is not None and neighbours not in (None, self.neighbours):
             raise LedgerConflict(self._other(neighbours))
         known, at = self.account.id, self._time(clock)
         entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
-        nothing, whose = self.account.terms.nothing, f"the data set {self.name!r}"
-        account, cells = self.account.moved(spent or nothing, committed or nothing, whose=whose)
+        account, cells = self.account.moved(spent, committed, whose="data set", name=self.name)
         after = Position(self.name, account, self.neighbours or neighbours, entered.number, entered.hash, at)
-        writing.later(MOVE, *cells, entered.number, entered.hash, entered.at, after.neighbours, known, self.head)
-        if locked:
-            writing.later(ENTER, known, entered.number, entered.at, kind, run, body, entered.hash)
-        else:
-            writing.later(ENTER_IF_MOVED, kind, run, body, known, entered.hash)
-        return entered, after
+        number, hashed = entered.number, entered.hash
+        change = MOVE, (*cells, number, hashed, entered.at, after.neighbours, known, self.head)
+        return entered, after, change, (known, number, entered.at, kind, run, body, hashed)
 
     def _other(self, neighbours: str) -> str:
         """Why a step under another relation is refused, and what to do about it."""

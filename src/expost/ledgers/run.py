@@ -11,17 +11,16 @@ from expost.accounting.claim import Promise, Spent
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, LedgerConflict, NotPrivate
 from expost.ledger import Entry, Hold, MemoryLedger
-from expost.ledgers.amounts import Amount, largest
-from expost.ledgers.moves import Moves, capture_body, hold_body
-from expost.ledgers.moving import Also, Begun, Books
+from expost.ledgers.amounts import Amount, larger
+from expost.ledgers.moves import Moves
+from expost.ledgers.moving import Also, Begun, Books, Move
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
+from expost.ledgers.saying import Sayings
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
 from expost.ledgers.terms import Terms
-from expost.receipts.costs import curve_out
 from expost.recorded import Asking, Booking, ReadableLedger
-from expost.text import Json
 
 
 @final
@@ -53,6 +52,7 @@ class LedgerRun:
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
         self._moves: Moves
+        self._says = Sayings()
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
@@ -62,7 +62,7 @@ class LedgerRun:
         self._reserved = self._spent = self._committed = nothing
         self._most: Amount = ()
         self._payload: str | None = None
-        self._before: tuple[str, Promise] | None = None
+        self._before = "", ""
         self._also: Also | None = None
         self._known: Mapping[str, Account] = {}
 
@@ -93,8 +93,7 @@ class LedgerRun:
                 most = reduce(Promise.beside, stops[:number])
                 held = {name: self._opened.terms.amount(most.as_spent()) for name in self._committed}
                 try:
-                    said = {"reserve": curve_out(most.curve), "neighbours": of}
-                    self._raise(larger_slots(self._committed, held), said, of)
+                    self._raise(larger_slots(self._committed, held), self._says.reserve(most, of), of)
                 except BudgetExceeded:
                     if number == 1:
                         raise BudgetExceeded(offer(self._charged(), stops, self._pledged, ask)) from None
@@ -111,9 +110,10 @@ class LedgerRun:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._catch_up()
-            wanted = self._tab.after(entry.part, promise.as_spent()).slots(self._open.values(), *self._kind)
+            wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values(), *self._kind)
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                self._raise(larger_slots(self._committed, wanted), hold_body(entry, promise), entry.neighbours)
+                said = self._says.hold(entry, promise)
+                self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
@@ -144,8 +144,7 @@ class LedgerRun:
             if not self._over:
                 for hold in [*self._open.values()]:
                     self._settle(hold, hold.promise.as_spent(), finished=False)
-                spent = self._spent
-                self._moves.make("close", {}, self._become_over, spent=spent, committed=spent, state="closed")
+                self._moves.make(Move("close", "", self._spent, self._spent, state="closed"), self._become_over)
                 self._known = self._charged()
 
     def __enter__(self) -> Self:
@@ -197,36 +196,35 @@ class LedgerRun:
         self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self.split is not None)
         self._most, self._begun = run_cost(self._spent), begun
 
-    def _raise(self, committed: Slots, body: Mapping[str, Json], neighbours: str | None) -> None:
+    def _raise(self, committed: Slots, said: str, neighbours: str | None) -> None:
         def become() -> None:
-            self._committed, self._most = committed, largest(self._most, run_cost(committed))
+            self._committed, self._most = committed, larger(self._most, run_cost(committed))
             self._neighbours = neighbours or self._neighbours
 
-        self._moves.make("hold", body, become, spent=self._spent, committed=committed, neighbours=neighbours)
+        self._moves.make(Move("hold", said, self._spent, committed, neighbours), become)
 
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
         """Capture one step; where steps are alike the next is held as well, and then waits for one commit only."""
         entry, payload = hold.entry, self._payload
         pending = [each for each in self._open.values() if each is not hold]
-        tab = self._tab.after(entry.part, spent)
+        tab, this = self._tab.after(entry.part, spent.curve), (entry.part, self._says.curve(hold.promise.curve))
         paid = tab.slots((), *self._kind)
         committed = larger_slots(self._reserved, tab.slots(pending, *self._kind))
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
-        alike = finished and self._before == (entry.part, hold.promise)
-        ahead = tab.slots([*pending, hold], *self._kind) if alike else committed
+        ahead = tab.slots([*pending, hold], *self._kind) if finished and self._before == this else committed
 
         def become(held: Slots) -> None:
-            self._tab, self._spent, self._committed, self._before = tab, paid, held, (entry.part, hold.promise)
-            self._most = largest(self._most, run_cost(held))
-            self._begun = self._opened if payload is None else replace(self._opened, payload=payload)
+            self._tab, self._spent, self._committed, self._before = tab, paid, held, this
+            self._most = larger(self._most, run_cost(held))
+            if payload is not None:
+                self._begun = replace(self._opened, payload=payload)
             self._payload = self._also = None
             self._open.pop(id(hold), None)
 
-        self._moves.capture(
-            capture_body(hold, spent, payload, finished=finished), become, spent=paid, committed=committed,
-            ahead=larger_slots(committed, ahead), payload=payload, also=self._also,
-        )  # fmt: skip
+        said = self._says.capture(hold, spent, payload, finished=finished)
+        move = Move("capture", said, paid, committed, payload=payload, also=self._also)
+        self._moves.capture(move, become, ahead=larger_slots(committed, ahead))
 
     def _become_over(self) -> None:
         self._committed, self._over = self._spent, True

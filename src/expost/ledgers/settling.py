@@ -8,9 +8,9 @@ from typing import final
 from expost.errors import InvalidValue, LedgerConflict
 from expost.ledgers.amounts import Amount
 from expost.ledgers.book import Book
-from expost.ledgers.chain import Entered
+from expost.ledgers.chain import Entered, spelled
 from expost.ledgers.home import Row, Writing, legible
-from expost.ledgers.moving import OpenRun, totals_in
+from expost.ledgers.moving import Move, OpenRun, totals_in
 from expost.ledgers.posting import Position
 from expost.ledgers.slots import run_cost
 from expost.ledgers.terms import Terms, terms_in
@@ -81,10 +81,8 @@ def settle(book: Book, run: str, *, statement: str | None = None) -> Entered:
         position = Position.locked(writing, named.dataset)
         found = OpenRun.found(writing, position, named.id)
         after = found.committed if statement is None else found.spent
-        entered, _ = found.moved(
-            writing, "settle", {"statement": statement, "in full": statement is None}, spent=after,
-            committed=after, clock=book.clock, state="settled",
-        )  # fmt: skip
+        said = spelled({"statement": statement, "in full": statement is None})[1:-1]
+        entered, _ = found.moved(writing, Move("settle", said, after, after, state="settled"), book.clock)
     return entered
 
 

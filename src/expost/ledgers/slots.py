@@ -4,10 +4,12 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias, final
 
 from expost.accounting.claim import NOTHING, SIDES, Spent
+from expost.accounting.curve import Curve, Linear
 from expost.bill import joined
 from expost.ledger import Hold
-from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, largest, minus, plus
+from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, larger, minus, plus
 from expost.ledgers.home import Writing
+from expost.ledgers.lines import Whole, line_of, lines_together, whole_line
 from expost.ledgers.terms import Terms
 from expost.receipts.notation import record, text
 from expost.text import Json
@@ -37,45 +39,67 @@ def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
 
 @final
 class Tab:
-    """What a run has spent by part. It remembers what it was asked last: most steps cost just what they promised."""
+    """What a run has spent by part, as a line in whole numbers where it is one.
 
-    __slots__ = ("_after", "_slots", "parts")
+    It remembers what it was asked last: most steps cost just what they promised.
+    """
 
-    def __init__(self, parts: Mapping[str, Spent] | None = None) -> None:
-        self.parts: Mapping[str, Spent] = {} if parts is None else parts
-        self._after: tuple[str, Spent, Tab] | None = None
+    __slots__ = ("_after", "_parts", "_slots")
+
+    def __init__(self, parts: Mapping[str, Spent | Whole] | None = None) -> None:
+        self._parts: Mapping[str, Spent | Whole] = {} if parts is None else parts
+        self._after: tuple[str, Curve, Tab] | None = None
         self._slots: Slots | None = None
 
-    def after(self, part: str, spent: Spent) -> "Tab":
-        """The tab with one more step on it."""
+    def after(self, part: str, curve: Curve) -> "Tab":
+        """The tab with one more step on it, which cost this."""
         known = self._after
-        if known is None or known[0] != part or (known[1].curve is not spent.curve and known[1] != spent):
-            paid = self.parts[part] + spent if part in self.parts else spent
-            known = self._after = part, spent, Tab({**self.parts, part: paid})
+        if known is None or known[0] != part or (known[1] is not curve and known[1] != curve):
+            known = self._after = part, curve, Tab({**self._parts, part: _paid(self._parts.get(part), curve)})
         return known[2]
 
     def slots(self, pending: Collection[Hold], terms: Terms, named: bool) -> Slots:
         """All of it in slots, with steps under way in full."""
         if pending:
             first, *others = pending
-            return self.after(first.entry.part, first.promise.as_spent()).slots(others, terms, named)
+            return self.after(first.entry.part, first.promise.curve).slots(others, terms, named)
         if self._slots is None:
-            self._slots = slots_of(self.parts, terms, named=named)
+            self._slots = self._in_slots(terms, named)
         return self._slots
+
+    def _in_slots(self, terms: Terms, named: bool) -> Slots:
+        if len(self._parts) == 1 and not named:
+            ((part, paid),) = self._parts.items()
+            if isinstance(paid, tuple) and "/" not in part:  # as ``joined`` would have it
+                return {OWN: terms.amount_of_lines([paid])}
+        return slots_of({part: _spent(paid) for part, paid in self._parts.items()}, terms, named=named)
+
+
+def _paid(before: Spent | Whole | None, curve: Curve) -> Spent | Whole:
+    """What one more step brings a part to, to the last bit as curves add up."""
+    if isinstance(before, Spent) or not isinstance(curve, Linear):
+        return Spent(curve) if before is None else _spent(before) + Spent(curve)
+    step = whole_line(curve)
+    return step if before is None else lines_together(before, step) or _spent(before) + Spent(curve)
+
+
+def _spent(paid: Spent | Whole) -> Spent:
+    return Spent(line_of(paid)) if isinstance(paid, tuple) else paid
 
 
 def run_cost(slots: Slots) -> Amount:
     """What a run costs by itself."""
     if len(slots) == 1:
         return slots[OWN]
-    return plus(slots[OWN], largest(*(slots[side] for side in SIDES)))
+    train, held = SIDES
+    return plus(slots[OWN], larger(slots[train], slots[held]))
 
 
 def larger_slots(one: Slots, other: Slots) -> Slots:
     """The larger in each slot."""
     if are_within(one, other):
         return other
-    return {name: largest(one[name], other[name]) for name in one}
+    return {name: larger(one[name], other[name]) for name in one}
 
 
 def are_within(one: Slots, other: Slots) -> bool:
@@ -92,6 +116,8 @@ def nothing_in_slots(terms: Terms, *, named: bool) -> Slots:
 
 def slots_out(slots: Slots) -> str:
     """Slots in JSON, as an entry has them; digits and our names need no quoting, which would take longest."""
+    if len(slots) == 1:
+        return f'{{"own":"{amount_out(slots[OWN])}"}}'
     return "{" + ",".join([f'"{name}":"{amount_out(amount)}"' for name, amount in slots.items()]) + "}"
 
 
@@ -135,5 +161,5 @@ def shifted(
     """
     changes = [minus(after[side], before[side]) for before, after in (spent, committed) for side in SIDES]
     new = tuple(plus(amount, change) for amount, change in zip(old, changes, strict=True))
-    dearer = [minus(largest(*new[i : i + 2]), largest(*old[i : i + 2])) for i in (0, 2)]
+    dearer = [minus(larger(*new[i : i + 2]), larger(*old[i : i + 2])) for i in (0, 2)]
     return new, (dearer[0], dearer[1])

@@ -11,39 +11,28 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from expost.errors import LedgerConflict
-from expost.ledgers.file import foreign_parts, names_of
-from expost.ledgers.home import WAIT_SECONDS, Cell, Row
-from expost.ledgers.tables import MIGRATIONS, require_version
+from expost.ledgers.file import file_conflict, foreign_parts, names_of
+from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
+from expost.ledgers.tables import ENTER, MIGRATIONS, require_version
 
 APPLICATION = 0x65787073
 """How SQLite knows a file of ours from one of another program: "exps"."""
 WRITE, READ = "BEGIN IMMEDIATE", "BEGIN"
-REASONS = {
-    "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
-    "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
-    "SQLITE_FULL": "cannot grow, because its disk is full; make room there",
-    "SQLITE_READONLY": "is read-only; give yourself the right to write to it and to its folder",
-    "SQLITE_CANTOPEN": "cannot be opened; name a file that is there, or make one with `expost ledger init`",
-    "SQLITE_CORRUPT": "is damaged; restore it from a backup, and compare that with your receipts",
-    "SQLITE_IOERR": "cannot be read or written, because its disk reports an error or is full; see to the disk",
-    "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
-}
-"""What went wrong with a file and what to do, by SQLite's name for it."""
 
 
 @final
 class _Transaction:
     """One transaction on a connection."""
 
-    __slots__ = ("_connection", "queued", "written")
+    __slots__ = ("_cursor", "queued", "written")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection, self.written = connection, 0
-        self.queued: list[tuple[str, tuple[Cell, ...]]] = []
+    def __init__(self, cursor: sqlite3.Cursor) -> None:
+        self._cursor, self.written = cursor, 0
+        self.queued: list[Change] = []
 
     def rows(self, sql: str, *cells: Cell) -> list[Row]:
         """What a query finds; the whole file is locked, so that no row has to be."""
-        return self._connection.execute(sql.removesuffix("{lock}"), cells).fetchall()
+        return self._cursor.execute(sql.removesuffix("{lock}"), cells).fetchall()
 
     def soon(self, sql: str, *cells: Cell) -> None:
         """There is no way to a server that could be saved."""
@@ -62,10 +51,11 @@ class SqliteHome:
 
     def __init__(self, path: Path, *, wait: float = WAIT_SECONDS) -> None:
         self._path, self._lock, self._pid = path, RLock(), os.getpid()
-        self._names = os.fspath(path), f"{os.path.realpath(path)}-wal"
+        self._names = os.fsencode(path), os.fsencode(f"{os.path.realpath(path)}-wal")
         self._connection: sqlite3.Connection | None = None
         with self._told():
             self._connection = self._connect(wait)
+            self._cursor = self._connection.cursor()
             try:
                 self._require_ours()
                 self._places = self._found()
@@ -96,7 +86,7 @@ class SqliteHome:
                 os.link(made, path)
             _write_through(path.parent)
         except sqlite3.Error as failure:
-            raise _conflict(path, failure) from None
+            raise file_conflict(path, failure) from None
         except OSError as refused:
             raise LedgerConflict(f"the ledger {path} cannot be made ({refused.strerror}); name another file.") from None
         finally:
@@ -112,6 +102,23 @@ class SqliteHome:
     def writing(self) -> AbstractContextManager[_Transaction]:
         """A transaction that has the file for itself."""
         return self._within(WRITE)
+
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A transaction that reads nothing."""
+        self._require_home()
+        with self._lock:
+            cursor = self._opened()
+            try:
+                cursor.execute(WRITE)
+                is_there = cursor.execute(*change).rowcount > 0
+                if is_there:
+                    cursor.execute(ENTER, entry)
+                cursor.execute("COMMIT")
+            except BaseException as failure:
+                self._undo(cursor, failure)
+                raise
+        self._require_in_place()
+        return is_there
 
     def reading(self) -> AbstractContextManager[_Transaction]:
         """A transaction that sees one state."""
@@ -133,29 +140,37 @@ class SqliteHome:
 
     @contextmanager
     def _within(self, begin: str) -> Iterator[_Transaction]:
-        if os.getpid() != self._pid:
-            raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
+        self._require_home()
         with self._lock:
-            if (connection := self._connection) is None:
-                raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
+            cursor = self._opened()
             try:
-                connection.execute(begin)
-                yield (transaction := _Transaction(connection))
+                cursor.execute(begin)
+                yield (transaction := _Transaction(cursor))
                 for sql, cells in transaction.queued:
-                    transaction.written = connection.execute(sql, cells).rowcount
-                connection.execute("COMMIT")
+                    transaction.written = cursor.execute(sql, cells).rowcount
+                cursor.execute("COMMIT")
             except BaseException as failure:
-                self._undo(connection, failure)
+                self._undo(cursor, failure)
                 raise
         if begin == WRITE:
             self._require_in_place()
 
-    def _undo(self, connection: sqlite3.Connection, failure: BaseException) -> None:
+    def _require_home(self) -> None:
+        if os.getpid() != self._pid:
+            raise LedgerConflict("this ledger was opened by another process; open it in each process anew.")
+
+    def _opened(self) -> sqlite3.Cursor:
+        """The one cursor, since to make one takes as long as a statement does."""
+        if self._connection is None:
+            raise LedgerConflict(f"the ledger {self._path} is closed; open it again.")
+        return self._cursor
+
+    def _undo(self, cursor: sqlite3.Cursor, failure: BaseException) -> None:
         """Take back what was not committed; what SQLite says is raised in a sentence of ours."""
         with suppress(sqlite3.Error):  # a failed commit may have ended it already
-            connection.execute("ROLLBACK")
+            cursor.execute("ROLLBACK")
         if isinstance(failure, sqlite3.Error):
-            raise _conflict(self._path, failure) from None
+            raise file_conflict(self._path, failure) from None
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -163,7 +178,7 @@ class SqliteHome:
         try:
             yield
         except sqlite3.Error as failure:
-            raise _conflict(self._path, failure) from None
+            raise file_conflict(self._path, failure) from None
 
     def _connect(self, wait: float) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -175,14 +190,12 @@ class SqliteHome:
         return connection
 
     def _require_ours(self) -> None:
-        assert self._connection is not None
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (application,) = self._cursor.execute("PRAGMA application_id").fetchone()
+        (version,) = self._cursor.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
             raise LedgerConflict(f"{self._path} is not a ledger of expost; name another file.")
         require_version(version, self.name)
-        connection = self._connection
-        if foreign_parts(lambda sql: connection.execute(sql).fetchall(), version):
+        if foreign_parts(lambda sql: self._cursor.execute(sql).fetchall(), version):
             raise LedgerConflict(
                 f"the ledger {self._path} has tables, triggers or views that expost did not make; restore it from a "
                 "backup, and compare that with your receipts."
@@ -192,7 +205,7 @@ class SqliteHome:
                 f"the file of the ledger {self._path} has several names, which would each have a log of their own; "
                 "delete all hard links to it but one."
             )
-        (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        (mode,) = self._cursor.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
 
@@ -234,11 +247,3 @@ def _write_through(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
-    kind = getattr(failure, "sqlite_errorname", "")
-    if kind == "SQLITE_NOTADB":
-        return LedgerConflict(f"{path} is not a ledger of expost; name another file.")
-    reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
-    return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")

@@ -1,7 +1,6 @@
 """Standing: where a run and the accounts that it is charged to are."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount
@@ -24,7 +23,7 @@ def accounts_of(home: Home, run: str, known: Mapping[str, Account]) -> Mapping[s
     except LedgerConflict:
         if not known:
             raise
-        return {whose: replace(account, spent=account.committed) for whose, account in known.items()}
+        return {whose: account._replace(spent=account.committed) for whose, account in known.items()}
 
 
 def booking_of(

@@ -90,6 +90,9 @@ FIRST = (
 )
 MIGRATIONS = (FIRST,)
 """The version of a ledger is how many of them it went through."""
+INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
+ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
+"""One more entry; should its number be taken, it is refused."""
 
 
 def require_version(version: int, name: str) -> None:

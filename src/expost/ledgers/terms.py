@@ -17,7 +17,8 @@ from expost.accounting.pledge import Mixture
 from expost.accounting.statement import stated
 from expost.errors import InvalidValue, Unreadable
 from expost.ledgers.amounts import Amount, as_float, whole_units
-from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders, in_units
+from expost.ledgers.lines import Whole, whole_line
+from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders
 from expost.numerics import Real, down, exact, order, positive, probability, up
 from expost.receipts.notation import fraction, items, number, record, text
 from expost.text import Json
@@ -41,7 +42,8 @@ class Terms:
     ``limits`` has a number of units for each measure that is capped, and None for those that only state. Each cap is a
     filter in its own measure for its own share of δ; a run that ends within one of them is an event of that filter, so
     that all that is ever released is (ε, δ)-DP with the sum of the shares. ``orders`` are those of the measures that
-    are bounds at an order, which come first, as ratios.
+    are bounds at an order, which come first, as ratios; ``capped`` are the places of those that have a limit, with what
+    shares of it are taken of.
 
     Implements: filter over several measures.
     Uses: filter; planned stops; mixture over orders.
@@ -53,10 +55,13 @@ class Terms:
     limits: tuple[int | None, ...]
     delta: float | None = None
     orders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    capped: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         orders = [measure.alpha.as_integer_ratio() for measure in self.measures if isinstance(measure, Order)]
+        capped = [(place, max(limit, 1)) for place, limit in enumerate(self.limits) if limit is not None]
         object.__setattr__(self, "orders", tuple(orders))
+        object.__setattr__(self, "capped", tuple(capped))
 
     @property
     def width(self) -> int:
@@ -72,16 +77,20 @@ class Terms:
         """What was spent in each measure, rounded up once."""
         curve = spent.curve
         if isinstance(curve, Tabulated):
-            return tuple(measure.of(curve) for measure in self.measures)
-        known = at_orders([in_units(line) for line in curve.lines], self.orders)
-        return (*known, *[measure.of(curve) for measure in self.measures[len(known) :]])
+            return tuple(measure.of_table(curve) for measure in self.measures)
+        return self.amount_of_lines([whole_line(line) for line in curve.lines])
+
+    def amount_of_lines(self, lines: Sequence[Whole]) -> Amount:
+        """What the highest of some lines is in each measure, rounded up once."""
+        known = at_orders(lines, self.orders)
+        return (*known, *[measure.of_lines(lines) for measure in self.measures[len(known) :]])
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""
-        best, least = -1, (1, 0)
-        for place, limit in enumerate(self.limits):
-            if limit is not None and amount[place] * least[1] < least[0] * max(limit, 1):
-                best, least = place, (amount[place], max(limit, 1))
+        best, used, least = -1, 1, 0
+        for place, limit in self.capped:
+            if amount[place] * least < used * limit:
+                best, used, least = place, amount[place], limit
         return best
 
     def room(self, amount: Amount) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.book import Book
-from expost.ledgers.home import Cell, Home, Row, Writing
+from expost.ledgers.home import Cell, Change, Home, Row, Writing
 from expost.ledgers.posting import Position, now
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import settle
@@ -36,6 +36,15 @@ class Interrupted:
         """A transaction that is made, whether or not anybody is told."""
         with self._home.writing() as writing:
             yield writing
+        self._commit()
+
+    def enter(self, change: Change, entry: Row) -> bool:
+        """A change that is made, whether or not anybody is told."""
+        is_there = self._home.enter(change, entry)
+        self._commit()
+        return is_there
+
+    def _commit(self) -> None:
         self._commits += 1
         if self._commits == self._number:
             raise self._how
@@ -48,6 +57,7 @@ class Watched:
     def __init__(self, home: Home) -> None:
         self._home, self.asked = home, list[str]()
         self.name, self.reading, self.flaws, self.close = home.name, home.reading, home.flaws, home.close
+        self.enter = home.enter
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:

@@ -1,0 +1,71 @@
+"""Saying: what the entries of a run say besides its totals, as the inside of a table in JSON."""
+
+import hashlib
+from functools import lru_cache
+from typing import final
+
+from expost.accounting.claim import Promise, Spent
+from expost.accounting.curve import Curve, Linear
+from expost.ledger import Entry, Fact, Hold
+from expost.ledgers.chain import spelled
+from expost.receipts.costs import curve_out
+
+KEPT = 64
+"""Kinds of steps whose text is remembered: those of one run are few."""
+
+
+@final
+class Sayings:
+    """Spells what a run does, field by field, since one table for the general encoder would take twice as long.
+
+    It remembers the curve that it spelled last: most steps cost just what they promised.
+    """
+
+    __slots__ = ("_curve",)
+
+    def __init__(self) -> None:
+        self._curve: tuple[Curve | None, str] = None, ""
+
+    def reserve(self, most: Promise, neighbours: str | None) -> str:
+        """The most that a run may come to."""
+        return f'"reserve":{self.curve(most.curve)},"neighbours":{spelled(neighbours)}'
+
+    def hold(self, entry: Entry, promise: Promise) -> str:
+        """The step that a hold is for."""
+        return f'{_step(entry.what, entry.part, entry.neighbours)},"curve":{self.curve(promise.curve)}'
+
+    def capture(self, hold: Hold, spent: Spent, payload: str | None, *, finished: bool) -> str:
+        """What was done, what it cost, and the hash of what was stored."""
+        entry = hold.entry
+        stored = "null" if payload is None else f'"{hashlib.sha256(payload.encode()).hexdigest()}"'
+        facts = ",".join([f"{spelled(str(name))}:{_fact(value)}" for name, value in entry.facts.items()])
+        return (
+            f'{_step(entry.what, entry.part, entry.neighbours)},"floating":{_truth(entry.floating)},'
+            f'"facts":{{{facts}}},"curve":{self.curve(spent.curve)},"finished":{_truth(finished)},"stored":{stored}'
+        )
+
+    def curve(self, curve: Curve) -> str:
+        """A curve in JSON."""
+        last, text = self._curve
+        if last is not curve:
+            text = _line(curve) if isinstance(curve, Linear) else spelled(curve_out(curve))
+            self._curve = curve, text
+        return text
+
+
+@lru_cache(maxsize=KEPT)
+def _step(what: str, part: str, neighbours: str) -> str:
+    return f'"what":{spelled(what)},"part":{spelled(part)},"neighbours":{spelled(neighbours)}'
+
+
+def _fact(value: Fact) -> str:
+    return _truth(value) if isinstance(value, bool) else str(value) if type(value) is int else spelled(value)
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _line(line: Linear) -> str:
+    profile = "null" if line.gaussian is None else f'"{line.gaussian}"'
+    return f'{{"lines":[{{"xi":"{line.xi}","rho":"{line.rho}","gaussian":{profile}}}]}}'
