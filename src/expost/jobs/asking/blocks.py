@@ -1,0 +1,263 @@
+"""Blocks: what is counted for questions about the same groups, with how far one record or person moves it.
+
+A block has some cells for each group: one for a number of rows or persons, two for what a share or a mean is made of.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import SchemaMismatch
+from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Share, Sum
+from expost.jobs.asking.values import STEPS, bounded_column, coarse_codes, fine_column, steps_of
+from expost.noise import Integers
+from expost.statistic import Statistic
+from expost.tabular.persons import Grouped, Rows, steps_within
+from expost.tabular.schema.conditions import truth_of
+from expost.tabular.schema.schema import Schema
+from expost.tabular.schema.sentences import Condition
+from expost.tabular.table import Table
+
+PER_ROW = 2**8
+"""Steps of a count to one row, so that integer noise is as good as real noise however few rows it hides."""
+PER_WEIGHT = 2**10
+"""Steps of a person's weight from 0 to 1."""
+LONGEST = 2**62
+"""A squared length at which a person has no weight left, whatever they are weighed down to."""
+MOST_ROWS = 2**9
+"""The length, in rows, that a person may be weighed down to: all squares then fit 64 bits."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfRows:
+    """How many rows are in a group."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfPersons:
+    """How many persons have a row in a group."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfTruth:
+    """In how many rows conditions all hold, and in how many they do not; rows where that is not known count nowhere."""
+
+    conditions: tuple[Condition, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OfValues:
+    """The sum of v and that of 1 − v, where v is the place of a row's value between the ends of its column.
+
+    Both together are at most as long as one row of a count, and give the sum, the mean and the number of the values.
+    """
+
+    column: str
+
+
+BlockKind: TypeAlias = OfRows | OfPersons | OfTruth | OfValues
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
+    """NoisyCells for every group that the schema knows, of rows that meet the conditions."""
+
+    kind: BlockKind
+    by: tuple[str, ...]
+    where: tuple[Condition, ...]
+
+    @classmethod
+    def of(cls, query: Query) -> "Block":
+        """What answers a query; a quantile is looked up in counts by its column."""
+        match query.measure:
+            case Count():
+                return cls(OfRows(), query.by, query.where)
+            case Persons():
+                return cls(OfPersons(), query.by, query.where)
+            case Share(conditions):
+                return cls(OfTruth(conditions), query.by, query.where)
+            case Sum(column) | Mean(column):
+                return cls(OfValues(column), query.by, query.where)
+            case Quantile(column, _):
+                return cls(OfRows(), (*query.by, column), query.where)
+
+    @property
+    def width(self) -> int:
+        """NoisyCells of a group."""
+        return 2 if isinstance(self.kind, OfTruth | OfValues) else 1
+
+    @property
+    def unit(self) -> int:
+        """Steps that one row is long, at most."""
+        return STEPS if isinstance(self.kind, OfValues) else PER_ROW
+
+    def groups(self, schema: Schema) -> int:
+        """How many groups there are, empty ones included."""
+        return math.prod(schema[name].size for name in self.by)
+
+    def cells(self, schema: Schema) -> int:
+        """How many numbers are counted."""
+        return self.groups(schema) * self.width
+
+    def statistic(self, schema: Schema, *, most: int = 1) -> Statistic[Any]:
+        """The cells of a table, in steps; where records are persons, each is weighed down to the length of ``most`` rows.
+
+        No cell of a row is negative, so that replacing one moves no more than the squares of both together.
+
+        Implements: rows, persons and values by group.
+        Uses: a person's weight.
+        """
+        reach = self.scale(schema, most=most)
+        moved = 2 if schema.neighbours.replaces else 1
+        l1 = moved * (math.isqrt(reach * reach * self.cells(schema)) + 1)  # Cauchy-Schwarz
+        compute = partial(self._records, schema) if schema.unit is None else partial(self._persons, schema, most)
+        return Statistic(
+            compute, (self.cells(schema),), Fraction(moved * reach * reach), Fraction(l1), schema.neighbours, self.name
+        )
+
+    def scale(self, schema: Schema, *, most: int = 1) -> int:
+        """How long all that one record or person adds can be, in steps."""
+        return self.unit if schema.unit is None else self.unit * PER_WEIGHT * most
+
+    def per_row(self, schema: Schema) -> int:
+        """Steps to one row at full weight, or to the whole width of a column's values."""
+        return self.unit if schema.unit is None else self.unit * PER_WEIGHT
+
+    @property
+    def name(self) -> str:
+        """What goes on record of it: the question, without its target."""
+        match self.kind:
+            case OfRows():
+                return str(Query(Count(), self.by, self.where))
+            case OfPersons():
+                return str(Query(Persons(), self.by, self.where))
+            case OfTruth(conditions):
+                return str(Query(Share(conditions), self.by, self.where))
+            case OfValues(column):
+                return str(Query(Mean(column), self.by, self.where))
+
+    def _records(self, schema: Schema, table: Rows) -> Integers:
+        if not isinstance(table, Table):
+            raise SchemaMismatch("a table of records was expected; read it under the schema of the question.")
+        cells, steps = self._contributions(schema, table)
+        return _summed(cells, steps, self.cells(schema))
+
+    def _persons(self, schema: Schema, most: int, grouped: Rows) -> Integers:
+        owners, cells, steps = self._by_person(schema, grouped)
+        assert isinstance(grouped, Grouped)  # as was made sure of
+        weights = weights_of(owners, steps, len(grouped), self.unit * most)
+        return _summed(cells, steps * weights[owners], self.cells(schema))
+
+    def lengths(self, schema: Schema, grouped: Rows) -> Integers:
+        """The squared length of all that each person adds, in steps; 0 for who has no row that counts."""
+        owners, _, steps = self._by_person(schema, grouped)
+        assert isinstance(grouped, Grouped)
+        return squared_lengths(owners, steps, len(grouped))
+
+    def _by_person(self, schema: Schema, grouped: Rows) -> tuple[Integers, Integers, Integers]:
+        """Person, cell and steps, each pair of person and cell once."""
+        if not isinstance(grouped, Grouped):
+            raise SchemaMismatch("a table of persons was expected; read it under the schema of the question.")
+        owners = np.repeat(np.arange(len(grouped), dtype=np.int64), grouped.sizes)
+        places, size = np.arange(len(owners)), self.cells(schema)
+        cells, steps = self._contributions(schema, grouped.table)
+        rows = np.tile(places, self.width)
+        kept = steps > 0
+        keys = owners[rows[kept]] * size + cells[kept]
+        found, inverse = np.unique(keys, return_inverse=True)
+        together = np.bincount(inverse, steps[kept].astype(np.float64), len(found)).astype(np.int64)
+        if isinstance(self.kind, OfPersons):
+            together = np.minimum(together, PER_ROW)  # a person is there once, however many rows say so
+        return found // size, found % size, together
+
+    def _contributions(self, schema: Schema, table: Table) -> tuple[Integers, Integers]:
+        """The cells of all rows and the steps in each; every row has as many as a group has cells."""
+        groups = np.zeros(len(table), dtype=np.int64)
+        for name in self.by:
+            groups = groups * schema[name].size + coded(schema, table, name)
+        inside = holding(schema, table, self.where)
+        if isinstance(self.kind, OfTruth):
+            holds = holding(schema, table, self.kind.conditions)
+            fails = failing(schema, table, self.kind.conditions)
+            parts = [np.where(inside & each, PER_ROW, 0) for each in (holds, fails)]
+        elif isinstance(self.kind, OfValues):
+            steps = steps_of(fine_column(bounded_column(schema[self.kind.column])))[table.codes(self.kind.column)]
+            known = inside & (steps >= 0)
+            parts = [np.where(known, steps, 0), np.where(known, STEPS - steps, 0)]
+        else:
+            parts = [np.where(inside, PER_ROW, 0)]
+        cells = [groups * self.width + place for place in range(self.width)]
+        return np.concatenate(cells), np.concatenate(parts).astype(np.int64)
+
+
+def read_under(schema: Schema, blocks: Sequence[Block]) -> Schema:
+    """The schema that a table is read under for some blocks: their columns alone, finely where values are asked for."""
+    fine = {each.kind.column for each in blocks if isinstance(each.kind, OfValues)}
+    wanted = {name for each in blocks for name in _columns(each)}
+    first = () if wanted else schema.names[:1]  # of which only the number of rows is asked
+    columns = tuple(
+        fine_column(bounded_column(each)) if each.name in fine else each
+        for each in schema.columns
+        if each.name in wanted or each.name in first
+    )
+    return replace(schema, columns=columns, target=None, rules=())
+
+
+def _columns(block: Block) -> tuple[str, ...]:
+    conditions = block.where + (block.kind.conditions if isinstance(block.kind, OfTruth) else ())
+    measured = (block.kind.column,) if isinstance(block.kind, OfValues) else ()
+    return (*block.by, *(each.column for each in conditions), *measured)
+
+
+def coded(schema: Schema, table: Table, name: str) -> Integers:
+    """The codes of a column as the schema has them, of a table that may be read more finely."""
+    return coarse_codes(schema[name], table.schema[name])[table.codes(name)]
+
+
+def holding(schema: Schema, table: Table, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
+    """The rows for which all conditions hold."""
+    found = np.ones(len(table), dtype=np.bool_)
+    for each in conditions:
+        found &= truth_of(each, schema[each.column]).holds[coded(schema, table, each.column)]
+    return found
+
+
+def failing(schema: Schema, table: Table, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
+    """The rows for which at least one condition is known not to hold."""
+    found = np.zeros(len(table), dtype=np.bool_)
+    for each in conditions:
+        found |= truth_of(each, schema[each.column]).fails[coded(schema, table, each.column)]
+    return found
+
+
+def squared_lengths(owners: Integers, steps: Integers, persons: int) -> Integers:
+    """For each person the sum of squares of their steps, exactly up to ``LONGEST`` and cut there."""
+    rough = np.bincount(owners, steps.astype(np.float64) ** 2, persons)
+    short = rough < LONGEST  # to within rounding, so that whole numbers below it do not overflow
+    kept = short[owners]
+    exact = np.zeros(persons, dtype=np.int64)
+    np.add.at(exact, owners[kept], steps[kept] * steps[kept])
+    return np.where(short, np.minimum(exact, LONGEST), LONGEST)
+
+
+def weights_of(owners: Integers, steps: Integers, persons: int, reach: int) -> Integers:
+    """The weight of each person, in steps of ``PER_WEIGHT``, with which they are at most as long as ``reach``, exactly."""
+    squared = squared_lengths(owners, steps, persons)
+    return steps_within(squared, (PER_WEIGHT * reach) ** 2, whole=PER_WEIGHT)
+
+
+def _summed(cells: Integers, steps: Integers, size: int) -> Integers:
+    """The steps in each cell: sums of whole numbers below 2**53, and so exact."""
+    return np.bincount(cells, steps.astype(np.float64), size).astype(np.int64)
+

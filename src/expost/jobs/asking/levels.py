@@ -1,0 +1,160 @@
+"""Levels: where an answer may stop, and how that will be stated; all of it is known before any data is read."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import final
+
+from expost.accounting.claim import Promise
+from expost.accounting.curve import AdpEpsilon, Linear
+from expost.accounting.gaussian import gaussian_epsilon
+from expost.accounting.jumps import JUMP_SHARE, PlannedJumps
+from expost.accounting.pledge import Pledge
+from expost.accounting.stops import PlannedStops
+from expost.errors import BudgetExceeded
+from expost.jobs.asking.blocks import Block, OfRows
+from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.targets import Within
+from expost.report.digits import price
+
+AT_ONCE = Fraction(1, 1000)
+"""The lead where nothing is spent before a level is chosen."""
+LEAD = Fraction(1, 10)
+"""The share of a level that may be spent before it is chosen."""
+RATIO, JUMPS = 1.1, 80
+"""From one level to the next, and how many there are: they reach down to an eightieth of the largest ε."""
+FOUND = 6
+"""What δ is divided by where the highest level is looked for; where a run jumps, somewhat less than that."""
+LOOKS = 11
+"""Levels of a decision, each twice as dear as the one before."""
+FIRST = 0.95
+"""The share of what may be missed that the first look has; each later one has half of what is left."""
+SLACK = Fraction(1, 1000)
+"""By how much the noise of integers may be stated above its ρ; see ``expost.accounting.gaussian``."""
+BITS = 64
+"""A level is a multiple of 2**-64."""
+
+
+@final
+@dataclass(frozen=True)
+class AnswerPlan:
+    """The levels of ρ at which a run may stop, and the pledge that states them.
+
+    ``exact`` is what each block costs where one release answers everything.
+    """
+
+    levels: tuple[Fraction, ...]
+    pledge: Pledge
+    exact: Mapping[Block, Fraction]
+
+    @property
+    def stops(self) -> tuple[Promise, ...]:
+        """What stopping at each level promises."""
+        return tuple(map(stop_at, self.levels))
+
+    @cached_property
+    def epsilons(self) -> tuple[AdpEpsilon, ...]:
+        """What each level is stated as where a run ends there as planned."""
+        if isinstance(self.pledge, PlannedJumps):
+            return self.pledge.jumps
+        return tuple(map(self.pledge.epsilon, self.stops))
+
+
+def stop_at(rho: Fraction) -> Promise:
+    """What a run promises that spends no more than ρ."""
+    return Promise(Linear(Fraction(0), rho, rho * (1 + SLACK)))
+
+
+def plan_answer(recipe: AskRecipe) -> AnswerPlan:
+    """Where the answers to these questions may stop."""
+    if recipe.priced:
+        return _one_release(recipe)
+    if recipe.decision is not None:
+        top = _highest(recipe.max_epsilon, recipe.delta / LOOKS)
+        levels = tuple(level(top / 2**place) for place in reversed(range(LOOKS)))
+        return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), recipe.delta), {})
+    top = _highest(recipe.max_epsilon, JUMP_SHARE * recipe.delta / FOUND)
+    levels = tuple(level(top / RATIO**place) for place in reversed(range(JUMPS)))
+    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, LEAD), {})
+
+
+def _one_release(recipe: AskRecipe) -> AnswerPlan:
+    """The cheapest release that meets all distances; refused where it is above the cap."""
+    needed = {
+        block: min(
+            recipe.std_within(each, recipe.width(FIRST))
+            for each in recipe.questions
+            if Block.of(each.query) == block and isinstance(each.target, Within)
+        )
+        for block in recipe.blocks
+    }
+    exact = shared_precisions(recipe, {block: std**-2 for block, std in needed.items()})
+    costs = {block: level(price_of(recipe, block, each), up=True) for block, each in exact.items() if each > 0}
+    total = sum(costs.values(), Fraction(0))
+    top = level(_highest(recipe.max_epsilon, (1 - JUMP_SHARE) * recipe.delta / JUMPS))
+    above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
+    levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
+    plan = AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, AT_ONCE), costs)
+    stated = plan.epsilons[0]
+    if stated > recipe.max_epsilon:
+        raise BudgetExceeded(
+            f"this costs ε = {price(stated)}, above the {recipe.max_epsilon:g} that may be spent; ask for less "
+            "precision, or raise the most that may be spent."
+        )
+    return plan
+
+
+def shared_precisions(recipe: AskRecipe, needed: Mapping[Block, float]) -> dict[Block, float]:
+    """The precision in which each block is measured itself, the finest first: a coarser one gets theirs for nothing.
+
+    A count by fewer columns is a sum of counts by more, whose precisions add up.
+    """
+    own: dict[Block, float] = {}
+    for block in recipe.blocks:  # the most groups first
+        free = sum(given / folds(recipe, block, finer) for finer, given in own.items() if covers(finer, block))
+        own[block] = max(0.0, needed.get(block, 0.0) - free)
+    return own
+
+
+def covers(finer: Block, block: Block) -> bool:
+    """Whether the counts of a block are sums of those of another."""
+    counts = isinstance(finer.kind, OfRows) and isinstance(block.kind, OfRows)
+    return counts and finer.where == block.where and {*block.by} < {*finer.by}
+
+
+def folds(recipe: AskRecipe, block: Block, finer: Block) -> int:
+    """How many cells of the finer block make one of the other."""
+    return finer.groups(recipe.schema) // block.groups(recipe.schema)
+
+
+def price_of(recipe: AskRecipe, block: Block, precision: float, *, most: int | None = None) -> float:
+    """The ρ of a block at a precision, in rows; ``most`` is the length that persons are weighed down to."""
+    bound = (recipe.rows_per_person or 1) if most is None else most
+    moved = 2 if recipe.schema.neighbours.replaces else 1
+    return moved * (block.scale(recipe.schema, most=bound) / block.per_row(recipe.schema)) ** 2 * precision / 2
+
+
+def precision_at(recipe: AskRecipe, block: Block, rho: float, *, most: int) -> float:
+    """The precision, in rows, that ρ buys."""
+    return rho / price_of(recipe, block, 1.0, most=most)
+
+
+def level(rho: float, *, up: bool = False) -> Fraction:
+    """A level on its grid, no higher than asked for, or no lower."""
+    scaled = Fraction(rho) * 2**BITS
+    return Fraction(math.ceil(scaled) if up else math.floor(scaled), 2**BITS)
+
+
+def _highest(epsilon: float, delta: float) -> float:
+    """The largest ρ whose profile at δ is within ε."""
+    low, high = 0.0, epsilon
+    while gaussian_epsilon(high, delta) < epsilon:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gaussian_epsilon(middle * float(1 + SLACK), delta) <= epsilon else (low, middle)
+    return low
+
+
