@@ -13,7 +13,7 @@ from expost.jobs.asking.climb import AnswerLook
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.query import Count, Persons, Query, Share
 from expost.jobs.asking.question import AskRecipe, Question
-from expost.jobs.asking.targets import Above, Compare, Top
+from expost.jobs.asking.targets import Above, Top
 from expost.release import Release
 from expost.tabular.schema.column import Values
 
@@ -83,15 +83,9 @@ def _settled(question: Question, look: AnswerLook, place: int, index: int) -> st
     if isinstance(question.target, Top) and look.settled[place][index]:
         point = look.bars[place].point
         return "among them" if int((point > point[index]).sum()) < question.target.number else "not among them"
-    if isinstance(question.target, Compare) and look.settled[place][index]:
-        return _larger(question, look, place, index)
     if look.settled[place][index]:
         return SETTLED
     return f"fewer than {look.sizes[place]:,}" if look.small[place][index] else OPEN
-
-
-def _larger(question: Question, look: AnswerLook, place: int, index: int) -> str:
-    return SETTLED
 
 
 def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:
@@ -102,7 +96,9 @@ def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:
     if len(told) > 1:
         found["question"] = _column([str(each.question.query) for each, _ in rows])
     for name in names:
-        found[name] = _column([dict(zip(each.question.query.by, line.group, strict=True)).get(name) for each, line in rows])
+        found[name] = _column(
+            [dict(zip(each.question.query.by, line.group, strict=True)).get(name) for each, line in rows]
+        )
     for name in ("estimate", "low", "high", "settled"):
         found[name] = _column([getattr(line, name) for _, line in rows])
     return found

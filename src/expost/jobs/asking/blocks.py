@@ -11,25 +11,28 @@ from functools import partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Share, Sum
-from expost.jobs.asking.values import STEPS, bounded_column, coarse_codes, fine_column, steps_of
+from expost.jobs.asking.rows import (
+    PER_WEIGHT,
+    failing,
+    holding,
+    schema_codes,
+    squared_lengths,
+    summed_cells,
+    weights_of,
+)
+from expost.jobs.asking.values import STEPS, bounded_column, fine_column, steps_of
 from expost.noise import Integers
 from expost.statistic import Statistic
-from expost.tabular.persons import Grouped, Rows, steps_within
-from expost.tabular.schema.conditions import truth_of
+from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.sentences import Condition
 from expost.tabular.table import Table
 
 PER_ROW = 2**8
 """Steps of a count to one row, so that integer noise is as good as real noise however few rows it hides."""
-PER_WEIGHT = 2**10
-"""Steps of a person's weight from 0 to 1."""
-LONGEST = 2**62
-"""A squared length at which a person has no weight left, whatever they are weighed down to."""
 MOST_ROWS = 2**9
 """The length, in rows, that a person may be weighed down to: all squares then fit 64 bits."""
 
@@ -111,7 +114,7 @@ class Block:
         return self.groups(schema) * self.width
 
     def statistic(self, schema: Schema, *, most: int = 1) -> Statistic[Any]:
-        """The cells of a table, in steps; where records are persons, each is weighed down to the length of ``most`` rows.
+        """The cells of a table, in steps; each person, if records are, is weighed down to the length of ``most`` rows.
 
         No cell of a row is negative, so that replacing one moves no more than the squares of both together.
 
@@ -151,13 +154,13 @@ class Block:
         if not isinstance(table, Table):
             raise SchemaMismatch("a table of records was expected; read it under the schema of the question.")
         cells, steps = self._contributions(schema, table)
-        return _summed(cells, steps, self.cells(schema))
+        return summed_cells(cells, steps, self.cells(schema))
 
     def _persons(self, schema: Schema, most: int, grouped: Rows) -> Integers:
         owners, cells, steps = self._by_person(schema, grouped)
         assert isinstance(grouped, Grouped)  # as was made sure of
         weights = weights_of(owners, steps, len(grouped), self.unit * most)
-        return _summed(cells, steps * weights[owners], self.cells(schema))
+        return summed_cells(cells, steps * weights[owners], self.cells(schema))
 
     def lengths(self, schema: Schema, grouped: Rows) -> Integers:
         """The squared length of all that each person adds, in steps; 0 for who has no row that counts."""
@@ -185,7 +188,7 @@ class Block:
         """The cells of all rows and the steps in each; every row has as many as a group has cells."""
         groups = np.zeros(len(table), dtype=np.int64)
         for name in self.by:
-            groups = groups * schema[name].size + coded(schema, table, name)
+            groups = groups * schema[name].size + schema_codes(schema, table, name)
         inside = holding(schema, table, self.where)
         if isinstance(self.kind, OfTruth):
             holds = holding(schema, table, self.kind.conditions)
@@ -218,46 +221,3 @@ def _columns(block: Block) -> tuple[str, ...]:
     conditions = block.where + (block.kind.conditions if isinstance(block.kind, OfTruth) else ())
     measured = (block.kind.column,) if isinstance(block.kind, OfValues) else ()
     return (*block.by, *(each.column for each in conditions), *measured)
-
-
-def coded(schema: Schema, table: Table, name: str) -> Integers:
-    """The codes of a column as the schema has them, of a table that may be read more finely."""
-    return coarse_codes(schema[name], table.schema[name])[table.codes(name)]
-
-
-def holding(schema: Schema, table: Table, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-    """The rows for which all conditions hold."""
-    found = np.ones(len(table), dtype=np.bool_)
-    for each in conditions:
-        found &= truth_of(each, schema[each.column]).holds[coded(schema, table, each.column)]
-    return found
-
-
-def failing(schema: Schema, table: Table, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-    """The rows for which at least one condition is known not to hold."""
-    found = np.zeros(len(table), dtype=np.bool_)
-    for each in conditions:
-        found |= truth_of(each, schema[each.column]).fails[coded(schema, table, each.column)]
-    return found
-
-
-def squared_lengths(owners: Integers, steps: Integers, persons: int) -> Integers:
-    """For each person the sum of squares of their steps, exactly up to ``LONGEST`` and cut there."""
-    rough = np.bincount(owners, steps.astype(np.float64) ** 2, persons)
-    short = rough < LONGEST  # to within rounding, so that whole numbers below it do not overflow
-    kept = short[owners]
-    exact = np.zeros(persons, dtype=np.int64)
-    np.add.at(exact, owners[kept], steps[kept] * steps[kept])
-    return np.where(short, np.minimum(exact, LONGEST), LONGEST)
-
-
-def weights_of(owners: Integers, steps: Integers, persons: int, reach: int) -> Integers:
-    """The weight of each person, in steps of ``PER_WEIGHT``, with which they are at most as long as ``reach``, exactly."""
-    squared = squared_lengths(owners, steps, persons)
-    return steps_within(squared, (PER_WEIGHT * reach) ** 2, whole=PER_WEIGHT)
-
-
-def _summed(cells: Integers, steps: Integers, size: int) -> Integers:
-    """The steps in each cell: sums of whole numbers below 2**53, and so exact."""
-    return np.bincount(cells, steps.astype(np.float64), size).astype(np.int64)
-

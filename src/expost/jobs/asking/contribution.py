@@ -80,4 +80,4 @@ def _cut(counts: Floats, std: float) -> Cut:
 
 def bounds_declared(recipe: AskRecipe) -> Mapping[Block, int]:
     """The bound of each block where it is public."""
-    return {block: recipe.rows_per_person or 1 for block in recipe.blocks}
+    return dict.fromkeys(recipe.blocks, recipe.rows_per_person or 1)

@@ -47,7 +47,7 @@ class Bars:
 
 
 def bars_of(query: Query, schema: Schema, cells: NoisyCells, width: float) -> Bars:
-    """What the cells say of every group, at so many standard errors on either side."""
+    """What the cells say of every group, at this number of standard errors on either side."""
     groups = math.prod(schema[name].size for name in query.by)
     found = cells.values.reshape(groups, -1)
     match query.measure:
@@ -125,5 +125,3 @@ def _spans(column: Bounded) -> tuple[Floats, Floats]:
         return (low, high - 1) if column.closed is Closed.LEFT else (low + 1, high)
     values = np.array(column.values, dtype=np.float64)
     return values, values
-
-

@@ -13,7 +13,9 @@ LONGEST = 10_000
 """Characters of a question."""
 SQL = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
 FIRST = re.compile(r"\s*[A-Za-z-]+")
-LEVEL = re.compile(r"(?P<over>\d{1,9})/(?P<under>\d{1,9})|(?P<percent>\d{0,9}(?:\.\d{1,9})?)%|\d{0,9}\.\d{1,9}", re.ASCII)
+LEVEL = re.compile(
+    r"(?P<over>\d{1,9})/(?P<under>\d{1,9})|(?P<percent>\d{0,9}(?:\.\d{1,9})?)%|\d{0,9}\.\d{1,9}", re.ASCII
+)
 EXAMPLE = "mean days by ward where emergency = true"
 RELATIONS = frozenset(Token(word, False) for word in (*(each.value for each in COMPARED), "in", "is"))
 COLUMNS = {"histogram", "cross-tab", "crosstab"}

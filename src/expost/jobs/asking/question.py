@@ -125,7 +125,6 @@ class AskRecipe:
             return math.hypot(*ends_of(bounded_column(self.schema[block.kind.column])))
         return 1.0
 
-
     def std_within(self, question: Question, width: float) -> float:
         """The standard deviation of a cell, in rows, with which a linear answer is within its distance.
 
@@ -145,4 +144,3 @@ class AskRecipe:
             low, high = ends_of(bounded_column(self.schema[measure.column]))
             return high - low
         return 1.0
-

@@ -1,33 +1,30 @@
 """Asking: from a table and questions to answers that are as precise as they must be, with their bill."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, final
 
-from expost.accounting.claim import Budget
 from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.jobs.asking.answer import Answered, QuestionTold, columns_of, told_of
 from expost.jobs.asking.blocks import Block, read_under
-from expost.jobs.asking.climb import AnswerLook, climb, decide, next_place, refine, release_exactly
+from expost.jobs.asking.climb import AnswerLook, climb, next_place, refine, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
-from expost.jobs.asking.levels import FIRST, LEAD, AnswerPlan, level, plan_answer, stop_at
-from expost.jobs.asking.measuring import ALPHA, Measuring, Progress
+from expost.jobs.asking.deciding import decide
+from expost.jobs.asking.planning import FIRST, LEAD, AnswerPlan, level, plan_answer, stop_at
+from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Question
 from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, precision_of
 from expost.ledger import MemoryLedger
-from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
-from expost.release import Past
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.frames import frame
@@ -81,7 +78,7 @@ class Answer:
         return self._outcome.reached
 
     def price(self, within: Precision | Real | str) -> AdpEpsilon:
-        """The ε that all of it would be stated as after ``refine``: it follows from releases, so that asking is free."""
+        """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
         self._measuring.recipe = _finer(self._outcome.recipe, within)
         place, _ = next_place(self._plan, self._measuring, self._share)
         return self._plan.pledge.epsilon(stop_at(self._plan.levels[place]))
@@ -224,12 +221,8 @@ def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Blo
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
         return {}
     tell("counting rows per person")
-    rho = level(float(FINDING * LEAD * plan.levels[-1]))
-    lengths = Gaussian(lengths_of(recipe.blocks, recipe.schema))
-    found = measuring.odometer.spend(lengths, measuring.data, Budget(rho * ALPHA, ALPHA), Past(), measuring.noise)
-    measuring.keep(found)
-    measuring.spent += rho
-    cuts = cuts_in(recipe.blocks, found.value)
+    found = measuring.step(lengths_of(recipe.blocks, recipe.schema), to=level(float(FINDING * LEAD * plan.levels[-1])))
+    cuts = cuts_in(recipe.blocks, found)
     measuring.most.update({block: cut.most for block, cut in cuts.items()})
     return cuts
 
@@ -242,7 +235,7 @@ def _found(plan: AnswerPlan, measuring: Measuring, room: int, tell: Progress) ->
     return climb(plan, measuring, top=room, tell=tell)
 
 
-def _outcome(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: dict[Block, Cut] | Any) -> Answered:
+def _outcome(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Block, Cut]) -> Answered:
     release = measuring.past.joint().map(lambda _: told_of(recipe, found))
     return Answered(recipe, release, found.reached, cuts, found.width)
 

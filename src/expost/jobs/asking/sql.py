@@ -1,4 +1,5 @@
 """SQL."""
 
+
 def queries_in_sql(text, *, unit=None):
     raise NotImplementedError

@@ -15,6 +15,7 @@ from expost.noise import Floats, Integers
 from expost.tabular.schema.binned import IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed, Edges
 from expost.tabular.schema.column import Column, Missing
+from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Integer
 
 STEPS = 2**12
@@ -43,7 +44,7 @@ def fine_column(column: Bounded) -> Bounded:
     whole = isinstance(column, IntegerBins)
     inner = [_cut(low, high, parts, whole=whole) for low, high in pairwise(column.edges)]
     edges = (*(edge for each in inner for edge in each), column.edges[-1])
-    return replace(column, edges=edges, inside=type(column).__dataclass_fields__["inside"].default)
+    return replace(column, edges=edges, inside=Inside.EVEN)
 
 
 def _cut(low: float, high: float, parts: int, *, whole: bool) -> Edges:

@@ -31,8 +31,8 @@ LOOKS = 11
 """Levels of a decision, each twice as dear as the one before."""
 FIRST = 0.95
 """The share of what may be missed that the first look has; each later one has half of what is left."""
-SLACK = Fraction(1, 1000)
-"""By how much the noise of integers may be stated above its ρ; see ``expost.accounting.gaussian``."""
+ROUNDED = 1.002
+"""What an exact price is raised by: factors of blocks are whole, and integer noise is stated a little higher."""
 BITS = 64
 """A level is a multiple of 2**-64."""
 
@@ -42,12 +42,12 @@ BITS = 64
 class AnswerPlan:
     """The levels of ρ at which a run may stop, and the pledge that states them.
 
-    ``exact`` is what each block costs where one release answers everything.
+    ``exact`` is what each block gets where one release answers everything.
     """
 
     levels: tuple[Fraction, ...]
     pledge: Pledge
-    exact: Mapping[Block, Fraction]
+    exact: Mapping[Block, float]
 
     @property
     def stops(self) -> tuple[Promise, ...]:
@@ -58,13 +58,13 @@ class AnswerPlan:
     def epsilons(self) -> tuple[AdpEpsilon, ...]:
         """What each level is stated as where a run ends there as planned."""
         if isinstance(self.pledge, PlannedJumps):
-            return self.pledge.jumps
+            return tuple(stop.epsilon for stop in self.pledge.table)
         return tuple(map(self.pledge.epsilon, self.stops))
 
 
 def stop_at(rho: Fraction) -> Promise:
-    """What a run promises that spends no more than ρ."""
-    return Promise(Linear(Fraction(0), rho, rho * (1 + SLACK)))
+    """What a run promises whose noise is stated at no more than ρ."""
+    return Promise(Linear(Fraction(0), rho, rho))
 
 
 def plan_answer(recipe: AskRecipe) -> AnswerPlan:
@@ -91,8 +91,8 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
         for block in recipe.blocks
     }
     exact = shared_precisions(recipe, {block: std**-2 for block, std in needed.items()})
-    costs = {block: level(price_of(recipe, block, each), up=True) for block, each in exact.items() if each > 0}
-    total = sum(costs.values(), Fraction(0))
+    costs = {block: price_of(recipe, block, each) for block, each in exact.items()}
+    total = level(math.fsum(costs.values()) * ROUNDED, up=True)
     top = level(_highest(recipe.max_epsilon, (1 - JUMP_SHARE) * recipe.delta / JUMPS))
     above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
     levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
@@ -147,6 +147,11 @@ def level(rho: float, *, up: bool = False) -> Fraction:
     return Fraction(math.ceil(scaled) if up else math.floor(scaled), 2**BITS)
 
 
+def beside(rho: Fraction) -> Fraction:
+    """Just below a level, where a run ends that does not jump there."""
+    return rho - Fraction(1, 2**BITS)
+
+
 def _highest(epsilon: float, delta: float) -> float:
     """The largest ρ whose profile at δ is within ε."""
     low, high = 0.0, epsilon
@@ -154,7 +159,5 @@ def _highest(epsilon: float, delta: float) -> float:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if gaussian_epsilon(middle * float(1 + SLACK), delta) <= epsilon else (low, middle)
+        low, high = (middle, high) if gaussian_epsilon(middle, delta) <= epsilon else (low, middle)
     return low
-
-
