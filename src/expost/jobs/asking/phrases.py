@@ -5,17 +5,13 @@ from fractions import Fraction
 from typing import final
 
 from expost.errors import InvalidValue
+from expost.jobs.asking.levels import level_in
 from expost.jobs.asking.query import OPENERS, WORDS, Count, Mean, Measure, Persons, Quantile, Query, Share, Sum
-from expost.jobs.asking.sql import queries_in_sql
+from expost.jobs.asking.sql import LONGEST, queries_in_sql
 from expost.tabular.schema.sentences import COMPARED, Condition, Relation, Token, Words, condition_in, tokens_in
 
-LONGEST = 10_000
-"""Characters of a question."""
 SQL = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
 FIRST = re.compile(r"\s*[A-Za-z-]+")
-LEVEL = re.compile(
-    r"(?P<over>\d{1,9})/(?P<under>\d{1,9})|(?P<percent>\d{0,9}(?:\.\d{1,9})?)%|\d{0,9}\.\d{1,9}", re.ASCII
-)
 EXAMPLE = "mean days by ward where emergency = true"
 RELATIONS = frozenset(Token(word, False) for word in (*(each.value for each in COMPARED), "in", "is"))
 COLUMNS = {"histogram", "cross-tab", "crosstab"}
@@ -95,11 +91,7 @@ class _Question:
     def _level(self) -> Fraction:
         if (word := self._words.peek()) is None or not word.named:
             raise InvalidValue("a quantile has no level; say, for example, quantile 0.9 of age.")
-        told = self._words.name("a level")
-        found = LEVEL.fullmatch(told)
-        if found is None or told == "%" or (found["under"] and not int(found["under"])):
-            raise InvalidValue(f"{told} is not the level of a quantile; say, for example, quantile 0.9 of age.")
-        return Fraction(told) if found["percent"] is None else Fraction(found["percent"]) / 100
+        return level_in(self._words.name("a level"))
 
     def _continues(self) -> bool:
         """Whether another measure follows, after a comma, and, or both; these are then read."""
