@@ -1,131 +1,106 @@
-"""Answers: the table that was asked for, what it cost, and how to ask for more."""
+"""The answer: a table with error bars and a bill, which can be made finer at the price of the increment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, final
 
-import numpy as np
-
-from expost.accounting.claim import Spent
 from expost.accounting.curve import AdpEpsilon
-from expost.jobs.asking.blocks import Block
-from expost.jobs.asking.climb import AnswerLook
+from expost.errors import InvalidValue
+from expost.jobs.asking.climb import AnswerLook, next_place, refine
 from expost.jobs.asking.contribution import Cut
-from expost.jobs.asking.query import Count, Persons, Query, Share
-from expost.jobs.asking.question import AskRecipe, Question
-from expost.jobs.asking.targets import Above, Top
-from expost.release import Release
-from expost.tabular.schema.column import Values
-
-SETTLED, OPEN = "yes", "no"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class GroupLine:
-    """One group: its labels, its estimate between two ends, and whether it is settled."""
-
-    group: tuple[str, ...]
-    estimate: float
-    low: float
-    high: float
-    settled: str
-
-    @property
-    def half(self) -> float:
-        """The longer side of the error bar."""
-        return max(self.high - self.estimate, self.estimate - self.low)
+from expost.jobs.asking.measuring import Measuring
+from expost.jobs.asking.planning import FIRST, AnswerPlan, stop_at
+from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import Precision, precision_of
+from expost.jobs.asking.told import Answered, QuestionTold, answers_in, columns_of
+from expost.numerics import Real
+from expost.recorded import ReadableLedger
+from expost.tabular.source.frames import frame
+from expost.tabular.table import Kind
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class QuestionTold:
-    """The lines of one question, one for each group that the schema knows."""
+class Answer:
+    """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
 
-    question: Question
-    lines: tuple[GroupLine, ...]
-    size: int
+    __slots__ = ("_chain", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
 
-    @property
-    def measure(self) -> str:
-        """What the estimates are of, as a head of a column."""
-        return str(Query(self.question.query.measure))
-
-
-def told_of(recipe: AskRecipe, look: AnswerLook) -> tuple[QuestionTold, ...]:
-    """The answers of a look, in words and numbers."""
-    return tuple(_told(recipe, look, place) for place in range(len(recipe.questions)))
-
-
-def _told(recipe: AskRecipe, look: AnswerLook, place: int) -> QuestionTold:
-    question, bars, size = recipe.questions[place], look.bars[place], look.sizes[place]
-    least = 0.0 if isinstance(question.query.measure, Count | Persons | Share) else -np.inf
-    most = np.inf if not isinstance(question.query.measure, Share) else 1.0
-    point, low, high = (np.clip(each, least, most) for each in (bars.point, bars.low, bars.high))
-    groups = np.ndindex(*(recipe.schema[name].size for name in question.query.by))
-    labels = [recipe.schema[name].labels for name in question.query.by]
-    lines = tuple(
-        GroupLine(
-            tuple(names[code] for names, code in zip(labels, group, strict=True)),
-            float(point[index]),
-            float(low[index]),
-            float(high[index]),
-            _settled(question, look, place, index),
-        )
-        for index, group in enumerate(groups)
-    )
-    return QuestionTold(question, lines, size)
-
-
-def _settled(question: Question, look: AnswerLook, place: int, index: int) -> str:
-    if isinstance(question.target, Above) and look.settled[place][index]:
-        return "above" if look.bars[place].low[index] > float(question.target.threshold) else "not above"
-    if isinstance(question.target, Top) and look.settled[place][index]:
-        point = look.bars[place].point
-        return "among them" if int((point > point[index]).sum()) < question.target.number else "not among them"
-    if look.settled[place][index]:
-        return SETTLED
-    return f"fewer than {look.sizes[place]:,}" if look.small[place][index] else OPEN
-
-
-def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:
-    """All answers as the columns of one table; groups of questions by other columns are left empty there."""
-    names = list(dict.fromkeys(name for each in told for name in each.question.query.by))
-    rows = [(each, line) for each in told for line in each.lines]
-    found: dict[str, Values] = {}
-    if len(told) > 1:
-        found["question"] = _column([str(each.question.query) for each, _ in rows])
-    for name in names:
-        found[name] = _column(
-            [dict(zip(each.question.query.by, line.group, strict=True)).get(name) for each, line in rows]
-        )
-    for name in ("estimate", "low", "high", "settled"):
-        found[name] = _column([getattr(line, name) for _, line in rows])
-    return found
-
-
-def _column(values: list[Any]) -> Values:
-    texts = any(value is None or isinstance(value, str) for value in values)
-    return np.array(values, dtype=np.object_ if texts else np.float64)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """A finished answer: what is told, how persons were cut, what was spent and how that is stated."""
-
-    recipe: AskRecipe
-    release: Release[tuple[QuestionTold, ...]]
-    reached: bool
-    cuts: Mapping[Block, Cut]
-    width: float
+    def __init__(
+        self, outcome: Answered, measuring: Measuring, plan: AnswerPlan, kind: Kind, ledger: ReadableLedger
+    ) -> None:
+        self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
+        self._chain = 1
 
     @property
-    def spent(self) -> Spent:
-        """The bound on everything that led to it."""
-        return self.release.spent
+    def table(self) -> Any:
+        """Group, estimate, low, high and settled, as the same kind of frame as the input."""
+        return frame(self._kind, columns_of(self.told))
+
+    @property
+    def told(self) -> tuple[QuestionTold, ...]:
+        """The answers, question by question."""
+        return self._outcome.release.value
+
+    @property
+    def outcome(self) -> Answered:
+        """All that is known of the run."""
+        return self._outcome
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε that is stated."""
-        return self.release.epsilon
+        """The ε of the pledged (ε, δ) statement, for everything so far."""
+        return self._outcome.epsilon
+
+    @property
+    def delta(self) -> float:
+        """The δ of the statement."""
+        return self._outcome.recipe.delta
+
+    @property
+    def passed(self) -> bool:
+        """Whether every group of every question is settled."""
+        return self._outcome.reached
+
+    def price(self, within: Precision | Real | str) -> AdpEpsilon:
+        """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
+        self._measuring.recipe = _finer(self._outcome.recipe, within)
+        place, _ = next_place(self._plan, self._measuring, self._share)
+        return self._plan.pledge.epsilon(stop_at(self._plan.levels[place]))
+
+    def refine(self, within: Precision | Real | str) -> "Answer":
+        """The same questions, more precisely; the increment is paid, and earlier error bars stay valid.
+
+        All error bars of an answer hold together: each time one is made finer its own are somewhat wider for that.
+        """
+        recipe = _finer(self._outcome.recipe, within)
+        self._measuring.recipe = recipe
+        found = refine(self._plan, self._measuring, self._share, tell=say_nothing)
+        outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
+        finer = Answer(outcome, self._measuring, self._plan, self._kind, self._ledger)
+        self._chain += 1
+        finer._chain = self._chain
+        return finer
+
+    @property
+    def _share(self) -> float:
+        return (1 - FIRST) / 2 ** (self._chain + 1)
+
+    def __repr__(self) -> str:
+        return f"Answer({self._outcome.release.brief})"
+
+
+def answered(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Tally, Cut]) -> Answered:
+    release = measuring.past.joint().map(lambda _: answers_in(recipe, found))
+    return Answered(recipe, release, found.reached, cuts, found.width)
+
+
+def _finer(recipe: AskRecipe, within: Precision | Real | str) -> AskRecipe:
+    if recipe.decision is not None:
+        raise InvalidValue("a decision has no precision to refine; ask for its numbers by within.")
+    target = precision_of(within)
+    return replace(recipe, questions=tuple(Targeted(each.query, target) for each in recipe.questions))
+
+
+def say_nothing(doing: str) -> None:
+    """Say nothing."""

@@ -10,8 +10,9 @@ from typing import final
 
 from expost.accounting.jumps import PlannedJumps
 from expost.errors import BudgetExceeded
-from expost.jobs.asking.blocks import Block
 from expost.jobs.asking.estimates import Bars, bars_of
+from expost.jobs.asking.measuring import Measuring, Progress
+from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at
 from expost.jobs.asking.planning import (
     FIRST,
     LEAD,
@@ -20,9 +21,8 @@ from expost.jobs.asking.planning import (
     level,
     stop_at,
 )
-from expost.jobs.asking.measuring import Measuring, Progress
-from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at
-from expost.jobs.asking.targets import Flags, small
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import Flags, too_small
 
 ENOUGH = 0.8
 """The share of the lead at which coarse looks end."""
@@ -37,14 +37,14 @@ class AnswerLook:
 
     bars: tuple[Bars, ...]
     settled: tuple[Flags, ...]
-    small: tuple[Flags, ...]
+    few: tuple[Flags, ...]
     sizes: tuple[int, ...]
     width: float
 
     @property
     def reached(self) -> bool:
         """Whether every group of every question is settled."""
-        return all(bool((settled | few).all()) for settled, few in zip(self.settled, self.small, strict=True))
+        return all(bool((settled | few).all()) for settled, few in zip(self.settled, self.few, strict=True))
 
 
 def release_exactly(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
@@ -57,10 +57,10 @@ def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     """What the measurements say of every question, at this number of standard errors."""
     recipe, bars, settled, few = measuring.recipe, [], [], []
     for question, size in zip(recipe.questions, sizes, strict=True):
-        found = bars_of(question.query, recipe.schema, measuring.known_cells(Block.of(question.query)), width)
+        found = bars_of(question.query, recipe.schema, measuring.known_cells(Tally.of(question.query)), width)
         bars.append(found)
         settled.append(met(question, found))
-        few.append(small(found, size))
+        few.append(too_small(found, size))
     return AnswerLook(tuple(bars), tuple(settled), tuple(few), tuple(sizes), width)
 
 
@@ -100,7 +100,7 @@ def _allowed(plan: AnswerPlan, rho: Fraction, most: float) -> bool:
 def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int], width: float, tell: Progress) -> None:
     """AnswerLook coarsely until the price of what is asked for is known well enough to jump."""
     total, most = LEAD * levels[0], LEAD * levels[-1]
-    unknown = {block: 1.0 for block in measuring.recipe.blocks if not foreseen(measuring.recipe, block)}
+    unknown = {tally: 1.0 for tally in measuring.recipe.tallies if not foreseen(measuring.recipe, tally)}
     while unknown:
         tell("looking coarsely")
         measuring.measure(unknown, to=level(float(total)))
@@ -109,11 +109,11 @@ def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int]
         if wanted <= measuring.spent or total >= most:
             return
         total = min(max(Fraction(wanted), measuring.spent * Fraction(3, 2)), measuring.spent * STRIDE, most)
-        unknown = {block: needed[block] for block in unknown}
+        unknown = {tally: needed[tally] for tally in unknown}
 
 
-def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[int, dict[Block, float]]:
-    """The level that a finer target seems to need, and what each block gets; refused beyond the highest.
+def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[int, dict[Tally, float]]:
+    """The level that a finer target seems to need, and what each tally gets; refused beyond the highest.
 
     Both follow from what was released, so that the price is known before it is paid.
     """

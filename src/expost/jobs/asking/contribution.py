@@ -12,8 +12,8 @@ from typing import final
 
 import numpy as np
 
-from expost.jobs.asking.blocks import MOST_ROWS, Block
 from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.tallies import MOST_ROWS, Tally
 from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats, Integers
 from expost.statistic import Statistic
@@ -38,32 +38,32 @@ class Cut:
     std: float
 
 
-def lengths_of(blocks: tuple[Block, ...], schema: Schema) -> Statistic[Rows]:
-    """For each block how many persons are how long, by ``BOUNDS`` and then all longer ones.
+def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
+    """For each tally how many persons are how long, by ``BOUNDS`` and then all longer ones.
 
     Implements: lengths of persons.
     """
-    size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(blocks)
-    compute = partial(_lengths, blocks, schema)
+    size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(tallies)
+    compute = partial(_lengths, tallies, schema)
     return Statistic(
-        compute, (size * len(blocks),), Fraction(moved), Fraction(moved), schema.neighbours, "lengths of persons"
+        compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, "lengths of persons"
     )
 
 
-def _lengths(blocks: tuple[Block, ...], schema: Schema, rows: Rows) -> Integers:
+def _lengths(tallies: tuple[Tally, ...], schema: Schema, rows: Rows) -> Integers:
     counts = []
-    for block in blocks:
-        squared = block.lengths(schema, rows)
-        limits = np.array([(block.unit * bound) ** 2 for bound in BOUNDS], dtype=np.int64)
+    for tally in tallies:
+        squared = tally.lengths(schema, rows)
+        limits = np.array([(tally.unit * bound) ** 2 for bound in BOUNDS], dtype=np.int64)
         places = np.searchsorted(limits, squared[squared > 0], side="left")
         counts.append(np.bincount(places, minlength=len(BOUNDS) + 1))
     return np.concatenate(counts).astype(np.int64)
 
 
-def cuts_in(blocks: tuple[Block, ...], found: Measurement) -> dict[Block, Cut]:
-    """The least bound of each block that cuts little, and how many persons it cuts."""
-    apart = found.values.reshape(len(blocks), -1)
-    return {block: _cut(counts, found.std) for block, counts in zip(blocks, apart, strict=True)}
+def cuts_in(tallies: tuple[Tally, ...], found: Measurement) -> dict[Tally, Cut]:
+    """The least bound of each tally that cuts little, and how many persons it cuts."""
+    apart = found.values.reshape(len(tallies), -1)
+    return {tally: _cut(counts, found.std) for tally, counts in zip(tallies, apart, strict=True)}
 
 
 def _cut(counts: Floats, std: float) -> Cut:
@@ -78,6 +78,6 @@ def _cut(counts: Floats, std: float) -> Cut:
     raise AssertionError("the last bound ends it")
 
 
-def bounds_declared(recipe: AskRecipe) -> Mapping[Block, int]:
-    """The bound of each block where it is public."""
-    return dict.fromkeys(recipe.blocks, recipe.rows_per_person or 1)
+def bounds_declared(recipe: AskRecipe) -> Mapping[Tally, int]:
+    """The bound of each tally where it is public."""
+    return dict.fromkeys(recipe.tallies, recipe.rows_per_person or 1)

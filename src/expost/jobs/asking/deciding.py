@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 
 from expost.intervals import steady_width
-from expost.jobs.asking.blocks import Block
 from expost.jobs.asking.climb import AnswerLook
 from expost.jobs.asking.estimates import bars_of
-from expost.jobs.asking.planning import AnswerPlan
 from expost.jobs.asking.measuring import Measuring, Progress
-from expost.jobs.asking.targets import Within, WithinShare, decided, pairs_compared
+from expost.jobs.asking.planning import AnswerPlan
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import WithinDistance, WithinShare, decided, pairs_compared
 
 
 def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
@@ -20,8 +20,8 @@ def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) 
     """
     recipe, question = measuring.recipe, measuring.recipe.decision
     assert question is not None  # it is what was asked for
-    target, block = question.target, Block.of(question.query)
-    assert not isinstance(target, Within | WithinShare)
+    target, tally = question.target, Tally.of(question.query)
+    assert not isinstance(target, WithinDistance | WithinShare)
     labels = recipe.labels(question.query)
     pairs = pairs_compared(target, len(labels))
     together = recipe.together and not pairs
@@ -30,11 +30,11 @@ def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) 
     apart = width / 2**0.5 if pairs and question.linear else width
     for each in plan.levels[:top]:
         tell("looking whether it is decided")
-        measuring.measure({block: 1.0}, to=each)
-        settled = decided(target, bars_of(question.query, recipe.schema, measuring.known_cells(block), apart), labels)
+        measuring.measure({tally: 1.0}, to=each)
+        settled = decided(target, bars_of(question.query, recipe.schema, measuring.known_cells(tally), apart), labels)
         if settled.all():
             break
     width = steady_width(plan.levels, Fraction(recipe.chance())) if pairs else width
-    shown = bars_of(question.query, recipe.schema, measuring.known_cells(block), width)
+    shown = bars_of(question.query, recipe.schema, measuring.known_cells(tally), width)
     none = np.zeros(len(labels), dtype=np.bool_)
     return AnswerLook((shown,), (settled,), (none,), (0,), width)

@@ -11,8 +11,8 @@ from typing import final
 
 import numpy as np
 
-from expost.jobs.asking.blocks import Block
 from expost.jobs.asking.query import Mean, Quantile, Query, Share, Sum
+from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.values import Bounded, bounded_column, ends_of
 from expost.noise import Floats
 from expost.tabular.schema.binned import IntegerBins, Numeric
@@ -24,9 +24,9 @@ from expost.tabular.schema.schema import Schema
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class NoisyCells:
-    """Noisy cells of a block, in rows, and the standard deviation of the noise in each."""
+    """Noisy cells of a tally, in rows, and the standard deviation of the noise in each."""
 
-    block: Block
+    tally: Tally
     values: Floats
     std: float
 

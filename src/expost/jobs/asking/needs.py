@@ -1,16 +1,16 @@
-"""Needs: how precise each block must be, as far as coarse looks tell, and which groups are too small for that."""
+"""Needs: how precise each tally must be, as far as coarse looks tell, and which groups are too small for that."""
 
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from expost.jobs.asking.blocks import Block
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
-from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_precisions
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.question import AskRecipe, Question
-from expost.jobs.asking.targets import Flags, Within, WithinShare, precise, small
+from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_precisions
+from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
 
 MARGIN = 1.2
 """Standard errors of a coarse look that the jump allows for."""
@@ -18,37 +18,37 @@ SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
 
-def met(question: Question, bars: Bars) -> Flags:
+def met(question: Targeted, bars: Bars) -> Flags:
     """The groups that meet their precision."""
-    assert isinstance(question.target, Within | WithinShare)  # decisions are another way
+    assert isinstance(question.target, WithinDistance | WithinShare)  # decisions are another way
     return precise(question.target, bars)
 
 
-def foreseen(recipe: AskRecipe, block: Block) -> bool:
-    """Whether what a block needs does not depend on the data."""
-    asked = [each for each in recipe.questions if Block.of(each.query) == block]
-    return all(each.linear and isinstance(each.target, Within) for each in asked)
+def foreseen(recipe: AskRecipe, tally: Tally) -> bool:
+    """Whether what a tally needs does not depend on the data."""
+    asked = [each for each in recipe.questions if Tally.of(each.query) == tally]
+    return all(each.linear and isinstance(each.target, WithinDistance) for each in asked)
 
 
-def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: float) -> dict[Block, float]:
-    """The ρ that each block seems to need, as far as there is room."""
-    recipe, wanted = measuring.recipe, dict[Block, float]()
+def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: float) -> dict[Tally, float]:
+    """The ρ that each tally seems to need, as far as there is room."""
+    recipe, wanted = measuring.recipe, dict[Tally, float]()
     for question, size in zip(recipe.questions, sizes, strict=True):
-        block = Block.of(question.query)
-        finest = precision_at(recipe, block, float(room), most=measuring.most[block])
-        if question.linear and isinstance(question.target, Within):
+        tally = Tally.of(question.query)
+        finest = precision_at(recipe, tally, float(room), most=measuring.most[tally])
+        if question.linear and isinstance(question.target, WithinDistance):
             precision = recipe.std_within(question, width) ** -2
         else:
             precision = _least_precision(
-                recipe, question, measuring.cells(block), size=size, width=width, finest=finest
+                recipe, question, measuring.cells(tally), size=size, width=width, finest=finest
             )
-        wanted[block] = max(wanted.get(block, 0.0), min(precision, finest))
+        wanted[tally] = max(wanted.get(tally, 0.0), min(precision, finest))
     own = shared_precisions(recipe, wanted)
-    return {block: price_of(recipe, block, each, most=measuring.most[block]) for block, each in own.items()}
+    return {tally: price_of(recipe, tally, each, most=measuring.most[tally]) for tally, each in own.items()}
 
 
 def _least_precision(
-    recipe: AskRecipe, question: Question, cells: NoisyCells | None, *, size: int, width: float, finest: float
+    recipe: AskRecipe, question: Targeted, cells: NoisyCells | None, *, size: int, width: float, finest: float
 ) -> float:
     """The least precision at which the groups would be settled, were they as the coarse look has them.
 
@@ -63,7 +63,7 @@ def _least_precision(
         std = precision**-0.5
         least = bars_of(question.query, recipe.schema, replace(cells, values=cells.values - shift, std=std), width)
         most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + shift, std=std), width)
-        return bool((met(question, least) | small(most, size)).all())
+        return bool((met(question, least) | too_small(most, size)).all())
 
     if settles(low):
         return low
@@ -77,19 +77,19 @@ def sizes_at(recipe: AskRecipe, measuring: Measuring, top: Fraction) -> list[int
     """For each question the size of groups that the highest level cannot tell as precisely as is asked."""
     found = []
     for each in recipe.questions:
-        block = Block.of(each.query)
-        precision = precision_at(recipe, block, float(top) / len(recipe.blocks), most=measuring.most[block])
+        tally = Tally.of(each.query)
+        precision = precision_at(recipe, tally, float(top) / len(recipe.tallies), most=measuring.most[tally])
         half = recipe.width(FIRST) * precision**-0.5
         found.append(recipe.fewer_than if recipe.fewer_than is not None else _least_size(recipe, each, half))
     return found
 
 
-def _least_size(recipe: AskRecipe, question: Question, half: float) -> int:
+def _least_size(recipe: AskRecipe, question: Targeted, half: float) -> int:
     """How many rows a group needs for its precision, at this length of half an error bar of a count."""
-    if question.linear and isinstance(question.target, Within):
+    if question.linear and isinstance(question.target, WithinDistance):
         return 0
     if isinstance(question.target, WithinShare):
         share = float(question.target.share)
         return int(np.ceil(SPARE * half * (1 + share) / share))
-    assert isinstance(question.target, Within)
+    assert isinstance(question.target, WithinDistance)
     return int(np.ceil(SPARE * half * max(2.0, recipe.span(question) / float(question.target.distance))))

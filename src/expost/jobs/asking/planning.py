@@ -14,9 +14,9 @@ from expost.accounting.jumps import JUMP_SHARE, PlannedJumps
 from expost.accounting.pledge import Pledge
 from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded
-from expost.jobs.asking.blocks import Block, OfRows
 from expost.jobs.asking.question import AskRecipe
-from expost.jobs.asking.targets import Within
+from expost.jobs.asking.tallies import OfRows, Tally
+from expost.jobs.asking.targets import WithinDistance
 from expost.report.digits import price
 
 AT_ONCE = Fraction(1, 1000)
@@ -32,7 +32,7 @@ LOOKS = 11
 FIRST = 0.95
 """The share of what may be missed that the first look has; each later one has half of what is left."""
 ROUNDED = 1.002
-"""What an exact price is raised by: factors of blocks are whole, and integer noise is stated a little higher."""
+"""What an exact price is raised by: factors of tallies are whole, and integer noise is stated a little higher."""
 BITS = 64
 """A level is a multiple of 2**-64."""
 
@@ -42,12 +42,12 @@ BITS = 64
 class AnswerPlan:
     """The levels of ρ at which a run may stop, and the pledge that states them.
 
-    ``exact`` is what each block gets where one release answers everything.
+    ``exact`` is what each tally gets where one release answers everything.
     """
 
     levels: tuple[Fraction, ...]
     pledge: Pledge
-    exact: Mapping[Block, float]
+    exact: Mapping[Tally, float]
 
     @property
     def stops(self) -> tuple[Promise, ...]:
@@ -83,15 +83,15 @@ def plan_answer(recipe: AskRecipe) -> AnswerPlan:
 def _one_release(recipe: AskRecipe) -> AnswerPlan:
     """The cheapest release that meets all distances; refused where it is above the cap."""
     needed = {
-        block: min(
+        tally: min(
             recipe.std_within(each, recipe.width(FIRST))
             for each in recipe.questions
-            if Block.of(each.query) == block and isinstance(each.target, Within)
+            if Tally.of(each.query) == tally and isinstance(each.target, WithinDistance)
         )
-        for block in recipe.blocks
+        for tally in recipe.tallies
     }
-    exact = shared_precisions(recipe, {block: std**-2 for block, std in needed.items()})
-    costs = {block: price_of(recipe, block, each) for block, each in exact.items()}
+    exact = shared_precisions(recipe, {tally: std**-2 for tally, std in needed.items()})
+    costs = {tally: price_of(recipe, tally, each) for tally, each in exact.items()}
     total = level(math.fsum(costs.values()) * ROUNDED, up=True)
     top = level(_highest(recipe.max_epsilon, (1 - JUMP_SHARE) * recipe.delta / JUMPS))
     above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
@@ -106,39 +106,39 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
     return plan
 
 
-def shared_precisions(recipe: AskRecipe, needed: Mapping[Block, float]) -> dict[Block, float]:
-    """The precision in which each block is measured itself, the finest first: a coarser one gets theirs for nothing.
+def shared_precisions(recipe: AskRecipe, needed: Mapping[Tally, float]) -> dict[Tally, float]:
+    """The precision in which each tally is measured itself, the finest first: a coarser one gets theirs for nothing.
 
     A count by fewer columns is a sum of counts by more, whose precisions add up.
     """
-    own: dict[Block, float] = {}
-    for block in recipe.blocks:  # the most groups first
-        free = sum(given / folds(recipe, block, finer) for finer, given in own.items() if covers(finer, block))
-        own[block] = max(0.0, needed.get(block, 0.0) - free)
+    own: dict[Tally, float] = {}
+    for tally in recipe.tallies:  # the most groups first
+        free = sum(given / folds(recipe, tally, finer) for finer, given in own.items() if covers(finer, tally))
+        own[tally] = max(0.0, needed.get(tally, 0.0) - free)
     return own
 
 
-def covers(finer: Block, block: Block) -> bool:
-    """Whether the counts of a block are sums of those of another."""
-    counts = isinstance(finer.kind, OfRows) and isinstance(block.kind, OfRows)
-    return counts and finer.where == block.where and {*block.by} < {*finer.by}
+def covers(finer: Tally, tally: Tally) -> bool:
+    """Whether the counts of a tally are sums of those of another."""
+    counts = isinstance(finer.kind, OfRows) and isinstance(tally.kind, OfRows)
+    return counts and finer.where == tally.where and {*tally.by} < {*finer.by}
 
 
-def folds(recipe: AskRecipe, block: Block, finer: Block) -> int:
-    """How many cells of the finer block make one of the other."""
-    return finer.groups(recipe.schema) // block.groups(recipe.schema)
+def folds(recipe: AskRecipe, tally: Tally, finer: Tally) -> int:
+    """How many cells of the finer tally make one of the other."""
+    return finer.groups(recipe.schema) // tally.groups(recipe.schema)
 
 
-def price_of(recipe: AskRecipe, block: Block, precision: float, *, most: int | None = None) -> float:
-    """The ρ of a block at a precision, in rows; ``most`` is the length that persons are weighed down to."""
+def price_of(recipe: AskRecipe, tally: Tally, precision: float, *, most: int | None = None) -> float:
+    """The ρ of a tally at a precision, in rows; ``most`` is the length that persons are weighed down to."""
     bound = (recipe.rows_per_person or 1) if most is None else most
     moved = 2 if recipe.schema.neighbours.replaces else 1
-    return moved * (block.scale(recipe.schema, most=bound) / block.per_row(recipe.schema)) ** 2 * precision / 2
+    return moved * (tally.scale(recipe.schema, most=bound) / tally.per_row(recipe.schema)) ** 2 * precision / 2
 
 
-def precision_at(recipe: AskRecipe, block: Block, rho: float, *, most: int) -> float:
+def precision_at(recipe: AskRecipe, tally: Tally, rho: float, *, most: int) -> float:
     """The precision, in rows, that ρ buys."""
-    return rho / price_of(recipe, block, 1.0, most=most)
+    return rho / price_of(recipe, tally, 1.0, most=most)
 
 
 def level(rho: float, *, up: bool = False) -> Fraction:

@@ -10,9 +10,9 @@ from typing import final
 from scipy.special import ndtri
 
 from expost.errors import InvalidValue, SchemaMismatch
-from expost.jobs.asking.blocks import MOST_ROWS, Block, OfValues
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Sum
-from expost.jobs.asking.targets import Above, Compare, Target, Top, Within, require_groups
+from expost.jobs.asking.tallies import MOST_ROWS, OfValues, Tally
+from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, require_groups
 from expost.jobs.asking.values import bounded_column, ends_of
 from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
@@ -24,7 +24,7 @@ MOST_CELLS = 2**22
 
 @final
 @dataclass(frozen=True, slots=True)
-class Question:
+class Targeted:
     """A query, and how precise its answer is to be."""
 
     query: Query
@@ -50,7 +50,7 @@ class AskRecipe:
     """
 
     schema: Schema
-    questions: tuple[Question, ...]
+    questions: tuple[Targeted, ...]
     confidence: Fraction
     together: bool
     delta: float
@@ -68,7 +68,7 @@ class AskRecipe:
             each.query.require(self.schema)
         self._require_decision()
         self._require_bound()
-        if sum(block.cells(self.schema) for block in self.blocks) > MOST_CELLS:
+        if sum(tally.cells(self.schema) for tally in self.tallies) > MOST_CELLS:
             raise SchemaMismatch(f"the questions need more than {MOST_CELLS:,} counts; ask by fewer columns.")
         if self.fewer_than is not None and self.fewer_than < 1:
             raise InvalidValue(f"fewer_than is {self.fewer_than}; it is at least 1.")
@@ -88,13 +88,13 @@ class AskRecipe:
             raise InvalidValue(f"rows_per_person is {bound}; it lies between 1 and {MOST_ROWS}.")
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def tallies(self) -> tuple[Tally, ...]:
         """What is measured, each once, the most groups first."""
-        found = dict.fromkeys(Block.of(each.query) for each in self.questions)
-        return tuple(sorted(found, key=lambda block: -block.groups(self.schema)))
+        found = dict.fromkeys(Tally.of(each.query) for each in self.questions)
+        return tuple(sorted(found, key=lambda tally: -tally.groups(self.schema)))
 
     @property
-    def decision(self) -> Question | None:
+    def decision(self) -> Targeted | None:
         """The question that asks for a decision, if one does."""
         first = self.questions[0]
         return first if isinstance(first.target, Above | Top | Compare) else None
@@ -103,7 +103,7 @@ class AskRecipe:
     def priced(self) -> bool:
         """Whether one release answers everything, at a price that is known beforehand."""
         settled = self.schema.unit is None or self.rows_per_person is not None
-        return settled and all(each.linear and isinstance(each.target, Within) for each in self.questions)
+        return settled and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
 
     def labels(self, query: Query) -> tuple[str, ...]:
         """The groups of a query, in the order of their cells."""
@@ -111,33 +111,33 @@ class AskRecipe:
 
     def chance(self, share: float = 1.0) -> float:
         """How often an error bar may miss, of a share of what all looks may."""
-        bars = sum(Block.of(each.query).groups(self.schema) for each in self.questions) if self.together else 1
+        bars = sum(Tally.of(each.query).groups(self.schema) for each in self.questions) if self.together else 1
         return float(1 - self.confidence) * share / bars
 
     def width(self, share: float = 1.0) -> float:
         """Standard errors on either side of an error bar."""
         return float(-ndtri(self.chance(share) / 2))
 
-    def length(self, question: Question) -> float:
+    def length(self, question: Targeted) -> float:
         """What a standard deviation of 1 in every cell makes of a linear answer."""
-        block = Block.of(question.query)
-        if isinstance(question.query.measure, Sum) and isinstance(block.kind, OfValues):
-            return math.hypot(*ends_of(bounded_column(self.schema[block.kind.column])))
+        tally = Tally.of(question.query)
+        if isinstance(question.query.measure, Sum) and isinstance(tally.kind, OfValues):
+            return math.hypot(*ends_of(bounded_column(self.schema[tally.kind.column])))
         return 1.0
 
-    def std_within(self, question: Question, width: float) -> float:
+    def std_within(self, question: Targeted, width: float) -> float:
         """The standard deviation of a cell, in rows, with which a linear answer is within its distance.
 
         Sums of integer noise are not quite normal, for which a step of their grid is left.
         """
-        assert isinstance(question.target, Within)  # and known beforehand therefore
+        assert isinstance(question.target, WithinDistance)  # and known beforehand therefore
         finest = float(question.target.distance) / (width * self.length(question)) * (1 - 1e-9)
-        step = 1 / Block.of(question.query).per_row(self.schema)
+        step = 1 / Tally.of(question.query).per_row(self.schema)
         if finest <= 2 * step:
             raise InvalidValue(f"within {float(question.target.distance):g} is finer than noise can be; ask for less.")
         return finest - step
 
-    def span(self, question: Question) -> float:
+    def span(self, question: Targeted) -> float:
         """How far apart the answers of a question can be: the width of its column, or 1 for a share."""
         measure = question.query.measure
         if isinstance(measure, Sum | Mean | Quantile):

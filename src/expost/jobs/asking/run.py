@@ -1,23 +1,21 @@
 """Asking: from a table and questions to answers that are as precise as they must be, with their bill."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any
 
-from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue, SchemaMismatch
-from expost.jobs.asking.answer import Answered, QuestionTold, columns_of, told_of
-from expost.jobs.asking.blocks import Block, read_under
-from expost.jobs.asking.climb import AnswerLook, climb, next_place, refine, release_exactly
+from expost.jobs.asking.answer import Answer, answered, say_nothing
+from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
 from expost.jobs.asking.deciding import decide
-from expost.jobs.asking.planning import FIRST, LEAD, AnswerPlan, level, plan_answer, stop_at
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
+from expost.jobs.asking.planning import LEAD, AnswerPlan, level, plan_answer
 from expost.jobs.asking.query import Query
-from expost.jobs.asking.question import AskRecipe, Question
+from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.tallies import Tally, read_under
 from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, precision_of
 from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
@@ -27,82 +25,11 @@ from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.frames import frame
 from expost.tabular.source.reading import read_records
-from expost.tabular.table import Kind, Table
+from expost.tabular.table import Table
 
 FINDING = Fraction(1, 50)
 """The share of the highest level that finding the bound on a person's rows takes."""
-
-
-@final
-class Answer:
-    """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
-
-    __slots__ = ("_chain", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
-
-    def __init__(
-        self, outcome: Answered, measuring: Measuring, plan: AnswerPlan, kind: Kind, ledger: ReadableLedger
-    ) -> None:
-        self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
-        self._chain = 1
-
-    @property
-    def table(self) -> Any:
-        """Group, estimate, low, high and settled, as the same kind of frame as the input."""
-        return frame(self._kind, columns_of(self.told))
-
-    @property
-    def told(self) -> tuple[QuestionTold, ...]:
-        """The answers, question by question."""
-        return self._outcome.release.value
-
-    @property
-    def outcome(self) -> Answered:
-        """All that is known of the run."""
-        return self._outcome
-
-    @property
-    def epsilon(self) -> AdpEpsilon:
-        """The ε of the pledged (ε, δ) statement, for everything so far."""
-        return self._outcome.epsilon
-
-    @property
-    def delta(self) -> float:
-        """The δ of the statement."""
-        return self._outcome.recipe.delta
-
-    @property
-    def passed(self) -> bool:
-        """Whether every group of every question is settled."""
-        return self._outcome.reached
-
-    def price(self, within: Precision | Real | str) -> AdpEpsilon:
-        """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
-        self._measuring.recipe = _finer(self._outcome.recipe, within)
-        place, _ = next_place(self._plan, self._measuring, self._share)
-        return self._plan.pledge.epsilon(stop_at(self._plan.levels[place]))
-
-    def refine(self, within: Precision | Real | str) -> "Answer":
-        """The same questions, more precisely; the increment is paid, and earlier error bars stay valid.
-
-        All error bars of an answer hold together: each time one is made finer its own are somewhat wider for that.
-        """
-        recipe = _finer(self._outcome.recipe, within)
-        self._measuring.recipe = recipe
-        found = refine(self._plan, self._measuring, self._share, tell=_quiet)
-        outcome = _outcome(recipe, self._measuring, found, self._outcome.cuts)
-        finer = Answer(outcome, self._measuring, self._plan, self._kind, self._ledger)
-        self._chain += 1
-        finer._chain = self._chain
-        return finer
-
-    @property
-    def _share(self) -> float:
-        return (1 - FIRST) / 2 ** (self._chain + 1)
-
-    def __repr__(self) -> str:
-        return f"Answer({self._outcome.release.brief})"
 
 
 def ask(
@@ -136,7 +63,7 @@ def ask(
     recipe = AskRecipe(
         schema=schema,
         questions=questions_of(
-            questions, target_of(within=within, top=top, above=above, compare=compare), unit=schema.unit
+            questions, one_target(within=within, top=top, above=above, compare=compare), unit=schema.unit
         ),
         confidence=confidence_level(confidence),
         together=together,
@@ -151,7 +78,7 @@ def ask(
     odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
         on_pledge(recipe, plan)
-    tell = _quiet if on_progress is None else on_progress
+    tell = say_nothing if on_progress is None else on_progress
     tell("reading the table")
     coded = _read(table, recipe)
     del table  # a traceback that shows variables would show its rows
@@ -159,18 +86,18 @@ def ask(
     measuring = Measuring(recipe, sealed, odometer, noise, dict(bounds_declared(recipe)))
     cuts = _bounded(measuring, plan, tell)
     found = _found(plan, measuring, room, tell)
-    return Answer(_outcome(recipe, measuring, found, cuts), measuring, plan, coded.native, kept)
+    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, coded.native, kept)
 
 
-def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Question, ...]:
+def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:
     """The questions that were typed or given, with their target."""
     queries = [
         query for each in asked for query in ((each,) if isinstance(each, Query) else queries_in(each, unit=unit))
     ]
-    return tuple(Question(query, target) for query in dict.fromkeys(queries))
+    return tuple(Targeted(query, target) for query in dict.fromkeys(queries))
 
 
-def target_of(
+def one_target(
     *,
     within: Precision | Real | str | None,
     top: int | None,
@@ -204,7 +131,7 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe, noise: No
 
 def _read(table: object, recipe: AskRecipe) -> Rows:
     """The rows that the questions are about, with the columns that they name."""
-    needed = read_under(recipe.schema, recipe.blocks)
+    needed = read_under(recipe.schema, recipe.tallies)
     if not recipe.schema.reviewed:
         raise SchemaMismatch("the schema is a draft; have the owner of the data review it, and say reviewed = true.")
     if not isinstance(table, Table | Grouped):
@@ -215,15 +142,15 @@ def _read(table: object, recipe: AskRecipe) -> Rows:
     return table
 
 
-def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Block, Cut]:
+def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Tally, Cut]:
     """How much of a person counts, found first where it is neither public nor plain."""
     recipe = measuring.recipe
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
         return {}
     tell("counting rows per person")
-    found = measuring.step(lengths_of(recipe.blocks, recipe.schema), to=level(float(FINDING * LEAD * plan.levels[-1])))
-    cuts = cuts_in(recipe.blocks, found)
-    measuring.most.update({block: cut.most for block, cut in cuts.items()})
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=level(float(FINDING * LEAD * plan.levels[-1])))
+    cuts = cuts_in(recipe.tallies, found)
+    measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts
 
 
@@ -233,19 +160,3 @@ def _found(plan: AnswerPlan, measuring: Measuring, room: int, tell: Progress) ->
     if measuring.recipe.decision is not None:
         return decide(plan, measuring, top=room, tell=tell)
     return climb(plan, measuring, top=room, tell=tell)
-
-
-def _outcome(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Block, Cut]) -> Answered:
-    release = measuring.past.joint().map(lambda _: told_of(recipe, found))
-    return Answered(recipe, release, found.reached, cuts, found.width)
-
-
-def _finer(recipe: AskRecipe, within: Precision | Real | str) -> AskRecipe:
-    if recipe.decision is not None:
-        raise InvalidValue("a decision has no precision to refine; ask for its numbers by within.")
-    target = precision_of(within)
-    return replace(recipe, questions=tuple(Question(each.query, target) for each in recipe.questions))
-
-
-def _quiet(doing: str) -> None:
-    """Say nothing."""

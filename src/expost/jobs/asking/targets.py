@@ -19,7 +19,7 @@ LISTED = 6
 
 @final
 @dataclass(frozen=True, slots=True)
-class Within:
+class WithinDistance:
     """Every answer within a distance of the truth."""
 
     distance: Fraction
@@ -48,7 +48,7 @@ class WithinShare:
         return f"within {_plain(100 * self.share)} %{' of the total' if self.of_total else ''}"
 
 
-Precision: TypeAlias = Within | WithinShare
+Precision: TypeAlias = WithinDistance | WithinShare
 
 
 @final
@@ -108,20 +108,20 @@ def precision_typed(text: str, *, of_total: bool = False) -> Precision:
         return WithinShare(number / 100, of_total)
     if of_total:
         raise InvalidValue(f"within is {text}, which is not a share; write for example 5% of the total.")
-    return Within(number)
+    return WithinDistance(number)
 
 
 def precision_of(given: "Precision | Real | str") -> Precision:
     """A precision from what a caller of Python writes: a number is a distance, a text is read."""
-    if isinstance(given, Within | WithinShare):
+    if isinstance(given, WithinDistance | WithinShare):
         return given
-    return precision_typed(given) if isinstance(given, str) else Within(positive(given, "within"))
+    return precision_typed(given) if isinstance(given, str) else WithinDistance(positive(given, "within"))
 
 
 def precise(target: Precision, bars: Bars) -> Flags:
     """The groups whose error bars are short enough, wherever between their ends the truth is."""
     far = np.maximum(bars.high - bars.point, bars.point - bars.low)
-    if isinstance(target, Within):
+    if isinstance(target, WithinDistance):
         return np.asarray(far <= float(target.distance) * (1 + 1e-12))
     share = float(target.share) * (1 + 1e-12)
     if target.of_total:
@@ -132,7 +132,7 @@ def precise(target: Precision, bars: Bars) -> Flags:
         return np.asarray(np.maximum(bars.point - bars.low, bars.high - bars.point) <= share * least)
 
 
-def small(bars: Bars, size: float) -> Flags:
+def too_small(bars: Bars, size: float) -> Flags:
     """The groups of fewer rows than this, for which a share of the truth is out of reach."""
     return np.asarray(bars.high_rows < size)
 

@@ -1,6 +1,6 @@
-"""Blocks: what is counted for questions about the same groups, with how far one record or person moves it.
+"""Tallies: what is counted for questions about the same groups, with how far one record or person moves it.
 
-A block has some cells for each group: one for a number of rows or persons, two for what a share or a mean is made of.
+A tally has some cells for each group: one for a number of rows or persons, two for what a share or a mean is made of.
 """
 
 import math
@@ -68,20 +68,20 @@ class OfValues:
     column: str
 
 
-BlockKind: TypeAlias = OfRows | OfPersons | OfTruth | OfValues
+TallyKind: TypeAlias = OfRows | OfPersons | OfTruth | OfValues
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Block:
+class Tally:
     """NoisyCells for every group that the schema knows, of rows that meet the conditions."""
 
-    kind: BlockKind
+    kind: TallyKind
     by: tuple[str, ...]
     where: tuple[Condition, ...]
 
     @classmethod
-    def of(cls, query: Query) -> "Block":
+    def of(cls, query: Query) -> "Tally":
         """What answers a query; a quantile is looked up in counts by its column."""
         match query.measure:
             case Count():
@@ -204,10 +204,10 @@ class Block:
         return np.concatenate(cells), np.concatenate(parts).astype(np.int64)
 
 
-def read_under(schema: Schema, blocks: Sequence[Block]) -> Schema:
-    """The schema that a table is read under for some blocks: their columns alone, finely where values are asked for."""
-    fine = {each.kind.column for each in blocks if isinstance(each.kind, OfValues)}
-    wanted = {name for each in blocks for name in _columns(each)}
+def read_under(schema: Schema, tallies: Sequence[Tally]) -> Schema:
+    """The schema that a table is read under for some tallies: their columns alone, finely where values are asked for."""
+    fine = {each.kind.column for each in tallies if isinstance(each.kind, OfValues)}
+    wanted = {name for each in tallies for name in _columns(each)}
     first = () if wanted else schema.names[:1]  # of which only the number of rows is asked
     columns = tuple(
         fine_column(bounded_column(each)) if each.name in fine else each
@@ -217,7 +217,7 @@ def read_under(schema: Schema, blocks: Sequence[Block]) -> Schema:
     return replace(schema, columns=columns, target=None, rules=())
 
 
-def _columns(block: Block) -> tuple[str, ...]:
-    conditions = block.where + (block.kind.conditions if isinstance(block.kind, OfTruth) else ())
-    measured = (block.kind.column,) if isinstance(block.kind, OfValues) else ()
-    return (*block.by, *(each.column for each in conditions), *measured)
+def _columns(tally: Tally) -> tuple[str, ...]:
+    conditions = tally.where + (tally.kind.conditions if isinstance(tally.kind, OfTruth) else ())
+    measured = (tally.kind.column,) if isinstance(tally.kind, OfValues) else ()
+    return (*tally.by, *(each.column for each in conditions), *measured)
