@@ -65,7 +65,11 @@ def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
 
 
 def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
-    """Coarse looks, a jump and, where that was not enough, further looks, up to ``top`` levels."""
+    """Coarse looks, a jump and, where that was not enough, further looks, up to ``top`` levels.
+
+    Implements: error bars after a jump.
+    Uses: planned jumps.
+    """
     recipe, levels = measuring.recipe, plan.levels[:top]
     sizes, width = sizes_at(recipe, measuring, levels[-1]), recipe.width(FIRST)
     _coarse(measuring, levels, sizes, width, tell)
