@@ -9,7 +9,7 @@ from expost.errors import InvalidValue
 from expost.jobs.asking.climb import AnswerLook, next_place, refine
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.planning import FIRST, AnswerPlan, stop_at
+from expost.jobs.asking.planning import FIRST, AnswerPlan, beside, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Precision, precision_of
@@ -66,7 +66,7 @@ class Answer:
         """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
         self._measuring.recipe = _finer(self._outcome.recipe, within)
         place, _ = next_place(self._plan, self._measuring, self._share)
-        return self._plan.pledge.epsilon(stop_at(self._plan.levels[place]))
+        return self._plan.pledge.epsilon(stop_at(beside(self._plan.levels[place])))
 
     def refine(self, within: Precision | Real | str) -> "Answer":
         """The same questions, more precisely; the increment is paid, and earlier error bars stay valid.

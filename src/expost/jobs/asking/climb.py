@@ -98,16 +98,17 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
 
 
 def _allowed(plan: AnswerPlan, rho: Fraction, most: float) -> bool:
-    return isinstance(plan.pledge, PlannedJumps) and plan.pledge.epsilon(stop_at(rho)) <= most
+    return isinstance(plan.pledge, PlannedJumps) and plan.pledge.epsilon(stop_at(beside(rho))) <= most
 
 
 def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int], width: float, tell: Progress) -> None:
-    """AnswerLook coarsely until the price of what is asked for is known well enough to jump."""
-    total, most = LEAD * levels[0], LEAD * levels[-1]
+    """Look coarsely until the price of what is asked for is known well enough to jump."""
+    least, most = measuring.spent * Fraction(3, 2), LEAD * levels[-1]
+    total = min(max(LEAD * levels[0], least), most)
     unknown = {tally: 1.0 for tally in measuring.recipe.tallies if not foreseen(measuring.recipe, tally)}
     while unknown:
         tell("looking coarsely")
-        measuring.measure(unknown, to=level(float(total)))
+        measuring.measure(unknown, to=apart(level(float(total)), levels))
         needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
         wanted = ENOUGH * float(LEAD) * sum(needed.values())
         if wanted <= measuring.spent or total >= most:

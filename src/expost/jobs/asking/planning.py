@@ -1,7 +1,7 @@
 """Levels: where an answer may stop, and how that will be stated; all of it is known before any data is read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -150,6 +150,11 @@ def level(rho: float, *, up: bool = False) -> Fraction:
 def beside(rho: Fraction) -> Fraction:
     """Just below a level, where a run ends that does not jump there."""
     return rho - Fraction(1, 2**BITS)
+
+
+def apart(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
+    """A total that is not a level, which only a jump may end on."""
+    return beside(rho) if rho in levels else rho
 
 
 def _highest(epsilon: float, delta: float) -> float:

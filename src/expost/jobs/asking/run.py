@@ -12,7 +12,7 @@ from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengt
 from expost.jobs.asking.deciding import decide
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
-from expost.jobs.asking.planning import LEAD, AnswerPlan, level, plan_answer
+from expost.jobs.asking.planning import LEAD, AnswerPlan, apart, level, plan_answer
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally, read_under
@@ -148,7 +148,7 @@ def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Tal
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
         return {}
     tell("counting rows per person")
-    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=level(float(FINDING * LEAD * plan.levels[-1])))
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=apart(level(float(FINDING * LEAD * plan.levels[-1])), plan.levels))
     cuts = cuts_in(recipe.tallies, found)
     measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts
