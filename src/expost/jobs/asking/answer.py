@@ -91,6 +91,7 @@ class Answer:
 
 
 def answered(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Tally, Cut]) -> Answered:
+    """What a look comes to, with the bill of everything that led to it."""
     release = measuring.past.joint().map(lambda _: answers_in(recipe, found))
     return Answered(recipe, release, found.reached, cuts, found.width)
 

@@ -148,7 +148,8 @@ def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Tal
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
         return {}
     tell("counting rows per person")
-    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=apart(level(float(FINDING * LEAD * plan.levels[-1])), plan.levels))
+    first = level(float(FINDING * LEAD * plan.levels[-1]))
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=apart(first, plan.levels))
     cuts = cuts_in(recipe.tallies, found)
     measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts
