@@ -17,6 +17,7 @@ from expost.jobs.asking.planning import (
     FIRST,
     LEAD,
     AnswerPlan,
+    apart,
     beside,
     level,
     stop_at,
