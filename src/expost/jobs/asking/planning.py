@@ -30,7 +30,7 @@ FOUND = 6
 LOOKS = 11
 """Levels of a decision, each twice as dear as the one before."""
 FIRST = 0.95
-"""The share of what may be missed that the first look has; each later one has half of what is left."""
+"""The share of what may be missed that the first look has; later ones halve what is left from one to the next."""
 ROUNDED = 1.002
 """What an exact price is raised by: factors of tallies are whole, and integer noise is stated a little higher."""
 BITS = 64

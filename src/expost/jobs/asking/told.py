@@ -116,9 +116,13 @@ class Answered:
 
     recipe: AskRecipe
     release: Release[tuple[QuestionTold, ...]]
-    reached: bool
+    look: AnswerLook
     cuts: Mapping[Tally, Cut]
-    width: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether every group of every question is settled."""
+        return self.look.reached
 
     @property
     def spent(self) -> Spent:
