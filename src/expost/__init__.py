@@ -6,6 +6,7 @@ The names stand by who reads them, as in docs/api.md: the jobs, the parts of a s
 from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture
 from expost.accounting.stops import PlannedStops
@@ -91,6 +92,7 @@ __all__ = [  # noqa: RUF022  by reader
     "Mixture",
     "HalfNormal",
     "PlannedStops",
+    "PlannedJumps",
     # for authors
     "Mechanism",
     "Check",
