@@ -8,7 +8,7 @@ enumerated under the worst rule.
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -201,7 +201,7 @@ class Coins:
 
     def outputs(self, rule: Mapping[tuple[int, int], int], chance: float) -> dict[tuple[str, float], float]:
         """The law of what a run under the rule returns: where it jumped to, all its heads, and the claim."""
-        law, found = [1.0], Counter[tuple[str, float]]()
+        law, found = [1.0], defaultdict[tuple[str, float], float](float)
         for coins in range(self.last + 1):
             for heads, mass in enumerate(law):
                 if (place := rule.get((coins, heads))) is not None:
