@@ -26,7 +26,7 @@ CLOSEST = Fraction(1001, 1000)
 LEAST, MOST = Fraction(1, 2**30), Fraction(2**9)
 """The range of ρ, at the first decision and at the last stop: floats lose less than ``ROUNDING`` within it."""
 ROUNDING = 1e-6
-"""Relative slack on the worst δ: at most 2⁻⁵² over the step of the grid of losses is lost per stop, below 1e−7 in all."""
+"""Relative slack on the worst δ: at most 2⁻⁵² over the step of the grid of losses is lost per stop, 1e−8 in all."""
 NODES = 160
 """Points of the grid. Fewer are as valid; with these the worst δ for eighty stops at 1e−5 is 1 % too large."""
 NEGLECTED = 1e-4
