@@ -1,4 +1,4 @@
-"""Sentences: how rules and conditions are written. Words in, conditions out, one clear sentence for each slip of the pen."""
+"""Sentences: how rules and conditions are written. Words in, conditions out, one clear sentence for each slip."""
 
 import re
 from collections.abc import Collection, Sequence
