@@ -62,7 +62,7 @@ def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     """What the measurements say of every question, at this number of standard errors."""
     recipe = measuring.recipe
     bars = [
-        bars_of(each.query, recipe.schema, measuring.known_cells(Tally.of(each.query)), width)
+        bars_of(each.query, recipe.schema, measuring.consistent_cells(Tally.of(each.query)), width)
         for each in recipe.questions
     ]
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), width))
@@ -72,7 +72,7 @@ def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
     """The same with error bars that hold however the measurements came about."""
     recipe, bars = measuring.recipe, []
     for each in recipe.questions:
-        cells = measuring.known_cells(Tally.of(each.query))
+        cells = measuring.consistent_cells(Tally.of(each.query))
         bars.append(bars_of(each.query, recipe.schema, cells, lasting_width_of(measuring, cells)))
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), LASTING))
 

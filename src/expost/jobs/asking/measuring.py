@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias, final
 
@@ -11,18 +11,18 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.jobs.asking.estimates import NoisyCells
+from expost.jobs.asking.joint import Joint, fold, unfold
 from expost.jobs.asking.planning import FIRST, covers
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.ledger import Fact
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
-from expost.noise import Floats, Integers, Noise
+from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.persons import Rows
 
 Store: TypeAlias = Callable[[Mapping[Tally, Estimate]], None]
 """Takes what is known of all tallies, to be stored with what it cost."""
@@ -30,59 +30,8 @@ Keep: TypeAlias = Callable[[Mapping[Tally, Estimate], float, Sequence[int]], Non
 """The same, with the width of error bars and the sizes of small groups that the answer will be told by."""
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is being done."""
-FACTOR = 2**10
-"""What the tally that needs the least noise is multiplied by, where there are several."""
 ALPHA = Fraction(2)
 """The order that budgets are written at; the noise depends on ρ alone."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """Several tallies as one statistic, each multiplied by a whole number: the larger, the less noise it has."""
-
-    recipe: AskRecipe
-    parts: tuple[tuple[Tally, int, int], ...]
-    """Tally, factor, and the length in rows that persons are weighed down to."""
-
-    @classmethod
-    def of(cls, recipe: AskRecipe, shares: Mapping[Tally, float], most: Mapping[Tally, int]) -> "Joint":
-        """Such that each tally costs its share of the whole, nearly."""
-        wanted = {tally: share for tally, share in shares.items() if share > 0}
-        ratios = {
-            tally: math.sqrt(share) / tally.scale(recipe.schema, most=most[tally]) for tally, share in wanted.items()
-        }
-        largest = max(ratios.values())
-        finest = FACTOR if len(ratios) > 1 else 1
-        factors = {tally: max(1, round(finest * ratio / largest)) for tally, ratio in ratios.items()}
-        return cls(recipe, tuple((tally, factor, most[tally]) for tally, factor in factors.items()))
-
-    @property
-    def statistic(self) -> Statistic[Any]:
-        """All cells, one tally after the other.
-
-        Implements: several tallies at once.
-        """
-        schema = self.recipe.schema
-        each = [(tally.statistic(schema, most=most), factor) for tally, factor, most in self.parts]
-        l2_squared = sum((one.l2_squared * factor**2 for one, factor in each), Fraction(0))
-        l1 = sum((one.l1 * factor for one, factor in each), Fraction(0))
-        size = sum(math.prod(one.shape) for one, _ in each)
-        name = "; ".join(one.name for one, _ in each)
-
-        def compute(rows: Rows) -> Integers:
-            return np.concatenate([one.evaluate(rows) * factor for one, factor in each])
-
-        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name)
-
-    def apart(self, found: Measurement) -> dict[Tally, Measurement]:
-        """What was measured of each tally, in its own steps."""
-        ends = np.cumsum([tally.cells(self.recipe.schema) for tally, _, _ in self.parts])[:-1]
-        values = np.split(found.values, ends)
-        return {
-            tally: Measurement(each / factor, found.variance / factor**2)
-            for (tally, factor, _), each in zip(self.parts, values, strict=True)
-        }
 
 
 @final
@@ -199,19 +148,22 @@ class Measuring:
         # A step of the grid more than the noise of integers: their sums are not quite normal.
         return NoisyCells(tally, values, math.sqrt(1 / precision) + 1 / tally.per_row(schema))
 
+    def consistent_cells(self, tally: Tally) -> NoisyCells:
+        """The same, with sums that agree with every coarser count that was asked for beside it.
+
+        What these know better is spread evenly, which makes no error larger than its noise was.
+        """
+        found = self.known_cells(tally)
+        values = found.values
+        for coarser in reversed(self.recipe.tallies):  # the fewest groups first
+            if covers(tally, coarser):
+                sums, folded = fold(self.recipe, tally, coarser, values)
+                lacking = (self.consistent_cells(coarser).values - sums) / folded
+                values = values + unfold(self.recipe, coarser, tally, lacking)
+        return replace(found, values=values)
+
     def known_cells(self, tally: Tally) -> NoisyCells:
         """The same of a tally that was measured, or follows from one that was."""
         found = self.cells(tally)
         assert found is not None
         return found
-
-
-def fold(recipe: AskRecipe, finer: Tally, tally: Tally, values: Floats) -> tuple[Floats, int]:
-    """The cells of a tally as sums of those of a finer one, and how many make one."""
-    if finer == tally:
-        return values, 1
-    sizes = [recipe.schema[name].size for name in finer.by]
-    gone = tuple(place for place, name in enumerate(finer.by) if name not in tally.by)
-    kept = [name for name in finer.by if name in tally.by]
-    summed = values.reshape(sizes).sum(axis=gone).transpose([kept.index(name) for name in tally.by])
-    return summed.ravel(), math.prod(sizes[place] for place in gone)
