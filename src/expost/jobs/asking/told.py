@@ -116,9 +116,13 @@ class Answered:
 
     recipe: AskRecipe
     release: Release[tuple[QuestionTold, ...]]
-    reached: bool
+    look: AnswerLook
     cuts: Mapping[Tally, Cut]
-    width: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether every group of every question is settled."""
+        return self.look.reached
 
     @property
     def spent(self) -> Spent:
@@ -127,5 +131,10 @@ class Answered:
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε that is stated."""
-        return self.release.epsilon
+        """The ε that is stated; 0 where earlier answers were enough."""
+        return self.release.epsilon if self.measured else AdpEpsilon(0.0)
+
+    @property
+    def measured(self) -> bool:
+        """Whether anything was measured for it."""
+        return self.release.neighbours is not None
