@@ -14,6 +14,8 @@ from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, preci
 
 MARGIN = 1.2
 """Standard errors of a coarse look that the jump allows for."""
+HALVINGS = 17
+"""How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
@@ -67,7 +69,7 @@ def _least_precision(
 
     if settles(low):
         return low
-    for _ in range(30):
+    for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if settles(middle) else (middle, high)
     return high
