@@ -22,6 +22,8 @@ from expost.tabular.schema.schema import Schema
 
 BOUNDS = tuple(2**power for power in range(MOST_ROWS.bit_length()))
 """The lengths that persons may be weighed down to, in rows."""
+LENGTHS = "lengths of persons"
+"""What goes on record of counting them."""
 LOST = 0.01
 """The share of all length that may be cut, as far as the noisy counts tell."""
 SURE = 1.5
@@ -46,7 +48,7 @@ def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
     size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(tallies)
     compute = partial(_lengths, tallies, schema)
     return Statistic(
-        compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, "lengths of persons"
+        compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, LENGTHS
     )
 
 

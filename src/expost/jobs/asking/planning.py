@@ -71,13 +71,30 @@ def plan_answer(recipe: AskRecipe) -> AnswerPlan:
     """Where the answers to these questions may stop."""
     if recipe.priced:
         return _one_release(recipe)
-    if recipe.decision is not None:
-        top = _highest(recipe.max_epsilon, recipe.delta / LOOKS)
-        levels = tuple(level(top / 2**place) for place in reversed(range(LOOKS)))
-        return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), recipe.delta), {})
-    top = _highest(recipe.max_epsilon, JUMP_SHARE * recipe.delta / FOUND)
+    planned = plan_jumps if recipe.decision is None else plan_looks
+    return planned(recipe.max_epsilon, recipe.delta)
+
+
+def plan_looks(most: float, delta: float) -> AnswerPlan:
+    """Where a decision may stop that may be stated as at most this ε."""
+    top = _highest(most, delta / LOOKS)
+    levels = tuple(level(top / 2**place) for place in reversed(range(LOOKS)))
+    return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), delta), {})
+
+
+def plan_jumps(most: float, delta: float) -> AnswerPlan:
+    """Where coarse looks may jump to, up to this ε."""
+    top = _highest(most, JUMP_SHARE * delta / FOUND)
     levels = tuple(level(top / RATIO**place) for place in reversed(range(JUMPS)))
-    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, LEAD), {})
+    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, LEAD), {})
+
+
+def plan_release(total: Fraction, most: float, delta: float, exact: Mapping[Tally, float]) -> AnswerPlan:
+    """One release that costs the total, and finer ones that may follow it up to about this ε."""
+    top = level(_highest(most, (1 - JUMP_SHARE) * delta / JUMPS))
+    above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
+    levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
+    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, AT_ONCE), exact)
 
 
 def _one_release(recipe: AskRecipe) -> AnswerPlan:
@@ -93,10 +110,7 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
     exact = shared_precisions(recipe, {tally: std**-2 for tally, std in needed.items()})
     costs = {tally: price_of(recipe, tally, each) for tally, each in exact.items()}
     total = level(math.fsum(costs.values()) * ROUNDED, up=True)
-    top = level(_highest(recipe.max_epsilon, (1 - JUMP_SHARE) * recipe.delta / JUMPS))
-    above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
-    levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
-    plan = AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, AT_ONCE), costs)
+    plan = plan_release(total, recipe.max_epsilon, recipe.delta, costs)
     stated = plan.epsilons[0]
     if stated > recipe.max_epsilon:
         raise BudgetExceeded(

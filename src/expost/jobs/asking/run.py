@@ -10,6 +10,7 @@ from expost.jobs.asking.answer import Answer, answered, say_nothing
 from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
 from expost.jobs.asking.deciding import decide
+from expost.jobs.asking.facts import Heading, Pledged
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import LEAD, AnswerPlan, level, plan_answer
@@ -23,11 +24,13 @@ from expost.numerics import Real
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
+from expost.report.outcomes import day
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_records
 from expost.tabular.table import Table
 
+TITLE = "Answers"
 FINDING = Fraction(1, 50)
 """The share of the highest level that finding the bound on a person's rows takes."""
 
@@ -49,7 +52,8 @@ def ask(
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
-    on_pledge: Callable[[AskRecipe, AnswerPlan], None] | None = None,
+    title: str | None = None,
+    on_pledge: Callable[[Pledged], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Answer:
     """Answers to plain questions or SQL, as precise as they must be, at the least privacy that reached it.
@@ -58,6 +62,7 @@ def ask(
     ask for a decision. ``confidence`` is that of each error bar, or of all of them ``together``. ``max_epsilon`` is the
     most that may be spent; groups that it leaves out of reach end as fewer than ``fewer_than``. Where the schema names
     a unit, ``rows_per_person`` is how many rows of a person in one group count in full, if that is public.
+    ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
     recipe = AskRecipe(
@@ -74,10 +79,11 @@ def ask(
     )
     plan, noise = plan_answer(recipe), SystemNoise() if noise is None else noise
     kept = MemoryLedger() if ledger is None else ledger
+    heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
     room = _room(kept, plan, recipe, noise)
     odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
-        on_pledge(recipe, plan)
+        on_pledge(heading.pledged)
     tell = say_nothing if on_progress is None else on_progress
     tell("reading the table")
     coded = _read(table, recipe)
@@ -86,7 +92,7 @@ def ask(
     measuring = Measuring(recipe, sealed, odometer, noise, dict(bounds_declared(recipe)))
     cuts = _bounded(measuring, plan, tell)
     found = _found(plan, measuring, room, tell)
-    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, coded.native, kept)
+    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, coded.native, kept, heading)
 
 
 def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:

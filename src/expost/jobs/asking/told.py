@@ -17,7 +17,7 @@ from expost.jobs.asking.targets import Above, Top
 from expost.release import Release
 from expost.tabular.schema.column import Values
 
-SETTLED, OPEN = "yes", "no"
+SETTLED, OPEN, FEW = "yes", "no", "fewer than "
 
 
 @final
@@ -35,6 +35,11 @@ class GroupLine:
     def half(self) -> float:
         """The longer side of the error bar."""
         return max(self.high - self.estimate, self.estimate - self.low)
+
+    @property
+    def few(self) -> bool:
+        """Whether the group is known to be too small for what was asked."""
+        return self.settled.startswith(FEW)
 
 
 @final
@@ -85,7 +90,7 @@ def _settled(question: Targeted, look: AnswerLook, place: int, index: int) -> st
         return "among them" if int((point > point[index]).sum()) < question.target.number else "not among them"
     if look.settled[place][index]:
         return SETTLED
-    return f"fewer than {look.sizes[place]:,}" if look.few[place][index] else OPEN
+    return f"{FEW}{look.sizes[place]:,}" if look.few[place][index] else OPEN
 
 
 def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:
