@@ -11,11 +11,12 @@ from expost.bill import billed
 from expost.errors import InvalidValue, LedgerConflict
 from expost.folders.claim import Claim, deliver
 from expost.folders.place import SCHEMA
-from expost.jobs.asking.climb import AnswerLook, next_place, refine
+from expost.jobs.asking.climb import AnswerLook, looked_at, next_place, refine
 from expost.jobs.asking.contribution import Cut
+from expost.jobs.asking.estimates import shorter_bars
 from expost.jobs.asking.facts import AnswerFacts, Heading
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.planning import FIRST, AnswerPlan, stop_at
+from expost.jobs.asking.planning import AnswerPlan, beside, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.receipt import answer_receipt
 from expost.jobs.asking.report import answer_fragment, answer_page
@@ -36,7 +37,7 @@ from expost.tabular.table import Kind
 class Answer:
     """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
 
-    __slots__ = ("_bill", "_chain", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
+    __slots__ = ("_bill", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class Answer:
         heading: Heading,
     ) -> None:
         self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
-        self._heading, self._bill, self._chain = heading, billed(ledger), 1
+        self._heading, self._bill = heading, billed(ledger)
 
     @property
     def table(self) -> Any:
@@ -78,29 +79,33 @@ class Answer:
     @property
     def passed(self) -> bool:
         """Whether every group of every question is settled."""
-        return self._outcome.reached
+        return self._outcome.look.reached
 
     def price(self, within: Precision | Real | str) -> AdpEpsilon:
         """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
         self._measuring.recipe = _finer(self._outcome.recipe, within)
-        place, _ = next_place(self._plan, self._measuring, self._share)
-        return self._plan.pledge.epsilon(stop_at(self._plan.levels[place]))
+        if looked_at(self._measuring.recipe, self._outcome.look).reached:
+            return self.epsilon
+        place, _ = next_place(self._plan, self._measuring, self._measuring.share)
+        return self._plan.pledge.epsilon(stop_at(beside(self._plan.levels[place])))
 
     def refine(self, within: Precision | Real | str) -> "Answer":
         """The same questions, more precisely; the increment is paid, and earlier error bars stay valid.
 
-        All error bars of an answer hold together: each time one is made finer its own are somewhat wider for that.
+        What is precise enough already costs nothing. All error bars of an answer hold together, so that the shorter of
+        two may be taken; those of later measurements are somewhat wider for that.
         """
-        recipe = _finer(self._outcome.recipe, within)
+        recipe, before = _finer(self._outcome.recipe, within), self._outcome.look
         self._measuring.recipe = recipe
-        found = refine(self._plan, self._measuring, self._share, tell=say_nothing)
+        found = looked_at(recipe, before)
+        if not found.reached:
+            later = refine(self._plan, self._measuring, tell=say_nothing)
+            shorter = tuple(shorter_bars(*each) for each in zip(before.bars, later.bars, strict=True))
+            found = looked_at(recipe, replace(later, bars=shorter))
         outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
         refined = (*self._heading.refined, precision_of(within))
         heading = replace(self._heading, refined=refined)
-        finer = Answer(outcome, self._measuring, self._plan, self._kind, self._ledger, heading)
-        self._chain += 1
-        finer._chain = self._chain
-        return finer
+        return Answer(outcome, self._measuring, self._plan, self._kind, self._ledger, heading)
 
     @property
     def facts(self) -> AnswerFacts:
@@ -111,7 +116,7 @@ class Answer:
         return AnswerFacts(
             heading=self._heading,
             told=self.told,
-            width=outcome.width,
+            width=outcome.look.width,
             cuts=outcome.cuts,
             spending=spending,
             seeded=outcome.release.seeded,
@@ -154,17 +159,14 @@ class Answer:
     def _repr_html_(self) -> str:
         return answer_fragment(self.facts)
 
-    @property
-    def _share(self) -> float:
-        return (1 - FIRST) / 2 ** (self._chain + 1)
-
     def __repr__(self) -> str:
         return f"Answer({self._outcome.release.brief})"
 
 
 def answered(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Tally, Cut]) -> Answered:
+    """What a look comes to, with the bill of everything that led to it."""
     release = measuring.past.joint().map(lambda _: answers_in(recipe, found))
-    return Answered(recipe, release, found.reached, cuts, found.width)
+    return Answered(recipe, release, found, cuts)
 
 
 def _finer(recipe: AskRecipe, within: Precision | Real | str) -> AskRecipe:

@@ -4,7 +4,7 @@ Only the measurement after the jump was chosen is shown, so that its error bars 
 still not precise enough, the run goes on to looks that were fixed by the jump, each with a share of what may be missed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
@@ -17,10 +17,12 @@ from expost.jobs.asking.planning import (
     FIRST,
     LEAD,
     AnswerPlan,
+    apart,
     beside,
     level,
     stop_at,
 )
+from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Flags, too_small
 
@@ -55,17 +57,28 @@ def release_exactly(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
 
 def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     """What the measurements say of every question, at this number of standard errors."""
-    recipe, bars, settled, few = measuring.recipe, [], [], []
-    for question, size in zip(recipe.questions, sizes, strict=True):
-        found = bars_of(question.query, recipe.schema, measuring.known_cells(Tally.of(question.query)), width)
-        bars.append(found)
-        settled.append(met(question, found))
-        few.append(too_small(found, size))
-    return AnswerLook(tuple(bars), tuple(settled), tuple(few), tuple(sizes), width)
+    recipe = measuring.recipe
+    bars = [
+        bars_of(each.query, recipe.schema, measuring.known_cells(Tally.of(each.query)), width)
+        for each in recipe.questions
+    ]
+    return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), width))
+
+
+def looked_at(recipe: AskRecipe, seen: AnswerLook) -> AnswerLook:
+    """The same error bars, and what they settle of these questions."""
+    pairs = [*zip(recipe.questions, seen.bars, strict=True)]
+    settled = tuple(met(question, bars) for question, bars in pairs)
+    few = tuple(too_small(bars, size) for bars, size in zip(seen.bars, seen.sizes, strict=True))
+    return replace(seen, settled=settled, few=few)
 
 
 def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
-    """Coarse looks, a jump and, where that was not enough, further looks, up to ``top`` levels."""
+    """Coarse looks, a jump and, where that was not enough, further looks, up to ``top`` levels.
+
+    Implements: error bars after a jump.
+    Uses: planned jumps.
+    """
     recipe, levels = measuring.recipe, plan.levels[:top]
     sizes, width = sizes_at(recipe, measuring, levels[-1]), recipe.width(FIRST)
     _coarse(measuring, levels, sizes, width, tell)
@@ -78,7 +91,7 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
     tell("measuring as precisely as that takes")
     measuring.measure(needed, to=levels[place])
     found = look(measuring, width, sizes)
-    share, chain = (1 - FIRST) / 2, levels[place] - coarse
+    share, chain = (1 - FIRST) / 4, levels[place] - coarse
     while not found.reached:
         wider = recipe.width(share)
         least = coarse + chain * Fraction((wider / width) ** 2)
@@ -94,16 +107,17 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
 
 
 def _allowed(plan: AnswerPlan, rho: Fraction, most: float) -> bool:
-    return isinstance(plan.pledge, PlannedJumps) and plan.pledge.epsilon(stop_at(rho)) <= most
+    return isinstance(plan.pledge, PlannedJumps) and plan.pledge.epsilon(stop_at(beside(rho))) <= most
 
 
 def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int], width: float, tell: Progress) -> None:
-    """AnswerLook coarsely until the price of what is asked for is known well enough to jump."""
-    total, most = LEAD * levels[0], LEAD * levels[-1]
+    """Look coarsely until the price of what is asked for is known well enough to jump."""
+    least, most = measuring.spent * Fraction(3, 2), LEAD * levels[-1]
+    total = min(max(LEAD * levels[0], least), most)
     unknown = {tally: 1.0 for tally in measuring.recipe.tallies if not foreseen(measuring.recipe, tally)}
     while unknown:
         tell("looking coarsely")
-        measuring.measure(unknown, to=level(float(total)))
+        measuring.measure(unknown, to=apart(level(float(total)), levels))
         needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
         wanted = ENOUGH * float(LEAD) * sum(needed.values())
         if wanted <= measuring.spent or total >= most:
@@ -130,9 +144,11 @@ def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[in
     return place, needed
 
 
-def refine(plan: AnswerPlan, measuring: Measuring, share: float, *, tell: Progress) -> AnswerLook:
+def refine(plan: AnswerPlan, measuring: Measuring, *, tell: Progress) -> AnswerLook:
     """Measure as precisely as a finer target seems to need, and look at that alone."""
+    share = measuring.share
     place, needed = next_place(plan, measuring, share)
+    measuring.refined += 1
     measuring.forget()
     tell("measuring as precisely as that takes")
     measuring.measure(needed, to=beside(plan.levels[place]))

@@ -46,6 +46,13 @@ class Bars:
     high_rows: Floats
 
 
+def shorter_bars(one: Bars, other: Bars) -> Bars:
+    """For each group the shorter of two error bars that both hold."""
+    first = (one.high - one.low) <= (other.high - other.low)
+    pairs = ((getattr(one, name), getattr(other, name)) for name in ("point", "low", "high", "low_rows", "high_rows"))
+    return Bars(*(np.where(first, left, right) for left, right in pairs))
+
+
 def bars_of(query: Query, schema: Schema, cells: NoisyCells, width: float) -> Bars:
     """What the cells say of every group, at this number of standard errors on either side."""
     groups = math.prod(schema[name].size for name in query.by)

@@ -12,5 +12,5 @@ LEVEL = re.compile(r"[0-9]{1,9}/[1-9][0-9]{0,8}|[0-9]{0,9}\.[0-9]{1,9}%?|[0-9]{1
 def level_in(text: str) -> Fraction:
     """The number that a text spells exactly."""
     if LEVEL.fullmatch(text) is None:
-        raise InvalidValue(f"{text} is not the level of a quantile; say, for example, quantile 0.9 of age.")
+        raise InvalidValue(f"{text[:20]} is not the level of a quantile; say, for example, quantile 0.9 of age.")
     return Fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

@@ -11,7 +11,7 @@ import numpy as np
 from expost.accounting.claim import Budget
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.jobs.asking.estimates import NoisyCells
-from expost.jobs.asking.planning import covers
+from expost.jobs.asking.planning import FIRST, covers
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.mechanisms.brownian import Estimate
@@ -97,6 +97,12 @@ class Measuring:
     spent: Fraction = Fraction(0)
     past: Past[object] = field(default_factory=Past)
     known: dict[Tally, Estimate] = field(default_factory=dict)
+    refined: int = 0
+
+    @property
+    def share(self) -> float:
+        """What the next measurement that refines an answer may miss, of all that error bars may."""
+        return (1 - FIRST) / 2 ** (self.refined + 2)
 
     def forget(self) -> None:
         """Begin new estimates, which do not depend on what chose how precise they will be."""

@@ -1,7 +1,9 @@
 """Phrases: questions in plain English, such as ``mean days by ward``, read into queries."""
 
 import re
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import final
 
 from expost.errors import InvalidValue
@@ -14,7 +16,13 @@ SQL = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
 FIRST = re.compile(r"\s*[A-Za-z-]+")
 EXAMPLE = "mean days by ward where emergency = true"
 RELATIONS = frozenset(Token(word, False) for word in (*(each.value for each in COMPARED), "in", "is"))
-COLUMNS = {"histogram", "cross-tab", "crosstab"}
+OF_COLUMN: Mapping[str, Callable[[str], Measure]] = {
+    "sum": Sum,
+    "mean": Mean,
+    "average": Mean,
+    "median": partial(Quantile, level=Fraction(1, 2)),
+}
+COLUMNS = ("histogram", "cross-tab", "crosstab")
 """Openers that are followed by the columns to count by."""
 
 
@@ -69,20 +77,21 @@ class _Question:
         if words.takes("share"):
             self._require("of")
             return Share(self._conditions())
-        if words.takes("sum"):
-            return Sum(self._measured())
-        if words.takes("mean") or words.takes("average"):
-            return Mean(self._measured())
-        if words.takes("median"):
-            return Quantile(self._measured(), Fraction(1, 2))
-        if words.takes("quantile"):
+        for opener, measure in OF_COLUMN.items():
+            if words.takes(opener):
+                return measure(self._measured())
+        return self._quantile()
+
+    def _quantile(self) -> Quantile:
+        """A quantile, whose level comes before or after that word."""
+        if self._words.takes("quantile"):
             level = self._level()
-            return Quantile(self._measured(), level)
-        if words.peek(1) == Token("quantile", False):
+        elif self._words.peek(1) == Token("quantile", False):
             level = self._level()
             self._require("quantile")
-            return Quantile(self._measured(), level)
-        raise self._unread()
+        else:
+            raise self._unread()
+        return Quantile(self._measured(), level)
 
     def _measured(self) -> str:
         self._words.takes("of")
@@ -161,4 +170,4 @@ class _Question:
         found = self._words.peek()
         if found is None:
             return InvalidValue(f"the question ends too early; ask, for example, {EXAMPLE}.")
-        return InvalidValue(f"{found.text} has no meaning there in a question; ask, for example, {EXAMPLE}.")
+        return InvalidValue(f"{found.text[:40]} has no meaning there in a question; ask, for example, {EXAMPLE}.")

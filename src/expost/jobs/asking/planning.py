@@ -1,7 +1,7 @@
 """Levels: where an answer may stop, and how that will be stated; all of it is known before any data is read."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,7 +30,7 @@ FOUND = 6
 LOOKS = 11
 """Levels of a decision, each twice as dear as the one before."""
 FIRST = 0.95
-"""The share of what may be missed that the first look has; each later one has half of what is left."""
+"""The share of what may be missed that the first look has; later ones halve what is left from one to the next."""
 ROUNDED = 1.002
 """What an exact price is raised by: factors of tallies are whole, and integer noise is stated a little higher."""
 BITS = 64
@@ -164,6 +164,11 @@ def level(rho: float, *, up: bool = False) -> Fraction:
 def beside(rho: Fraction) -> Fraction:
     """Just below a level, where a run ends that does not jump there."""
     return rho - Fraction(1, 2**BITS)
+
+
+def apart(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
+    """A total that is not a level, which only a jump may end on."""
+    return beside(rho) if rho in levels else rho
 
 
 def _highest(epsilon: float, delta: float) -> float:

@@ -207,7 +207,7 @@ def _require_number(measure: Sum | Mean | Quantile, column: Column) -> None:
         raise SchemaMismatch(f"{name} is not a number, and has no {asked}; ask for counts by {name}.")
     if not (math.isfinite(column.edges[0]) and math.isfinite(column.edges[-1])):
         raise SchemaMismatch(
-            f"{name} has an infinite edge, so that one row could count for any amount; say where {name} begins and ends."
+            f"{name} has an infinite edge, and one row could count for any amount; say where {name} begins and ends."
         )
 
 

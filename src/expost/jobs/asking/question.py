@@ -111,7 +111,7 @@ class AskRecipe:
 
     def chance(self, share: float = 1.0) -> float:
         """How often an error bar may miss, of a share of what all looks may."""
-        bars = sum(Tally.of(each.query).groups(self.schema) for each in self.questions) if self.together else 1
+        bars = sum(len(self.labels(each.query)) for each in self.questions) if self.together else 1
         return float(1 - self.confidence) * share / bars
 
     def width(self, share: float = 1.0) -> float:

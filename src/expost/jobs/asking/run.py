@@ -13,7 +13,7 @@ from expost.jobs.asking.deciding import decide
 from expost.jobs.asking.facts import Heading, Pledged
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
-from expost.jobs.asking.planning import LEAD, AnswerPlan, level, plan_answer
+from expost.jobs.asking.planning import LEAD, AnswerPlan, apart, level, plan_answer
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally, read_under
@@ -154,7 +154,8 @@ def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Tal
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
         return {}
     tell("counting rows per person")
-    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=level(float(FINDING * LEAD * plan.levels[-1])))
+    first = level(float(FINDING * LEAD * plan.levels[-1]))
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=apart(first, plan.levels))
     cuts = cuts_in(recipe.tallies, found)
     measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts

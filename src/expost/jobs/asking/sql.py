@@ -1,5 +1,9 @@
 """SQL: the few statements that ask for numbers of groups, read into queries; all others are refused in a sentence."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from expost.errors import InvalidValue
 from expost.jobs.asking.query import Query
 
@@ -18,6 +22,18 @@ def queries_in_sql(text: str, *, unit: str | None = None) -> tuple[Query, ...]:
     from expost.jobs.asking.sql_statement import statement_of  # noqa: PLC0415
 
     try:
-        return queries_of(statement_of(text), unit=unit)
+        with _silence():
+            return queries_of(statement_of(text), unit=unit)
     except RecursionError:
         raise InvalidValue("the SQL is nested too deeply; ask with few parentheses, and with NOT once.") from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep the parser from logging what it thinks of a text that is refused anyway."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before

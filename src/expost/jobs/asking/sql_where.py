@@ -7,7 +7,7 @@ from typing import final
 from sqlglot import exp
 
 from expost.errors import InvalidValue
-from expost.jobs.asking.sql_statement import DIALECT
+from expost.jobs.asking.sql_statement import DIALECT, FAULTS
 from expost.tabular.schema.sentences import Condition, Relation
 
 RELATIONS: Mapping[type[exp.Expr], Relation] = {
@@ -24,7 +24,7 @@ SHOWN = 40
 
 @final
 @dataclass(frozen=True, slots=True)
-class Table:
+class OneTable:
     """What the one table is called."""
 
     names: frozenset[str]
@@ -33,13 +33,13 @@ class Table:
         """The column that a part names, refused where it is anything else."""
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             raise InvalidValue(
-                f"{shown(node)} is not a column; name columns as the schema does, in double quotes where they are "
+                f"{excerpt(node)} is not a column; name columns as the schema does, in double quotes where they are "
                 "words of SQL."
             )
         require_only(node, "this", "table")
         table = node.args.get("table")
         if table is not None and table.name not in self.names:
-            raise InvalidValue(f"{shown(node)} is of another table than the one after FROM; ask about one table.")
+            raise InvalidValue(f"{excerpt(node)} is of another table than the one after FROM; ask about one table.")
         return node.name
 
     def conditions(self, node: exp.Expr) -> tuple[Condition, ...]:
@@ -81,7 +81,7 @@ class Table:
                 yield from (Condition(among.column, Relation.UNEQUAL, (value,)) for value in among.values)
             case _:
                 raise InvalidValue(
-                    f"NOT {shown(node)} is not answered; turn the comparison round, or put NOT before a column that is "
+                    f"NOT {excerpt(node)} is not answered; turn it round, or put NOT before a column that is "
                     "true or false."
                 )
 
@@ -104,13 +104,16 @@ def require_only(node: exp.Expr, *known: str) -> None:
     more = [name for name, value in node.args.items() if name not in known and value not in (None, False, [])]
     if more:
         raise InvalidValue(
-            f"{more[0].strip('_').replace('_', ' ').upper()} in {shown(node)} is not answered; leave it out."
+            f"{more[0].strip('_').replace('_', ' ').upper()} is not answered in {excerpt(node)}; leave it out."
         )
 
 
-def shown(node: object) -> str:
+def excerpt(node: object) -> str:
     """A part as it is written, for a message."""
-    text = " ".join((node.sql(dialect=DIALECT) if isinstance(node, exp.Expr) else str(node)).split())
+    try:
+        text = " ".join((node.sql(dialect=DIALECT) if isinstance(node, exp.Expr) else "").split())
+    except FAULTS:
+        text = type(node).__name__.upper()
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
@@ -146,12 +149,12 @@ def _value(node: object) -> str:
         case exp.Null():
             raise InvalidValue("a comparison with NULL never holds; say IS NULL or IS NOT NULL.")
     raise InvalidValue(
-        f"{shown(node)} is not a value; compare a column with a value, the column first, as in age >= 18."
+        f"{excerpt(node)} is not a value; compare a column with a value, the column first, as in age >= 18."
     )
 
 
 def _unanswered(node: exp.Expr) -> InvalidValue:
     return InvalidValue(
-        f"{shown(node)} is not a condition that is answered; compare columns with values by =, <>, <, <=, >, >=, IN, "
+        f"{excerpt(node)} is not a condition that is answered; compare columns with values by =, <>, <, <=, >, >=, IN, "
         "BETWEEN or IS NULL."
     )

@@ -1,5 +1,6 @@
 """Answers: the table that was asked for, what it cost, and how to ask for more."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -23,13 +24,17 @@ SETTLED, OPEN, FEW = "yes", "no", "fewer than "
 @final
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """One group: its labels, its estimate between two ends, and whether it is settled."""
+    """One group: its labels, its estimate between two ends, and whether it is settled.
+
+    ``rows`` is about how many rows it is of, as far as noisy counts tell.
+    """
 
     group: tuple[str, ...]
     estimate: float
     low: float
     high: float
     settled: str
+    rows: float = math.nan
 
     @property
     def half(self) -> float:
@@ -76,6 +81,7 @@ def _told(recipe: AskRecipe, look: AnswerLook, place: int) -> QuestionTold:
             float(low[index]),
             float(high[index]),
             _settled(question, look, place, index),
+            float(bars.low_rows[index] + bars.high_rows[index]) / 2,
         )
         for index, group in enumerate(groups)
     )
@@ -121,9 +127,13 @@ class Answered:
 
     recipe: AskRecipe
     release: Release[tuple[QuestionTold, ...]]
-    reached: bool
+    look: AnswerLook
     cuts: Mapping[Tally, Cut]
-    width: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether every group of every question is settled."""
+        return self.look.reached
 
     @property
     def spent(self) -> Spent:
