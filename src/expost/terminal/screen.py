@@ -59,6 +59,11 @@ class Screen:
         self._live = Live(console=self._console, refresh_per_second=8, transient=True)
 
     @property
+    def encoding(self) -> str:
+        """That of the terminal."""
+        return self._console.encoding
+
+    @property
     def _moving(self) -> bool:
         return self._console.is_terminal and not self._quiet
 

@@ -37,7 +37,7 @@ from expost.tabular.table import Kind
 class Answer:
     """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
 
-    __slots__ = ("_bill", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
+    __slots__ = ("_bill", "_files", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
 
     def __init__(
         self,
@@ -50,6 +50,7 @@ class Answer:
     ) -> None:
         self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
         self._heading, self._bill = heading, billed(ledger)
+        self._files: Mapping[str, bytes] | None = None
 
     @property
     def table(self) -> Any:
@@ -127,8 +128,8 @@ class Answer:
 
     @property
     def receipt(self) -> str:
-        """The receipt, as the text of its file, beside answers in CSV."""
-        return receipt_text(answer_receipt(self.facts, self._files(Format.CSV)))
+        """The receipt, as the text of its file; until the answers are saved, as it will be beside a CSV file."""
+        return receipt_text(answer_receipt(self.facts, self._files or self._written(Format.CSV)))
 
     @property
     def closing(self) -> tuple[str, ...]:
@@ -139,17 +140,18 @@ class Answer:
         """Write the answers, the report and the receipt into a new folder, all or nothing."""
         if format not in (None, *(each.value for each in Format)):
             raise InvalidValue(f"format is {format}; answers are written as csv or parquet.")
-        files, facts = self._files(Format.CSV if format is None else Format(format)), self.facts
+        files, facts = self._written(Format.CSV if format is None else Format(format)), self.facts
 
         def put(fresh: Path) -> None:
             for name, content in files.items():
                 (fresh / name).write_bytes(content)
 
         where = Path(folder) if isinstance(folder, str) else folder
-        receipt, report = receipt_text(answer_receipt(facts, files)), answer_page(facts, files)
+        receipt, report = receipt_text(answer_receipt(facts, files)), answer_page(facts)
         deliver(where, put, receipt=receipt, report=report, overwrite=overwrite)
+        self._files = files
 
-    def _files(self, format: Format) -> dict[str, bytes]:  # noqa: A002
+    def _written(self, format: Format) -> dict[str, bytes]:  # noqa: A002
         """What goes beside the receipt, by name."""
         with TemporaryDirectory(prefix="expost-") as made:
             path = Path(made) / f"answers.{format.value}"

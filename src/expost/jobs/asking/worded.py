@@ -65,8 +65,8 @@ def decided_words(told: QuestionTold) -> str:
         named = f": {', '.join(map(group_name, above))}" if 0 < len(above) <= LISTED else ""
         return f"{len(above):,} of {len(lines):,} groups are above {figure(float(target.threshold), 1.0)}{named}"
     assert isinstance(target, Compare)  # there is no other decision
-    named = [line for line in largest if group_name(line) in (target.first, target.second)]
-    return f"{group_name(named[0])} is larger than {group_name(named[1])} by {told.measure}"
+    first, second = (group_name(line) for line in largest if group_name(line) in (target.first, target.second))
+    return f"{first} is larger than {second} by {told.measure}"
 
 
 def _listed(lines: list[GroupLine]) -> str:
