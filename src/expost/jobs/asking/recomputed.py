@@ -99,8 +99,6 @@ def _steps(told: AnswerTestimony) -> Iterator[str]:
         except BudgetExceeded as refused:
             yield f"step {place} is one that the pledge refuses: it {refused}"
         totals.append(after)
-    if any(item.count > 1 for item in told.bill):
-        yield "a line is there more than once, and every step of an answer has a total of its own."
     yield from _stops_reached(told, totals)
 
 
