@@ -16,6 +16,7 @@ from expost.ledgers.moves import Moves, capture_body, hold_body
 from expost.ledgers.moving import Also, Begun, Books
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
+from expost.ledgers.recall import Recalled, recall
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
 from expost.ledgers.terms import Terms
@@ -134,6 +135,10 @@ class LedgerRun:
     def also(self, write: Also) -> None:
         """What the next capture writes besides, in the same transaction, and says in its entry."""
         self._also = write
+
+    def recalled(self) -> Recalled:
+        """What earlier runs of this kind on the data set have kept, as far as this one may see it."""
+        return recall(self._book.home, self._dataset, self._what, self._token)
 
     def close(self) -> None:
         """Return what is still held; steps that did not finish are captured in full."""

@@ -96,6 +96,8 @@ class Answer:
         What is precise enough already costs nothing. All error bars of an answer hold together, so that the shorter of
         two may be taken; those of later measurements are somewhat wider for that.
         """
+        if not self._outcome.measured:
+            raise InvalidValue("this answer was known already; ask for the finer one anew, which uses what is known.")
         recipe, before = _finer(self._outcome.recipe, within), self._outcome.look
         self._measuring.recipe = recipe
         found = looked_at(recipe, before)

@@ -4,6 +4,7 @@ Only the measurement after the jump was chosen is shown, so that its error bars 
 still not precise enough, the run goes on to looks that were fixed by the jump, each with a share of what may be missed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
@@ -11,6 +12,7 @@ from typing import final
 from expost.accounting.jumps import PlannedJumps
 from expost.errors import BudgetExceeded
 from expost.jobs.asking.estimates import Bars, bars_of
+from expost.jobs.asking.lasting import LASTING, enough_known, further_needed, lasting_width_of
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at
 from expost.jobs.asking.planning import (
@@ -51,18 +53,28 @@ class AnswerLook:
 
 def release_exactly(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
     """One release at the price that was planned, chosen before anything was read."""
-    measuring.measure(plan.exact, to=plan.levels[0])
-    return look(measuring, measuring.recipe.width(FIRST), [0] * len(measuring.recipe.questions))
+    width, sizes = measuring.recipe.width(FIRST), [0] * len(measuring.recipe.questions)
+    measuring.measure(plan.exact, to=plan.levels[0], store=measuring.storing(width, sizes))
+    return look(measuring, width, sizes)
 
 
 def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     """What the measurements say of every question, at this number of standard errors."""
     recipe = measuring.recipe
     bars = [
-        bars_of(each.query, recipe.schema, measuring.known_cells(Tally.of(each.query)), width)
+        bars_of(each.query, recipe.schema, measuring.consistent_cells(Tally.of(each.query)), width)
         for each in recipe.questions
     ]
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), width))
+
+
+def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
+    """The same with error bars that hold however the measurements came about."""
+    recipe, bars = measuring.recipe, []
+    for each in recipe.questions:
+        cells = measuring.consistent_cells(Tally.of(each.query))
+        bars.append(bars_of(each.query, recipe.schema, cells, lasting_width_of(measuring, cells)))
+    return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), LASTING))
 
 
 def looked_at(recipe: AskRecipe, seen: AnswerLook) -> AnswerLook:
@@ -83,13 +95,13 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
     sizes, width = sizes_at(recipe, measuring, levels[-1]), recipe.width(FIRST)
     _coarse(measuring, levels, sizes, width, tell)
     coarse, needed = measuring.spent, needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
-    wanted = float(coarse) + sum(needed.values())
-    place = next(
-        (place for place, each in enumerate(levels) if each >= wanted and coarse <= LEAD * each), len(levels) - 1
-    )
+    further = further_needed(measuring, levels[-1] - coarse, sizes)
+    if further is not None and 0 < sum(further.values()) < sum(needed.values()):
+        return _go_on(plan, measuring, levels, further, sizes)
+    place = _place(levels, coarse, needed)
     measuring.forget()
     tell("measuring as precisely as that takes")
-    measuring.measure(needed, to=levels[place])
+    measuring.measure(needed, to=levels[place], store=measuring.storing(width, sizes))
     found = look(measuring, width, sizes)
     share, chain = (1 - FIRST) / 4, levels[place] - coarse
     while not found.reached:
@@ -101,8 +113,36 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
         if place < 0 or not _allowed(plan, levels[place], recipe.max_epsilon):
             return found
         tell("measuring once more")
-        measuring.measure(needed, to=beside(levels[place]))
+        measuring.measure(needed, to=beside(levels[place]), store=measuring.storing(wider, sizes))
         share, found = share / 2, look(measuring, wider, sizes)
+    return found
+
+
+def _place(levels: tuple[Fraction, ...], coarse: Fraction, needed: Mapping[Tally, float]) -> int:
+    """The least level that is enough, and that may still be chosen."""
+    wanted = float(coarse) + sum(needed.values())
+    enough = (place for place, each in enumerate(levels) if each >= wanted and coarse <= LEAD * each)
+    return next(enough, len(levels) - 1)
+
+
+def _go_on(
+    plan: AnswerPlan,
+    measuring: Measuring,
+    levels: tuple[Fraction, ...],
+    further: Mapping[Tally, float],
+    sizes: list[int],
+) -> AnswerLook:
+    """Go on from what earlier answers released; error bars that nobody planned hold at every look."""
+    place = _place(levels, measuring.spent, further)
+    measuring.forget(measuring.before)
+    measuring.measure(further, to=levels[place], store=measuring.storing(LASTING, sizes))
+    found = lasting_look(measuring, sizes)
+    while not found.reached:
+        place += STRIDE
+        if place >= len(levels) or not _allowed(plan, levels[place], measuring.recipe.max_epsilon):
+            break
+        measuring.measure(further, to=beside(levels[place]), store=measuring.storing(LASTING, sizes))
+        found = lasting_look(measuring, sizes)
     return found
 
 
@@ -115,6 +155,11 @@ def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int]
     least, most = measuring.spent * Fraction(3, 2), LEAD * levels[-1]
     total = min(max(LEAD * levels[0], least), most)
     unknown = {tally: 1.0 for tally in measuring.recipe.tallies if not foreseen(measuring.recipe, tally)}
+    measuring.forget(measuring.before)
+    if unknown and all(measuring.cells(tally) is not None for tally in unknown):
+        needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
+        if enough_known(measuring, needed):
+            return
     while unknown:
         tell("looking coarsely")
         measuring.measure(unknown, to=apart(level(float(total)), levels))

@@ -14,27 +14,32 @@ from expost.jobs.asking.targets import WithinDistance, WithinShare, decided, pai
 
 
 def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
-    """AnswerLook at ever finer measurements until it is decided; every look holds, whichever is the last.
+    """Look at ever finer measurements until it is decided; every look holds, whichever is the last.
 
     Uses: error bars at every look.
     """
+    (tally,) = measuring.recipe.tallies
+    for each in plan.levels[:top]:
+        tell("looking whether it is decided")
+        measuring.measure({tally: 1.0}, to=each, store=measuring.storing(1.0, [0]))
+        found = decision_look(plan, measuring)
+        if found.reached:
+            break
+    return found
+
+
+def decision_look(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
+    """What the measurements so far decide, and the error bars beside that."""
     recipe, question = measuring.recipe, measuring.recipe.decision
     assert question is not None  # it is what was asked for
-    target, tally = question.target, Tally.of(question.query)
+    target, cells = question.target, measuring.known_cells(Tally.of(question.query))
     assert not isinstance(target, WithinDistance | WithinShare)
     labels = recipe.labels(question.query)
     pairs = pairs_compared(target, len(labels))
-    together = recipe.together and not pairs
-    miss = (1 - recipe.confidence) / (max(1, pairs) * (1 if question.linear or not pairs else 2))
-    width = steady_width(plan.levels, Fraction(miss) / (len(labels) if together else 1))
-    apart = width / 2**0.5 if pairs and question.linear else width
-    for each in plan.levels[:top]:
-        tell("looking whether it is decided")
-        measuring.measure({tally: 1.0}, to=each)
-        settled = decided(target, bars_of(question.query, recipe.schema, measuring.known_cells(tally), apart), labels)
-        if settled.all():
-            break
+    bars = (pairs if question.linear else 2 * pairs) or (len(labels) if recipe.together else 1)
+    width = steady_width(plan.levels, Fraction(1 - recipe.confidence) / bars)
+    apart = width / 2**0.5 if pairs and question.linear else width  # of two that are independent
+    settled = decided(target, bars_of(question.query, recipe.schema, cells, apart), labels)
     width = steady_width(plan.levels, Fraction(recipe.chance())) if pairs else width
-    shown = bars_of(question.query, recipe.schema, measuring.known_cells(tally), width)
     none = np.zeros(len(labels), dtype=np.bool_)
-    return AnswerLook((shown,), (settled,), (none,), (0,), width)
+    return AnswerLook((bars_of(question.query, recipe.schema, cells, width),), (settled,), (none,), (0,), width)

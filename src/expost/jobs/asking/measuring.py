@@ -1,83 +1,67 @@
 """Measuring: tallies measured step by step on one body of data, and what all steps so far say of each."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 
-from expost.accounting.claim import Budget
+from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.jobs.asking.estimates import NoisyCells
+from expost.jobs.asking.joint import Joint, fold, unfold
 from expost.jobs.asking.planning import FIRST, covers
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
+from expost.ledger import Fact
 from expost.mechanisms.brownian import Estimate
 from expost.mechanisms.gaussian import Gaussian, Measurement
-from expost.noise import Floats, Integers, Noise
+from expost.noise import Noise
 from expost.odometer import Odometer
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.statistic import Statistic
-from expost.tabular.persons import Rows
 
+Store: TypeAlias = Callable[[Mapping[Tally, Estimate]], None]
+"""Takes what is known of all tallies, to be stored with what it cost."""
+Keep: TypeAlias = Callable[[Mapping[Tally, Estimate], float, Sequence[int]], None]
+"""The same, with the width of error bars and the sizes of small groups that the answer will be told by."""
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is being done."""
-FACTOR = 2**10
-"""What the tally that needs the least noise is multiplied by, where there are several."""
 ALPHA = Fraction(2)
 """The order that budgets are written at; the noise depends on ρ alone."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """Several tallies as one statistic, each multiplied by a whole number: the larger, the less noise it has."""
+@dataclass(frozen=True)
+class Stored:
+    """A measurement that is handed on before its bill is captured, so that both are stored together."""
 
-    recipe: AskRecipe
-    parts: tuple[tuple[Tally, int, int], ...]
-    """Tally, factor, and the length in rows that persons are weighed down to."""
-
-    @classmethod
-    def of(cls, recipe: AskRecipe, shares: Mapping[Tally, float], most: Mapping[Tally, int]) -> "Joint":
-        """Such that each tally costs its share of the whole, nearly."""
-        wanted = {tally: share for tally, share in shares.items() if share > 0}
-        ratios = {
-            tally: math.sqrt(share) / tally.scale(recipe.schema, most=most[tally]) for tally, share in wanted.items()
-        }
-        largest = max(ratios.values())
-        finest = FACTOR if len(ratios) > 1 else 1
-        factors = {tally: max(1, round(finest * ratio / largest)) for tally, ratio in ratios.items()}
-        return cls(recipe, tuple((tally, factor, most[tally]) for tally, factor in factors.items()))
+    measure: Gaussian[Any]
+    store: Callable[[Measurement], None]
+    name: ClassVar[str] = Gaussian.name
+    floating: ClassVar[bool] = Gaussian.floating
 
     @property
-    def statistic(self) -> Statistic[Any]:
-        """All cells, one tally after the other.
+    def neighbours(self) -> Neighbours:
+        """The measurement's."""
+        return self.measure.neighbours
 
-        Implements: several tallies at once.
-        """
-        schema = self.recipe.schema
-        each = [(tally.statistic(schema, most=most), factor) for tally, factor, most in self.parts]
-        l2_squared = sum((one.l2_squared * factor**2 for one, factor in each), Fraction(0))
-        l1 = sum((one.l1 * factor for one, factor in each), Fraction(0))
-        size = sum(math.prod(one.shape) for one, _ in each)
-        name = "; ".join(one.name for one, _ in each)
+    def promise(self, budget: Budget) -> Promise:
+        """The measurement's."""
+        return self.measure.promise(budget)
 
-        def compute(rows: Rows) -> Integers:
-            return np.concatenate([one.evaluate(rows) * factor for one, factor in each])
+    def facts(self, budget: Budget) -> Mapping[str, Fact]:
+        """The measurement's."""
+        return self.measure.facts(budget)
 
-        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name)
-
-    def apart(self, found: Measurement) -> dict[Tally, Measurement]:
-        """What was measured of each tally, in its own steps."""
-        ends = np.cumsum([tally.cells(self.recipe.schema) for tally, _, _ in self.parts])[:-1]
-        values = np.split(found.values, ends)
-        return {
-            tally: Measurement(each / factor, found.variance / factor**2)
-            for (tally, factor, _), each in zip(self.parts, values, strict=True)
-        }
+    def sample(self, data: Any, budget: Budget, past: Past[Measurement], noise: Noise) -> Measurement:
+        """The measurement, once it is handed on."""
+        found = self.measure.sample(data, budget, past, noise)
+        self.store(found)
+        return found
 
 
 @final
@@ -86,7 +70,7 @@ class Measuring:
     """What has been measured of each tally since it was last forgotten; all of it stays on the bill.
 
     ``most`` is the length, in rows, that persons are weighed down to in each tally. ``spent`` is the ρ of the Gaussian
-    profile of everything so far.
+    profile of everything so far. ``before`` is what earlier answers have released, ``keep`` stores what this one does.
     """
 
     recipe: AskRecipe
@@ -97,33 +81,55 @@ class Measuring:
     spent: Fraction = Fraction(0)
     past: Past[object] = field(default_factory=Past)
     known: dict[Tally, Estimate] = field(default_factory=dict)
+    before: Mapping[Tally, Estimate] = field(default_factory=dict)
+    keep: Keep | None = None
     refined: int = 0
 
     @property
     def share(self) -> float:
         """What the next measurement that refines an answer may miss, of all that error bars may."""
-        return (1 - FIRST) / 2 ** (self.refined + 2)
+        return (1 - FIRST) * 0.5 ** (self.refined + 2)
 
-    def forget(self) -> None:
-        """Begin new estimates, which do not depend on what chose how precise they will be."""
-        self.known.clear()
+    def forget(self, known: Mapping[Tally, Estimate] | None = None) -> None:
+        """Begin new estimates, which do not depend on what chose how precise they will be; or go on from some."""
+        self.known = dict(known or {})
 
-    def measure(self, shares: Mapping[Tally, float], *, to: Fraction) -> None:
-        """Measure tallies in proportion to their shares, in one step that takes the total there exactly."""
+    def storing(self, width: float, sizes: Sequence[int]) -> Store | None:
+        """What stores a measurement that an answer is told by."""
+        keep = self.keep
+        return None if keep is None else lambda known: keep(known, width, sizes)
+
+    def measure(self, shares: Mapping[Tally, float], *, to: Fraction, store: Store | None = None) -> None:
+        """Measure tallies in proportion to their shares, in one step that takes the total there exactly.
+
+        ``store`` is handed what is then known of all tallies, before that is captured.
+        """
         joint = Joint.of(self.recipe, shares, self.most)
-        found = self.step(joint.statistic, to=to)
-        for tally, fresh in joint.apart(found).items():
-            before = self.known.get(tally)
-            self.known[tally] = Estimate(fresh.values, 1 / fresh.variance) if before is None else before.refine(fresh)
 
-    def step(self, statistic: Statistic[Any], *, to: Fraction) -> Measurement:
+        def handed(found: Measurement) -> None:
+            if store is not None:
+                store(self._with(joint.apart(found)))
+
+        self.known = self._with(joint.apart(self.step(joint.statistic, to=to, store=handed)))
+
+    def _with(self, fresh: Mapping[Tally, Measurement]) -> dict[Tally, Estimate]:
+        """What is known once these are measured too."""
+        known = dict(self.known)
+        for tally, found in fresh.items():
+            before = known.get(tally)
+            known[tally] = Estimate(found.values, 1 / found.variance) if before is None else before.refine(found)
+        return known
+
+    def step(
+        self, statistic: Statistic[Any], *, to: Fraction, store: Callable[[Measurement], None] = lambda found: None
+    ) -> Measurement:
         """One release of a statistic that takes the total there exactly.
 
         Integer noise of variance σ² is stated at Δ²/(2(σ²−3)), which is solved for σ².
         """
         variance = statistic.l2_squared / (2 * (to - self.spent)) + SMOOTHING_VARIANCE
         budget = Budget(ALPHA * statistic.l2_squared / (2 * variance), ALPHA)
-        found = self.odometer.spend(Gaussian(statistic), self.data, budget, Past(), self.noise)
+        found = self.odometer.spend(Stored(Gaussian(statistic), store), self.data, budget, Past(), self.noise)
         self.past, self.spent = self.past.then(found), to
         return found.value
 
@@ -142,19 +148,22 @@ class Measuring:
         # A step of the grid more than the noise of integers: their sums are not quite normal.
         return NoisyCells(tally, values, math.sqrt(1 / precision) + 1 / tally.per_row(schema))
 
+    def consistent_cells(self, tally: Tally) -> NoisyCells:
+        """The same, with sums that agree with every coarser count that was asked for beside it.
+
+        What these know better is spread evenly, which makes no error larger than its noise was.
+        """
+        found = self.known_cells(tally)
+        values = found.values
+        for coarser in reversed(self.recipe.tallies):  # the fewest groups first
+            if covers(tally, coarser):
+                sums, folded = fold(self.recipe, tally, coarser, values)
+                lacking = (self.consistent_cells(coarser).values - sums) / folded
+                values = values + unfold(self.recipe, coarser, tally, lacking)
+        return replace(found, values=values)
+
     def known_cells(self, tally: Tally) -> NoisyCells:
         """The same of a tally that was measured, or follows from one that was."""
         found = self.cells(tally)
         assert found is not None
         return found
-
-
-def fold(recipe: AskRecipe, finer: Tally, tally: Tally, values: Floats) -> tuple[Floats, int]:
-    """The cells of a tally as sums of those of a finer one, and how many make one."""
-    if finer == tally:
-        return values, 1
-    sizes = [recipe.schema[name].size for name in finer.by]
-    gone = tuple(place for place, name in enumerate(finer.by) if name not in tally.by)
-    kept = [name for name in finer.by if name in tally.by]
-    summed = values.reshape(sizes).sum(axis=gone).transpose([kept.index(name) for name in tally.by])
-    return summed.ravel(), math.prod(sizes[place] for place in gone)

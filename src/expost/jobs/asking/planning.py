@@ -25,7 +25,7 @@ LEAD = Fraction(1, 10)
 """The share of a level that may be spent before it is chosen."""
 RATIO, JUMPS = 1.1, 80
 """From one level to the next, and how many there are: they reach down to an eightieth of the largest ε."""
-FOUND = 6
+FOUND = 3
 """What δ is divided by where the highest level is looked for; where a run jumps, somewhat less than that."""
 LOOKS = 11
 """Levels of a decision, each twice as dear as the one before."""

@@ -7,22 +7,23 @@ question again is answered by it, bit for bit. Another question uses what is kno
 import base64
 import hashlib
 import json
-import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
 from expost.errors import Unreadable
+from expost.jobs.asking.measuring import Keep
+from expost.jobs.asking.phrases import queries_in
+from expost.jobs.asking.planning import covers
 from expost.jobs.asking.question import AskRecipe
-from expost.jobs.asking.rows import fingerprint_of
 from expost.jobs.asking.tallies import Tally
 from expost.mechanisms.brownian import Estimate
 from expost.receipts.notation import fraction, items, number, record, text, whole
 from expost.tabular.persons import Rows
+from expost.tabular.schema.column import Missing
 from expost.text import Json
 
 FORMAT = "expost answer 1"
@@ -76,10 +77,12 @@ class Memory:
                 )
                 for each in found
             }
-            sizes = tuple(whole(each) for each in items(fields["sizes"]))
+            sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
             return cls(text(fields["asked"]), number(fields["width"]), sizes, tallies)
         except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError, zlib.error):
-            raise Unreadable("a stored answer of the ledger cannot be read; the file was changed or is damaged.") from None
+            raise Unreadable(
+                "a stored answer of the ledger cannot be read; the file was changed or is damaged."
+            ) from None
 
 
 def payload_of(
@@ -108,6 +111,15 @@ def payload_of(
     return json.dumps(found, allow_nan=False)
 
 
+def keeping(ledger: Remembering, recipe: AskRecipe, digests: Mapping[Tally, str], most: Mapping[Tally, int]) -> Keep:
+    """What stores a measurement that an answer is told by, with the bill of that measurement."""
+
+    def keep(known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
+        ledger.keep(payload_of(recipe, known, digests, most=most, width=width, sizes=sizes))
+
+    return keep
+
+
 def asked_in(recipe: AskRecipe) -> str:
     """What tells two requests apart: all that was asked, under which schema."""
     told = [
@@ -117,45 +129,70 @@ def asked_in(recipe: AskRecipe) -> str:
     return json.dumps(told)
 
 
-def digests_of(recipe: AskRecipe, rows: Rows, kept: Kept) -> dict[Tally, str]:
-    """A keyed digest of what each tally counts, and of nothing else in the table."""
-    return {tally: kept.digest(fingerprint_of(recipe.schema, tally, rows)) for tally in recipe.tallies}
+def tallies_to_read(recipe: AskRecipe, kept: Kept | None) -> tuple[Tally, ...]:
+    """Those of the questions, and finer ones of earlier answers that they are sums of.
+
+    A column that drops rows is not read for that, since it would change what is counted.
+    """
+    known = {name for each in (() if kept is None else kept.payloads) for name, _ in Memory.of(each).tallies}
+    earlier = [Tally.of(query) for name in sorted(known) for query in queries_in(name, unit=recipe.schema.unit)]
+    dropping = {each.name for each in recipe.schema.columns if each.missing is Missing.DROP}
+    finer = [
+        each
+        for each in earlier
+        if each not in recipe.tallies
+        and {*each.by} <= {*recipe.schema.names} - dropping
+        and any(covers(each, tally) for tally in recipe.tallies)
+    ]
+    return (*recipe.tallies, *finer)
 
 
-def memories(kept: Kept) -> list[Memory]:
-    """All that is kept, the newest last."""
-    return [Memory.of(each) for each in kept.payloads]
+@final
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What a ledger knows of a request and of the data it is about: an answer to the same, and measurements of it.
 
+    ``digests`` tell the data apart, as far as each tally counts them.
+    """
 
-def same_answer(
-    recipe: AskRecipe, found: Sequence[Memory], digests: Mapping[Tally, str]
-) -> tuple[Memory, dict[Tally, Estimate], dict[Tally, int]] | None:
-    """The newest answer to the same request about the same data, with its measurements."""
-    for memory in reversed(found):
-        if memory.asked != asked_in(recipe):
-            continue
-        mine = {tally: kept for tally in recipe.tallies for kept in _of(memory, tally)}
-        if all(digests[tally] == digest for tally, (_, digest, _) in mine.items()):
-            known = {tally: estimate for tally, (_, _, estimate) in mine.items()}
-            return memory, known, {tally: most for tally, (most, _, _) in mine.items()}
-    return None
+    digests: Mapping[Tally, str]
+    memories: tuple[Memory, ...]
 
+    @classmethod
+    def of(cls, recipe: AskRecipe, rows: Rows, kept: Kept, tallies: Sequence[Tally]) -> "Recollection":
+        """What is known of these rows, and of tallies that they were read for."""
+        digests = {tally: kept.digest(tally.fingerprint(recipe.schema, rows)) for tally in tallies}
+        return cls(digests, tuple(map(Memory.of, kept.payloads)))
 
-def known_before(
-    recipe: AskRecipe, found: Sequence[Memory], digests: Mapping[Tally, str], most: Mapping[Tally, int]
-) -> dict[Tally, Estimate]:
-    """What all answers so far say of each tally of this data, by their precisions."""
-    known: dict[Tally, Estimate] = {}
-    for memory in found:
-        for tally in recipe.tallies:
-            for bound, digest, estimate in _of(memory, tally):
-                if (bound, digest) == (most[tally], digests[tally]):
+    def same(self, recipe: AskRecipe) -> Memory | None:
+        """The newest answer to the same request about the same data."""
+        asked = asked_in(recipe)
+        for memory in reversed(self.memories):
+            if memory.asked == asked and {*recipe.tallies} <= {*self._known(memory)}:
+                return memory
+        return None
+
+    def most(self) -> dict[Tally, int]:
+        """The bound on a person's rows that the latest answer had for each tally."""
+        return {tally: most for memory in self.memories for tally, (most, _) in self._known(memory).items()}
+
+    def estimates(self, most: Mapping[Tally, int], memories: Sequence[Memory] | None = None) -> dict[Tally, Estimate]:
+        """What all answers, or some, say of each tally under these bounds, by their precisions."""
+        known: dict[Tally, Estimate] = {}
+        for memory in self.memories if memories is None else memories:
+            for tally, (bound, estimate) in self._known(memory).items():
+                if bound == most.get(tally, bound):
                     known[tally] = estimate if tally not in known else _together(known[tally], estimate)
-    return known
+        return known
 
-
-def _of(memory: Memory, tally: Tally) -> list[tuple[int, str, Estimate]]:
-    return [(most, *kept) for (name, most), kept in memory.tallies.items() if name == tally.name]
+    def _known(self, memory: Memory) -> dict[Tally, tuple[int, Estimate]]:
+        """What one answer says of the tallies, where it was about the same data."""
+        return {
+            tally: (most, estimate)
+            for tally, mine in self.digests.items()
+            for (name, most), (digest, estimate) in memory.tallies.items()
+            if (name, digest) == (tally.name, mine)
+        }
 
 
 def _together(one: Estimate, other: Estimate) -> Estimate:
@@ -164,22 +201,6 @@ def _together(one: Estimate, other: Estimate) -> Estimate:
     return Estimate((1 - weight) * one.values + weight * other.values, precision)
 
 
-def lasting_width(precision: float, least: float, chance: float) -> float:
-    """Standard errors on either side that hold at every precision, however it came about.
-
-    For sums S of noise of variance T, |S| ≤ √((T+r) ln((T+r)/(r·a²))) for all T with probability 1−a; r is the least
-    precision that is worth telling.
-
-    Implements: error bars that nobody planned.
-    """
-    ratio = least / precision
-    return math.sqrt((1 + ratio) * (math.log1p(1 / ratio) - 2 * math.log(chance)))
-
-
 def _values(kept: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     engine = zlib.decompressobj()
     return np.frombuffer(engine.decompress(base64.b85decode(kept), MOST_BYTES), dtype="<f8").astype(np.float64)
-
-
-LEAST_RHO = Fraction(1, 2**14)
-"""What the least precision that is worth telling costs."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue, SchemaMismatch
@@ -11,11 +10,13 @@ from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
 from expost.jobs.asking.deciding import decide
 from expost.jobs.asking.facts import Heading, Pledged
+from expost.jobs.asking.known import answer_known
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import LEAD, AnswerPlan, apart, level, plan_answer
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.recalled import Recollection, Remembering, keeping, tallies_to_read
 from expost.jobs.asking.tallies import Tally, read_under
 from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, precision_of
 from expost.ledger import MemoryLedger
@@ -78,21 +79,30 @@ def ask(
         rows_per_person=rows_per_person,
     )
     plan, noise = plan_answer(recipe), SystemNoise() if noise is None else noise
-    kept = MemoryLedger() if ledger is None else ledger
+    kept, tell = MemoryLedger() if ledger is None else ledger, say_nothing if on_progress is None else on_progress
     heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
-    room = _room(kept, plan, recipe, noise)
+    recalled = kept.recalled() if isinstance(kept, Remembering) else None
+    tallies = tallies_to_read(recipe, recalled)
+    coded = _read(table, recipe, tallies, tell) if recalled is not None and recalled.payloads else None
+    past = None if coded is None or recalled is None else Recollection.of(recipe, coded, recalled, tallies)
+    if past is not None and coded is not None:
+        known = answer_known(heading, past, coded, kept)
+        if known is not None:
+            return known
+    room = _room(kept, plan, recipe)
     odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
         on_pledge(heading.pledged)
-    tell = say_nothing if on_progress is None else on_progress
-    tell("reading the table")
-    coded = _read(table, recipe)
+    rows = _read(table, recipe, tallies, tell) if coded is None else coded
     del table  # a traceback that shows variables would show its rows
-    sealed: Private[Any] = Private(coded, schema.neighbours)
-    measuring = Measuring(recipe, sealed, odometer, noise, dict(bounds_declared(recipe)))
-    cuts = _bounded(measuring, plan, tell)
+    measuring = Measuring(recipe, Private(rows, schema.neighbours), odometer, noise, dict(bounds_declared(recipe)))
+    cuts = _bounded(measuring, plan, past, tell)
+    if isinstance(kept, Remembering) and recalled is not None:
+        past = Recollection.of(recipe, rows, recalled, tallies) if past is None else past
+        measuring.before = past.estimates(measuring.most)
+        measuring.keep = keeping(kept, recipe, past.digests, measuring.most)
     found = _found(plan, measuring, room, tell)
-    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, coded.native, kept, heading)
+    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, rows.native, kept, heading)
 
 
 def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:
@@ -125,7 +135,7 @@ def one_target(
     return given[0]
 
 
-def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe, noise: Noise) -> int:
+def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe) -> int:
     """How many levels there is room for; on a lasting ledger the last that fits is held before any data is read."""
     allowed = sum(epsilon <= recipe.max_epsilon for epsilon in plan.epsilons)
     if not isinstance(ledger, Booked):
@@ -135,9 +145,10 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe, noise: No
     return allowed if plan.exact else fitting
 
 
-def _read(table: object, recipe: AskRecipe) -> Rows:
+def _read(table: object, recipe: AskRecipe, tallies: Sequence[Tally], tell: Progress) -> Rows:
     """The rows that the questions are about, with the columns that they name."""
-    needed = read_under(recipe.schema, recipe.tallies)
+    tell("reading the table")
+    needed = read_under(recipe.schema, tallies)
     if not recipe.schema.reviewed:
         raise SchemaMismatch("the schema is a draft; have the owner of the data review it, and say reviewed = true.")
     if not isinstance(table, Table | Grouped):
@@ -148,10 +159,13 @@ def _read(table: object, recipe: AskRecipe) -> Rows:
     return table
 
 
-def _bounded(measuring: Measuring, plan: AnswerPlan, tell: Progress) -> dict[Tally, Cut]:
-    """How much of a person counts, found first where it is neither public nor plain."""
-    recipe = measuring.recipe
+def _bounded(measuring: Measuring, plan: AnswerPlan, past: Recollection | None, tell: Progress) -> dict[Tally, Cut]:
+    """How much of a person counts, found first where it is neither public nor known from earlier answers."""
+    recipe, known = measuring.recipe, {} if past is None else past.most()
     if recipe.schema.unit is None or recipe.rows_per_person is not None:
+        return {}
+    if known.keys() == {*recipe.tallies}:
+        measuring.most.update(known)
         return {}
     tell("counting rows per person")
     first = level(float(FINDING * LEAD * plan.levels[-1]))

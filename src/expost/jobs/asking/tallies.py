@@ -17,6 +17,7 @@ from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Shar
 from expost.jobs.asking.rows import (
     PER_WEIGHT,
     failing,
+    fingerprint_of,
     holding,
     schema_codes,
     squared_lengths,
@@ -27,6 +28,7 @@ from expost.jobs.asking.values import STEPS, bounded_column, fine_column, steps_
 from expost.noise import Integers
 from expost.statistic import Statistic
 from expost.tabular.persons import Grouped, Rows
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.sentences import Condition
 from expost.tabular.table import Table
@@ -168,6 +170,12 @@ class Tally:
         assert isinstance(grouped, Grouped)
         return squared_lengths(owners, steps, len(grouped))
 
+    def fingerprint(self, schema: Schema, rows: Rows) -> bytes:
+        """What tells two bodies of data apart, as far as they are counted here."""
+        if isinstance(rows, Grouped):
+            return fingerprint_of(*self._contributions(schema, rows.table), rows.sizes)
+        return fingerprint_of(*self._contributions(schema, rows), np.zeros(0, dtype=np.int64))
+
     def _by_person(self, schema: Schema, grouped: Rows) -> tuple[Integers, Integers, Integers]:
         """Person, cell and steps, each pair of person and cell once."""
         if not isinstance(grouped, Grouped):
@@ -205,16 +213,22 @@ class Tally:
 
 
 def read_under(schema: Schema, tallies: Sequence[Tally]) -> Schema:
-    """The schema that a table is read under for some tallies: their columns alone, finely where values are asked for."""
+    """The schema that a table is read under: the columns of some tallies alone, finely where values are asked for."""
     fine = {each.kind.column for each in tallies if isinstance(each.kind, OfValues)}
     wanted = {name for each in tallies for name in _columns(each)}
-    first = () if wanted else schema.names[:1]  # of which only the number of rows is asked
+    first = () if wanted else _any_column(schema)
     columns = tuple(
         fine_column(bounded_column(each)) if each.name in fine else each
         for each in schema.columns
         if each.name in wanted or each.name in first
     )
     return replace(schema, columns=columns, target=None, rules=())
+
+
+def _any_column(schema: Schema) -> tuple[str, ...]:
+    """A column to read where only the number of rows is asked, if possible one that drops none."""
+    keeping = [each.name for each in schema.columns if each.missing is not Missing.DROP]
+    return ((*keeping, schema.names[0])[0],)
 
 
 def _columns(tally: Tally) -> tuple[str, ...]:

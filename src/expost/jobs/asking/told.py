@@ -142,5 +142,10 @@ class Answered:
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε that is stated."""
-        return self.release.epsilon
+        """The ε that is stated; 0 where earlier answers were enough."""
+        return self.release.epsilon if self.measured else AdpEpsilon(0.0)
+
+    @property
+    def measured(self) -> bool:
+        """Whether anything was measured for it."""
+        return self.release.neighbours is not None
