@@ -26,13 +26,13 @@ class Spending:
 
     @property
     def epsilon(self) -> AdpEpsilon:
-        """The ε that is stated."""
-        return stated(self.spent, self.pledge)
+        """The ε that is stated; 0 where there is no line."""
+        return AdpEpsilon(0.0) if not self.bill else stated(self.spent, self.pledge)
 
     @property
     def probabilistic(self) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most."""
-        return stated_loss(self.spent, self.pledge)
+        return AdpEpsilon(0.0) if not self.bill else stated_loss(self.spent, self.pledge)
 
     @property
     def mu(self) -> float | None:

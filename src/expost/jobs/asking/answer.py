@@ -116,15 +116,18 @@ class Answer:
         outcome, spending = self._outcome, Spending(self._bill, self._plan.pledge)
         if spending.spent != outcome.spent:
             raise LedgerConflict("the ledger holds more than this answer; give each question a ledger of its own.")
+        persons = outcome.recipe.schema.unit is not None
         return AnswerFacts(
             heading=self._heading,
             told=self.told,
             width=outcome.look.width,
+            bounds=dict(self._measuring.most) if persons else {},
             cuts=outcome.cuts,
+            recalled=bool(self._measuring.before) or not outcome.measured,
             spending=spending,
             seeded=outcome.release.seeded,
             floating=outcome.release.floating,
-            booking=self._ledger.booking() if isinstance(self._ledger, Booked) else None,
+            booking=self._ledger.booking() if isinstance(self._ledger, Booked) and outcome.measured else None,
             versions=versions(),
         )
 

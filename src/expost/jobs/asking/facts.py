@@ -70,13 +70,17 @@ class AnswerFacts:
     """What a report and a receipt tell of an answer.
 
     ``told`` are the answers to what was asked last. ``width`` is how many standard errors an error bar has to either
-    side, ``cuts`` how many rows of a person count in full where that was found out.
+    side, 0 where they hold however the measurements came about. ``bounds`` are how many rows of a person count in full
+    in each tally, ``cuts`` what was found out of that. ``recalled`` says that earlier answers on a lasting ledger were
+    used.
     """
 
     heading: Heading
     told: tuple[QuestionTold, ...]
     width: float
+    bounds: Mapping[Tally, int]
     cuts: Mapping[Tally, Cut]
+    recalled: bool
     spending: Spending
     seeded: bool
     floating: bool

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from expost.bill import Item
 from expost.jobs.asking.contribution import BOUNDS, LENGTHS
-from expost.jobs.asking.measuring import FACTOR
+from expost.jobs.asking.joint import FACTOR
 from expost.jobs.asking.retold import AnswerTestimony
 from expost.jobs.asking.rows import PER_WEIGHT
 from expost.jobs.asking.tallies import Tally
@@ -22,18 +22,29 @@ BETWEEN = "; "
 
 def measured_faults(told: AnswerTestimony) -> Iterator[str]:
     """Whether each line is about tallies of the questions, and one record or person moves them as far as it says."""
-    found = told.persons and told.rows_per_person is None
-    if {*told.cuts} != ({tally.name for tally in told.tallies} if found else set()):
-        yield "what is told of how persons were cut is not about what was measured, or was not called for."
+    yield from _bound_faults(told)
+    if told.bounds.keys() < told.cuts.keys():
         return
-    if not all(cut.most in BOUNDS for cut in told.cuts.values()):
-        yield "persons were weighed down to a length that is none of those to choose from."
     for place, item in enumerate(told.bill, start=1):
-        if found and place == 1:
+        if told.cuts and place == 1:
             if not _counts_persons(told, item):
                 yield "the first line does not count persons by their rows, which decides how they are cut."
         elif not _moves(told, item):
             yield f"line {place} is not about what was asked, or has another sensitivity than that."
+
+
+def _bound_faults(told: AnswerTestimony) -> Iterator[str]:
+    """Whether persons were weighed down to lengths that are public, or that the first line or an earlier answer told."""
+    names, declared = {tally.name for tally in told.tallies}, told.rows_per_person
+    if {*told.bounds} != (names if told.persons else set()):
+        yield "the lengths that persons are weighed down to are not those of what was measured."
+    if declared is not None and (told.cuts or {*told.bounds.values()} - {declared}):
+        yield "persons were weighed down to another length than the one that was given."
+    if declared is None and not {*told.bounds.values()} <= {*BOUNDS}:
+        yield "persons were weighed down to a length that is none of those to choose from."
+    counted = told.persons and declared is None and not told.recalled
+    if told.cuts.keys() != (names if counted or told.cuts else set()):
+        yield "what is told of how persons were cut is not about what was measured, or was not called for."
 
 
 def cell_faults(told: AnswerTestimony, schema: Schema) -> Iterator[str]:
@@ -70,14 +81,14 @@ def _moves(told: AnswerTestimony, item: Item) -> bool:
 def _makes_up(squared: Fraction, reaches: Sequence[Fraction]) -> bool:
     """Whether the other tallies can make up the rest; where there is one, that is known exactly."""
     if len(reaches) > 1:
-        return sum(reaches) <= squared <= FACTOR**2 * sum(reaches)
+        least = sum(reaches, Fraction(0))
+        return least <= squared <= FACTOR**2 * least
     times = squared / reaches[0]
     return times.denominator == 1 and 1 <= times <= FACTOR**2 and math.isqrt(int(times)) ** 2 == times
 
 
 def _reach(told: AnswerTestimony, tally: Tally) -> Fraction:
-    most = told.cuts[tally.name].most if tally.name in told.cuts else told.rows_per_person or 1
-    length = tally.unit * PER_WEIGHT * most if told.persons else tally.unit
+    length = tally.unit * PER_WEIGHT * told.bounds[tally.name] if told.persons else tally.unit
     return Fraction((2 if told.neighbours.replaces else 1) * length**2)
 
 

@@ -17,6 +17,7 @@ from expost.errors import BudgetExceeded
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import OfRows, Tally
 from expost.jobs.asking.targets import WithinDistance
+from expost.numerics import Real
 from expost.report.digits import price
 
 AT_ONCE = Fraction(1, 1000)
@@ -155,7 +156,7 @@ def precision_at(recipe: AskRecipe, tally: Tally, rho: float, *, most: int) -> f
     return rho / price_of(recipe, tally, 1.0, most=most)
 
 
-def level(rho: float, *, up: bool = False) -> Fraction:
+def level(rho: Real, *, up: bool = False) -> Fraction:
     """A level on its grid, no higher than asked for, or no lower."""
     scaled = Fraction(rho) * 2**BITS
     return Fraction(math.ceil(scaled) if up else math.floor(scaled), 2**BITS)

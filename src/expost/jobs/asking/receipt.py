@@ -19,7 +19,7 @@ FIXED = ("made", "neighbours", "asked", "plan", "pledge")
 """The parts of a receipt that are known before data is read."""
 PARTS = (
     "warning", "format", "title", "date", "statement", "seeded", "floating", *FIXED, "pledged", "refined", "ended",
-    "answers", "width", "cuts", "bill", "files", "ledger", "versions",
+    "answers", "width", "bounds", "cuts", "recalled", "bill", "files", "ledger", "versions",
 )  # fmt: skip
 """All of them; without a seed there is no warning."""
 
@@ -74,10 +74,9 @@ def answer_receipt(facts: AnswerFacts, files: Mapping[str, bytes]) -> dict[str, 
         "ended": {"reached": facts.reached},
         "answers": [_answer_out(each) for each in facts.told],
         "width": facts.width,
-        "cuts": [
-            {"of": tally.name, "most": cut.most, "share": cut.share, "std": cut.std}
-            for tally, cut in facts.cuts.items()
-        ],
+        "bounds": {tally.name: most for tally, most in facts.bounds.items()},
+        "cuts": [{"of": tally.name, "share": cut.share, "std": cut.std} for tally, cut in facts.cuts.items()],
+        "recalled": facts.recalled,
         "bill": [item_out(item) for item in spending.bill],
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
         "ledger": None if facts.booking is None else booking_out(facts.booking),

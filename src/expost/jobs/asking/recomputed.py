@@ -22,9 +22,9 @@ from expost.jobs.asking.targets import WithinDistance, WithinShare
 from expost.mechanisms.gaussian import Gaussian
 from expost.receipts import lines
 from expost.receipts.audit import Audit, mark_faults, statement_faults
-from expost.receipts.costs import curve_in
+from expost.receipts.costs import MU, curve_in
 from expost.receipts.lines import alike, same_number
-from expost.receipts.notation import table
+from expost.receipts.notation import number, table
 from expost.receipts.receipt import digest_faults
 from expost.report.spending import Spending
 from expost.text import Json
@@ -55,8 +55,18 @@ def recompute_answer(found: Mapping[str, Json], pledged: str | None = None) -> A
     if differences:
         return Audit(math.inf, differences, (UNSEEN,))
     spending = Spending(told.bill, told.pledge)
-    faults = (*_planned(told), *statement_faults(table(found["statement"]), spending.spent, told.pledge))
+    statement = table(found["statement"])
+    stated = _unspent(statement) if not told.bill else statement_faults(statement, spending.spent, told.pledge)
+    faults = (*_planned(told), *stated)
     return Audit(spending.epsilon, (*faults, *_kept(told, spending)), (UNSEEN,))
+
+
+def _unspent(statement: Mapping[str, Json]) -> Iterator[str]:
+    """Whether a statement about nothing is that nothing was spent."""
+    if (number(statement["epsilon"]), number(statement["probabilistic epsilon"])) != (0, 0):
+        yield "nothing is on the bill, and the statement is not ε = 0."
+    if MU in statement and number(statement[MU]) != 0:
+        yield "nothing is on the bill, and the statement is not μ = 0."
 
 
 def _asked(told: AnswerTestimony) -> Iterator[str]:
@@ -106,13 +116,17 @@ def _stops_reached(told: AnswerTestimony, totals: Sequence[Spent]) -> Iterator[s
     """Whether a run that plans its stops ended on them."""
     planned = [each.gaussian for each in _stops(told)]
     reached = [total.curve.gaussian for total in totals[1 + bool(told.cuts) :]]
-    if told.kind == LOOKS and reached != planned[: len(reached)]:
+    if not reached and not (told.recalled and not told.bill):
+        yield "nothing was measured, and no earlier answer was used."
+        return
+    first = planned.index(reached[0]) if reached and reached[0] in planned else 0
+    if told.kind == LOOKS and reached != planned[first : first + len(reached)]:
         yield "the looks of a decision did not end on its planned levels, one after the other."
-    if told.kind == ONE and (not reached or reached[0] != planned[0]):
+    if told.kind == ONE and reached[:1] not in ([], planned[:1]):
         yield "the release did not cost what was planned."
     if told.kind == ONE and not told.refined and len(reached) > 1:
         yield "one release was planned, and there are more lines than that."
-    if told.kind == JUMP and not any(total in planned for total in reached):
+    if told.kind == JUMP and reached and not any(total in planned for total in reached):
         yield "no step jumped to a planned level, which such a run always does."
 
 

@@ -10,7 +10,6 @@ from typing import final
 from expost.accounting.pledge import Pledge
 from expost.bill import Item
 from expost.errors import Unreadable
-from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import MOST_QUERIES, Targeted
@@ -46,6 +45,15 @@ class GroupsTold:
 
 @final
 @dataclass(frozen=True, slots=True)
+class PersonsCut:
+    """About which share of all persons has more than counts in full, and how far noise may have moved that."""
+
+    share: float
+    std: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class AnswerTestimony:
     """A receipt of an answer, part by part; ``found`` is all of it."""
 
@@ -65,7 +73,9 @@ class AnswerTestimony:
     reached: bool
     answers: tuple[GroupsTold, ...]
     width: float
-    cuts: Mapping[str, Cut]
+    bounds: Mapping[str, int]
+    cuts: Mapping[str, PersonsCut]
+    recalled: bool
     bill: tuple[Item, ...]
 
     @classmethod
@@ -90,9 +100,11 @@ class AnswerTestimony:
             pledge=pledge_in(found["pledge"]),
             reached=truth(record(found["ended"], ("reached",))["reached"]),
             answers=tuple(map(_answer, bounded(found["answers"], MOST_QUERIES))),
-            width=_above_0(found["width"]),
+            width=number(found["width"]),
+            bounds={text(name): whole(most) for name, most in table(found["bounds"]).items()},
             cuts=_cuts(found["cuts"]),
-            bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES)]),
+            recalled=truth(found["recalled"]),
+            bill=require_modest([item_in(each) for each in bounded(found["bill"], MOST_ENTRIES, least=0)]),
         )
 
     @property
@@ -147,14 +159,14 @@ def _answer(found: Json) -> GroupsTold:
     return GroupsTold(text(fields["question"]), *numbers)
 
 
-def _cuts(found: Json) -> dict[str, Cut]:
-    cuts: dict[str, Cut] = {}
+def _cuts(found: Json) -> dict[str, PersonsCut]:
+    cuts: dict[str, PersonsCut] = {}
     for each in bounded(found, MOST_QUERIES, least=0):
-        fields = record(each, ("of", "most", "share", "std"))
+        fields = record(each, ("of", "share", "std"))
         share, std = number(fields["share"]), _above_0(fields["std"])
         if text(fields["of"]) in cuts or not 0 <= share <= 1:
             raise Unreadable("the receipt tells twice how persons were cut, or a share that is none.")
-        cuts[text(fields["of"])] = Cut(whole(fields["most"]), share, std)
+        cuts[text(fields["of"])] = PersonsCut(share, std)
     return cuts
 
 

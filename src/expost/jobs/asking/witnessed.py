@@ -6,9 +6,11 @@ from pathlib import Path
 
 from expost.errors import ExpostError
 from expost.folders.place import SCHEMA
+from expost.jobs.asking.deciding import decision_width
 from expost.jobs.asking.facts import LOOKS, ONE
+from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.moved import cell_faults
-from expost.jobs.asking.planning import FIRST, plan_answer, stop_at
+from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.recomputed import UNSEEN
 from expost.jobs.asking.retold import MOST_REFINED, AnswerTestimony
@@ -57,7 +59,7 @@ def _faults(told: AnswerTestimony, schema: Schema) -> Iterator[str]:
         yield "the release has another price than the questions have under the schema."
     if [each.groups for each in told.answers] != [_groups(each, schema) for each in recipe.questions]:
         yield "the answers have another number of groups than the schema."
-    if told.kind != LOOKS and not _known_width(recipe, told):
+    if not _known_width(recipe, plan, told):
         yield "the error bars have another width than the confidence and the number of looks lead to."
     yield from cell_faults(told, schema)
 
@@ -79,8 +81,15 @@ def _groups(question: Targeted, schema: Schema) -> int:
     return replace(Tally.of(question.query), by=question.query.by).groups(schema)
 
 
-def _known_width(recipe: AskRecipe, told: AnswerTestimony) -> bool:
-    """Whether error bars are as wide as at the first look, which a release is, or at one of those after it."""
+def _known_width(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> bool:
+    """Whether error bars are as wide as at the first look, which a release is, or at one of those after it.
+
+    Those of a decision hold at every look, and those of answers that went on from others however these came about.
+    """
+    if told.kind == LOOKS:
+        return same_number(told.width, decision_width(plan, recipe))
+    if told.recalled and told.width == LASTING:
+        return True
     later = 0 if told.kind == ONE and not told.refined else MOST_LOOKS
     shares = (FIRST, *((1 - FIRST) / 2**place for place in range(1, 1 + later)))
     return any(same_number(told.width, recipe.width(share)) for share in shares)
