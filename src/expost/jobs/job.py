@@ -48,8 +48,9 @@ class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
     ``formats`` are receipts that are not of the common format. ``files`` tell, by what was made, the digest that a
-    receipt has of each file beside it, and ``witnesses`` what those files let an audit work out besides. ``command`` names the module whose ``COMMANDS`` the
-    command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
+    receipt has of each file beside it, and ``witnesses`` what these files let an audit work out besides. ``command``
+    names the module whose ``COMMANDS`` the command line takes, and whose ``PLANS`` go below ``expost plan``; it is
+    loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.estimates import shorter_bars
 from expost.jobs.asking.facts import AnswerFacts, Heading
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.planning import AnswerPlan, beside, stop_at
+from expost.jobs.asking.planning import beside, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.receipt import answer_receipt
 from expost.jobs.asking.report import answer_fragment, answer_page
@@ -43,13 +43,12 @@ class Answer:
         self,
         outcome: Answered,
         measuring: Measuring,
-        plan: AnswerPlan,
         kind: Kind,
         ledger: ReadableLedger,
         heading: Heading,
     ) -> None:
-        self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
-        self._heading, self._bill = heading, billed(ledger)
+        self._outcome, self._measuring, self._kind, self._ledger = outcome, measuring, kind, ledger
+        self._heading, self._plan, self._bill = heading, heading.pledged.plan, billed(ledger)
         self._files: Mapping[str, bytes] | None = None
 
     @property
@@ -108,7 +107,7 @@ class Answer:
         outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
         refined = (*self._heading.refined, precision_of(within))
         heading = replace(self._heading, refined=refined)
-        return Answer(outcome, self._measuring, self._plan, self._kind, self._ledger, heading)
+        return Answer(outcome, self._measuring, self._kind, self._ledger, heading)
 
     @property
     def facts(self) -> AnswerFacts:

@@ -47,9 +47,7 @@ def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
     """
     size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(tallies)
     compute = partial(_lengths, tallies, schema)
-    return Statistic(
-        compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, LENGTHS
-    )
+    return Statistic(compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, LENGTHS)
 
 
 def _lengths(tallies: tuple[Tally, ...], schema: Schema, rows: Rows) -> Integers:

@@ -37,7 +37,7 @@ def answer_known(heading: Heading, past: Recollection, rows: Rows, ledger: Reada
     found = _precise(recipe, plan, measuring) if same is None else _repeated(recipe, plan, measuring, same)
     if found is None:
         return None
-    return Answer(answered(recipe, measuring, found, {}), measuring, plan, rows.native, ledger, heading)
+    return Answer(answered(recipe, measuring, found, {}), measuring, rows.native, ledger, heading)
 
 
 def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: Memory) -> AnswerLook:

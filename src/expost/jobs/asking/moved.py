@@ -34,7 +34,7 @@ def measured_faults(told: AnswerTestimony) -> Iterator[str]:
 
 
 def _bound_faults(told: AnswerTestimony) -> Iterator[str]:
-    """Whether persons were weighed down to lengths that are public, or that the first line or an earlier answer told."""
+    """Whether persons were weighed down to lengths that are public, or that the first line or earlier answers told."""
     names, declared = {tally.name for tally in told.tallies}, told.rows_per_person
     if {*told.bounds} != (names if told.persons else set()):
         yield "the lengths that persons are weighed down to are not those of what was measured."

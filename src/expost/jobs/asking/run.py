@@ -102,7 +102,7 @@ def ask(
         measuring.before = past.estimates(measuring.most)
         measuring.keep = keeping(kept, recipe, past.digests, measuring.most)
     found = _found(plan, measuring, room, tell)
-    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, rows.native, kept, heading)
+    return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 
 
 def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:

@@ -15,6 +15,11 @@ LISTED = 5
 """Groups that a sentence names."""
 COVERED = "The bound covers everything that was measured for the answers, coarse looks and those thrown away included."
 
+UNPAID = (
+    "This cost nothing: what earlier answers on the ledger released was precise enough, and nothing was measured anew. "
+    "Their receipts state its price."
+)
+
 
 def group_name(line: GroupLine) -> str:
     """A group by its labels; all rows where there is one."""
@@ -23,7 +28,8 @@ def group_name(line: GroupLine) -> str:
 
 def headline(facts: AnswerFacts) -> str:
     """The result in one sentence."""
-    return f"{_known(facts)}; this cost ε = {price(facts.epsilon)}."
+    cost = f"this cost ε = {price(facts.epsilon)}" if facts.spending.bill else "earlier answers were enough for it"
+    return f"{_known(facts)}; {cost}."
 
 
 def _known(facts: AnswerFacts) -> str:
@@ -36,9 +42,13 @@ def _known(facts: AnswerFacts) -> str:
             f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure(facts)}, and "
             f"{facts.open:,} {'is' if facts.open == 1 else 'are'} not"
         )
+    if facts.few == facts.groups:
+        return f"All {facts.groups:,} groups are known to be too small to be told to {asked}, {sure(facts)}"
     if facts.few:
         rest = "a smaller one is" if facts.few == 1 else f"{facts.few:,} smaller ones are"
-        return f"{_all(facts)} large enough for it is known to {asked}, {sure(facts)}; {rest} only known to be small"
+        return (
+            f"{_all(facts)} large enough for it is known to {asked}, {sure(facts)}, and {rest} only known to be small"
+        )
     if facts.groups == 1:
         return f"The {first.measure} is known to {asked}, {sure(facts)}"
     return f"{_all(facts)} is known to {asked}, {sure(facts)}"
@@ -90,6 +100,8 @@ def sure(facts: AnswerFacts) -> str:
 
 def cost_words(facts: AnswerFacts) -> str:
     """What it cost, and what that covers."""
+    if not facts.spending.bill:
+        return UNPAID
     about = ONE_PERSON if facts.neighbours in OF_PERSONS else ONE_RECORD
     per = by_unit("per record", facts.neighbours)
     return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}. {COVERED} {about}"
