@@ -15,10 +15,10 @@ from expost.jobs.asking.worded import (
     cost_words,
     cut_words,
     group_name,
-    headline,
+    answer_headline,
     largest_error,
     missed_words,
-    sure,
+    sure_words,
 )
 from expost.report.arrangement import RELATIONS
 from expost.report.digits import plain, points, price, small
@@ -62,7 +62,7 @@ def _article(facts: AnswerFacts) -> str:
         f"{KIND} · {heading.date}" if heading.date else KIND,
         heading.title,
         banners=banners(seeded=facts.seeded, missed=missed_words(facts), floating=facts.floating),
-        headline=headline(facts),
+        headline=answer_headline(facts),
         figures=_figures(facts),
         told=(cost_words(facts),),
         warnings=[("Persons with many rows", each) for each in cut_words(facts)],
@@ -107,7 +107,7 @@ def _error(facts: AnswerFacts) -> tuple[str, str, str]:
 def _question(facts: AnswerFacts, told: QuestionTold) -> str:
     """A question with its chart and its table, of the largest groups where there are many."""
     query = told.question.query
-    lines = largest(told.lines)
+    lines = groups_shown(told.lines)
     parts = [f"<p>{prose(_reading(facts, told))}</p>"]
     if len(lines) < len(told.lines):
         parts.append(
@@ -118,7 +118,7 @@ def _question(facts: AnswerFacts, told: QuestionTold) -> str:
     return section(title[0].upper() + title[1:], *parts)
 
 
-def largest(lines: Sequence[GroupLine], most: int = MOST_SHOWN) -> Sequence[GroupLine]:
+def groups_shown(lines: Sequence[GroupLine], most: int = MOST_SHOWN) -> Sequence[GroupLine]:
     """The groups that are shown: all of them in their order or, of many, those of the largest estimates."""
     return lines if len(lines) <= most else sorted(lines, key=lambda line: -line.estimate)[:most]
 
@@ -127,7 +127,7 @@ def _reading(facts: AnswerFacts, told: QuestionTold) -> str:
     """How the error bars are read, and what they do not tell."""
     bars = (
         f"The error bars are those of the privacy noise alone: the number that the table itself gives lies between "
-        f"their ends, {sure(facts)}."
+        f"their ends, {sure_words(facts)}."
     )
     return f"{bars} {SAMPLING[type(told.question.query.measure)]}"
 

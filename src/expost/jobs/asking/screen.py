@@ -10,7 +10,7 @@ from expost.jobs.asking.contribution import bounds_declared
 from expost.jobs.asking.facts import JUMP, Pledged
 from expost.jobs.asking.figures import figure, half_figure, scale_of
 from expost.jobs.asking.needs import sizes_left
-from expost.jobs.asking.report import largest
+from expost.jobs.asking.report import groups_shown
 from expost.jobs.asking.tallies import read_under
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.jobs.asking.worded import announced, group_name
@@ -31,7 +31,7 @@ def answer_tables(told: Sequence[QuestionTold], encoding: str) -> RenderableType
     """A table for each question, with the sentence that some groups are not shown where that is so."""
     shown: list[RenderableType] = []
     for each in told:
-        lines = largest(each.lines, MOST_LINES)
+        lines = groups_shown(each.lines, MOST_LINES)
         shown += [Text(""), Text(spelled(printable(str(each.question)), encoding), style="bold")]
         shown.append(_table(each, lines, encoding))
         if len(lines) < len(each.lines):

@@ -26,7 +26,7 @@ def group_name(line: GroupLine) -> str:
     return " × ".join(line.group) or "all rows"
 
 
-def headline(facts: AnswerFacts) -> str:
+def answer_headline(facts: AnswerFacts) -> str:
     """The result in one sentence."""
     cost = f"this cost ε = {price(facts.epsilon)}" if facts.spending.bill else "earlier answers were enough for it"
     return f"{_known(facts)}; {cost}."
@@ -35,23 +35,21 @@ def headline(facts: AnswerFacts) -> str:
 def _known(facts: AnswerFacts) -> str:
     decision = facts.recipe.decision
     if decision is not None:
-        return f"{decided_words(facts.told[0])}, {sure(facts)}"
+        return f"{decided_words(facts.told[0])}, {sure_words(facts)}"
     asked, first = facts.told[0].question.target, facts.told[0]
     if not facts.reached:
         return (
-            f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure(facts)}, and "
+            f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure_words(facts)}, and "
             f"{facts.open:,} {'is' if facts.open == 1 else 'are'} not"
         )
     if facts.few == facts.groups:
-        return f"All {facts.groups:,} groups are known to be too small to be told to {asked}, {sure(facts)}"
+        return f"All {facts.groups:,} groups are known to be too small to be told to {asked}, {sure_words(facts)}"
     if facts.few:
         rest = "a smaller one is" if facts.few == 1 else f"{facts.few:,} smaller ones are"
-        return (
-            f"{_all(facts)} large enough for it is known to {asked}, {sure(facts)}, and {rest} only known to be small"
-        )
+        return f"{_all(facts)} large enough for it is known to {asked}, {sure_words(facts)}, and {rest} only known to be small"
     if facts.groups == 1:
-        return f"The {first.measure} is known to {asked}, {sure(facts)}"
-    return f"{_all(facts)} is known to {asked}, {sure(facts)}"
+        return f"The {first.measure} is known to {asked}, {sure_words(facts)}"
+    return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
 
 
 def _all(facts: AnswerFacts) -> str:
@@ -88,7 +86,7 @@ def _listed(lines: list[GroupLine]) -> str:
     return f"are {', '.join(names[:-1])} and {names[-1]}"
 
 
-def sure(facts: AnswerFacts) -> str:
+def sure_words(facts: AnswerFacts) -> str:
     """How sure the answers are."""
     level = plain(float(facts.recipe.confidence))
     if facts.recipe.together and facts.groups > 1:
