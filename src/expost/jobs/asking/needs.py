@@ -1,5 +1,6 @@
 """Needs: how precise each tally must be, as far as coarse looks tell, and which groups are too small for that."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -75,10 +76,15 @@ def _least_precision(
 
 def sizes_at(recipe: AskRecipe, measuring: Measuring, top: Fraction) -> list[int]:
     """For each question the size of groups that the highest level cannot tell as precisely as is asked."""
+    return sizes_left(recipe, measuring.most, top)
+
+
+def sizes_left(recipe: AskRecipe, most: Mapping[Tally, int], top: Fraction) -> list[int]:
+    """The same where it is known how many rows of a person count in full."""
     found = []
     for each in recipe.questions:
         tally = Tally.of(each.query)
-        precision = precision_at(recipe, tally, float(top) / len(recipe.tallies), most=measuring.most[tally])
+        precision = precision_at(recipe, tally, float(top) / len(recipe.tallies), most=most[tally])
         half = recipe.width(FIRST) * precision**-0.5
         found.append(recipe.fewer_than if recipe.fewer_than is not None else _least_size(recipe, each, half))
     return found
