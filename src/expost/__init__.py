@@ -15,7 +15,7 @@ from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, 
 from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.intervals import ErrorBars
-from expost.jobs import Result, StatedLadder, finetune, synthesize
+from expost.jobs import Answer, Query, Result, StatedLadder, ask, finetune, synthesize
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.ledgers.book import open_ledger
@@ -37,6 +37,9 @@ from expost.verify import FiniteMechanism
 
 __all__ = [  # noqa: RUF022  by reader
     # jobs
+    "ask",
+    "Answer",
+    "Query",
     "synthesize",
     "finetune",
     "Result",

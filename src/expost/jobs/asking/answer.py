@@ -2,22 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, final
 
 from expost.accounting.curve import AdpEpsilon
-from expost.errors import InvalidValue
+from expost.bill import billed
+from expost.errors import InvalidValue, LedgerConflict
+from expost.folders.claim import Claim, deliver
+from expost.folders.place import SCHEMA
 from expost.jobs.asking.climb import AnswerLook, looked_at, next_place, refine
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.estimates import shorter_bars
+from expost.jobs.asking.facts import AnswerFacts, Heading
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.planning import AnswerPlan, beside, stop_at
+from expost.jobs.asking.planning import beside, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.receipt import answer_receipt
+from expost.jobs.asking.report import answer_fragment, answer_page
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Precision, precision_of
 from expost.jobs.asking.told import Answered, QuestionTold, answers_in, columns_of
+from expost.jobs.asking.worded import closing_words
 from expost.numerics import Real
-from expost.recorded import ReadableLedger
-from expost.tabular.source.frames import frame
+from expost.receipts.receipt import receipt_text
+from expost.recorded import Booked, ReadableLedger
+from expost.report.outcomes import versions
+from expost.report.spending import Spending
+from expost.tabular.source.frames import Format, frame, write_table
 from expost.tabular.table import Kind
 
 
@@ -25,12 +37,19 @@ from expost.tabular.table import Kind
 class Answer:
     """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
 
-    __slots__ = ("_kind", "_ledger", "_measuring", "_outcome", "_plan")
+    __slots__ = ("_bill", "_files", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
 
     def __init__(
-        self, outcome: Answered, measuring: Measuring, plan: AnswerPlan, kind: Kind, ledger: ReadableLedger
+        self,
+        outcome: Answered,
+        measuring: Measuring,
+        kind: Kind,
+        ledger: ReadableLedger,
+        heading: Heading,
     ) -> None:
-        self._outcome, self._measuring, self._plan, self._kind, self._ledger = outcome, measuring, plan, kind, ledger
+        self._outcome, self._measuring, self._kind, self._ledger = outcome, measuring, kind, ledger
+        self._heading, self._plan, self._bill = heading, heading.pledged.plan, billed(ledger)
+        self._files: Mapping[str, bytes] | None = None
 
     @property
     def table(self) -> Any:
@@ -86,7 +105,65 @@ class Answer:
             shorter = tuple(shorter_bars(*each) for each in zip(before.bars, later.bars, strict=True))
             found = looked_at(recipe, replace(later, bars=shorter))
         outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
-        return Answer(outcome, self._measuring, self._plan, self._kind, self._ledger)
+        refined = (*self._heading.refined, precision_of(within))
+        heading = replace(self._heading, refined=refined)
+        return Answer(outcome, self._measuring, self._kind, self._ledger, heading)
+
+    @property
+    def facts(self) -> AnswerFacts:
+        """What a report and a receipt tell."""
+        outcome, spending = self._outcome, Spending(self._bill, self._plan.pledge)
+        if spending.spent != outcome.spent:
+            raise LedgerConflict("the ledger holds more than this answer; give each question a ledger of its own.")
+        persons = outcome.recipe.schema.unit is not None
+        return AnswerFacts(
+            heading=self._heading,
+            told=self.told,
+            width=outcome.look.width,
+            bounds=dict(self._measuring.most) if persons else {},
+            cuts=outcome.cuts,
+            recalled=bool(self._measuring.before) or not outcome.measured,
+            spending=spending,
+            seeded=outcome.release.seeded,
+            floating=outcome.release.floating,
+            booking=self._ledger.booking() if isinstance(self._ledger, Booked) and outcome.measured else None,
+            versions=versions(),
+        )
+
+    @property
+    def receipt(self) -> str:
+        """The receipt, as the text of its file; until the answers are saved, as it will be beside a CSV file."""
+        return receipt_text(answer_receipt(self.facts, self._files or self._written(Format.CSV)))
+
+    @property
+    def closing(self) -> tuple[str, ...]:
+        """How it ended and what was spent, a paragraph each."""
+        return closing_words(self.facts)
+
+    def save(self, folder: str | Path | Claim, *, format: str | None = None, overwrite: bool = False) -> None:  # noqa: A002  the word for it
+        """Write the answers, the report and the receipt into a new folder, all or nothing."""
+        if format not in (None, *(each.value for each in Format)):
+            raise InvalidValue(f"format is {format}; answers are written as csv or parquet.")
+        files, facts = self._written(Format.CSV if format is None else Format(format)), self.facts
+
+        def put(fresh: Path) -> None:
+            for name, content in files.items():
+                (fresh / name).write_bytes(content)
+
+        where = Path(folder) if isinstance(folder, str) else folder
+        receipt, report = receipt_text(answer_receipt(facts, files)), answer_page(facts)
+        deliver(where, put, receipt=receipt, report=report, overwrite=overwrite)
+        self._files = files
+
+    def _written(self, format: Format) -> dict[str, bytes]:  # noqa: A002
+        """What goes beside the receipt, by name."""
+        with TemporaryDirectory(prefix="expost-") as made:
+            path = Path(made) / f"answers.{format.value}"
+            write_table(path, columns_of(self.told), format)
+            return {path.name: path.read_bytes(), SCHEMA: self._outcome.recipe.schema.dumps().encode()}
+
+    def _repr_html_(self) -> str:
+        return answer_fragment(self.facts)
 
     def __repr__(self) -> str:
         return f"Answer({self._outcome.release.brief})"

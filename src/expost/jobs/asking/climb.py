@@ -162,7 +162,7 @@ def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int]
             return
     while unknown:
         tell("looking coarsely")
-        measuring.measure(unknown, to=off_levels(level(float(total)), levels))
+        measuring.measure(unknown, to=off_levels(level(total), levels))
         needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
         wanted = ENOUGH * float(LEAD) * sum(needed.values())
         if wanted <= measuring.spent or total >= most:

@@ -22,6 +22,8 @@ from expost.tabular.schema.schema import Schema
 
 BOUNDS = tuple(2**power for power in range(MOST_ROWS.bit_length()))
 """The lengths that persons may be weighed down to, in rows."""
+LENGTHS = "lengths of persons"
+"""What goes on record of counting them."""
 LOST = 0.01
 """The share of all length that may be cut, as far as the noisy counts tell."""
 SURE = 1.5
@@ -45,9 +47,7 @@ def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
     """
     size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(tallies)
     compute = partial(_lengths, tallies, schema)
-    return Statistic(
-        compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, "lengths of persons"
-    )
+    return Statistic(compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, LENGTHS)
 
 
 def _lengths(tallies: tuple[Tally, ...], schema: Schema, rows: Rows) -> Integers:

@@ -6,6 +6,7 @@ from expost.jobs.asking.answer import Answer, answered
 from expost.jobs.asking.climb import AnswerLook, lasting_look, look
 from expost.jobs.asking.contribution import bounds_declared
 from expost.jobs.asking.deciding import decision_look
+from expost.jobs.asking.facts import Heading
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import sizes_at
@@ -20,13 +21,12 @@ from expost.recorded import ReadableLedger
 from expost.tabular.persons import Rows
 
 
-def answer_known(
-    recipe: AskRecipe, plan: AnswerPlan, past: Recollection, rows: Rows, ledger: ReadableLedger
-) -> Answer | None:
+def answer_known(heading: Heading, past: Recollection, rows: Rows, ledger: ReadableLedger) -> Answer | None:
     """The same answer as before to the same request, or one that earlier measurements are precise enough for.
 
     None where something must be measured. The data was read to see that it is the same, and nothing else of it is used.
     """
+    recipe, plan = heading.pledged.recipe, heading.pledged.plan
     sealed: Private[Any] = Private(rows, recipe.schema.neighbours)
     odometer = Odometer(pledge=plan.pledge, ledger=MemoryLedger())
     measuring = Measuring(recipe, sealed, odometer, SystemNoise(), {**bounds_declared(recipe), **past.most()})
@@ -37,7 +37,7 @@ def answer_known(
     found = _precise(recipe, plan, measuring) if same is None else _repeated(recipe, plan, measuring, same)
     if found is None:
         return None
-    return Answer(answered(recipe, measuring, found, {}), measuring, plan, rows.native, ledger)
+    return Answer(answered(recipe, measuring, found, {}), measuring, rows.native, ledger, heading)
 
 
 def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: Memory) -> AnswerLook:

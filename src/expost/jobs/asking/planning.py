@@ -17,6 +17,7 @@ from expost.errors import BudgetExceeded
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import OfRows, Tally
 from expost.jobs.asking.targets import WithinDistance
+from expost.numerics import Real
 from expost.report.digits import price
 
 AT_ONCE = Fraction(1, 1000)
@@ -71,13 +72,30 @@ def plan_answer(recipe: AskRecipe) -> AnswerPlan:
     """Where the answers to these questions may stop."""
     if recipe.priced:
         return _one_release(recipe)
-    if recipe.decision is not None:
-        top = _highest(recipe.max_epsilon, recipe.delta / LOOKS)
-        levels = tuple(level(top / 2**place) for place in reversed(range(LOOKS)))
-        return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), recipe.delta), {})
-    top = _highest(recipe.max_epsilon, JUMP_SHARE * recipe.delta / FOUND)
+    planned = plan_jumps if recipe.decision is None else plan_looks
+    return planned(recipe.max_epsilon, recipe.delta)
+
+
+def plan_looks(most: float, delta: float) -> AnswerPlan:
+    """Where a decision may stop that may be stated as at most this ε."""
+    top = _highest(most, delta / LOOKS)
+    levels = tuple(level(top / 2**place) for place in reversed(range(LOOKS)))
+    return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), delta), {})
+
+
+def plan_jumps(most: float, delta: float) -> AnswerPlan:
+    """Where coarse looks may jump to, up to this ε."""
+    top = _highest(most, JUMP_SHARE * delta / FOUND)
     levels = tuple(level(top / RATIO**place) for place in reversed(range(JUMPS)))
-    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, LEAD), {})
+    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, LEAD), {})
+
+
+def plan_release(total: Fraction, most: float, delta: float, exact: Mapping[Tally, float]) -> AnswerPlan:
+    """One release that costs the total, and finer ones that may follow it up to about this ε."""
+    top = level(_highest(most, (1 - JUMP_SHARE) * delta / JUMPS))
+    above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
+    levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
+    return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, AT_ONCE), exact)
 
 
 def _one_release(recipe: AskRecipe) -> AnswerPlan:
@@ -93,10 +111,7 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
     exact = shared_precisions(recipe, {tally: std**-2 for tally, std in needed.items()})
     costs = {tally: price_of(recipe, tally, each) for tally, each in exact.items()}
     total = level(math.fsum(costs.values()) * ROUNDED, up=True)
-    top = level(_highest(recipe.max_epsilon, (1 - JUMP_SHARE) * recipe.delta / JUMPS))
-    above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
-    levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
-    plan = AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), recipe.delta, AT_ONCE), costs)
+    plan = plan_release(total, recipe.max_epsilon, recipe.delta, costs)
     stated = plan.epsilons[0]
     if stated > recipe.max_epsilon:
         raise BudgetExceeded(
@@ -141,7 +156,7 @@ def precision_at(recipe: AskRecipe, tally: Tally, rho: float, *, most: int) -> f
     return rho / price_of(recipe, tally, 1.0, most=most)
 
 
-def level(rho: float, *, up: bool = False) -> Fraction:
+def level(rho: Real, *, up: bool = False) -> Fraction:
     """A level on its grid, no higher than asked for, or no lower."""
     scaled = Fraction(rho) * 2**BITS
     return Fraction(math.ceil(scaled) if up else math.floor(scaled), 2**BITS)

@@ -9,6 +9,7 @@ from expost.jobs.asking.answer import Answer, answered, say_nothing
 from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
 from expost.jobs.asking.deciding import decide
+from expost.jobs.asking.facts import Heading, Pledged
 from expost.jobs.asking.known import answer_known
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
@@ -24,11 +25,13 @@ from expost.numerics import Real
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
+from expost.report.outcomes import day
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_records
 from expost.tabular.table import Table
 
+TITLE = "Answers"
 FINDING = Fraction(1, 50)
 """The share of the highest level that finding the bound on a person's rows takes."""
 
@@ -50,7 +53,8 @@ def ask(
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
-    on_pledge: Callable[[AskRecipe, AnswerPlan], None] | None = None,
+    title: str | None = None,
+    on_pledge: Callable[[Pledged], None] | None = None,
     on_progress: Progress | None = None,
 ) -> Answer:
     """Answers to plain questions or SQL, as precise as they must be, at the least privacy that reached it.
@@ -59,6 +63,7 @@ def ask(
     ask for a decision. ``confidence`` is that of each error bar, or of all of them ``together``. ``max_epsilon`` is the
     most that may be spent; groups that it leaves out of reach end as fewer than ``fewer_than``. Where the schema names
     a unit, ``rows_per_person`` is how many rows of a person in one group count in full, if that is public.
+    ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
     recipe = AskRecipe(
@@ -75,18 +80,19 @@ def ask(
     )
     plan, noise = plan_answer(recipe), SystemNoise() if noise is None else noise
     kept, tell = MemoryLedger() if ledger is None else ledger, say_nothing if on_progress is None else on_progress
+    heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
     recalled = kept.recalled() if isinstance(kept, Remembering) else None
     tallies = tallies_to_read(recipe, recalled)
     coded = _read(table, recipe, tallies, tell) if recalled is not None and recalled.payloads else None
     past = None if coded is None or recalled is None else Recollection.of(recipe, coded, recalled, tallies)
     if past is not None and coded is not None:
-        known = answer_known(recipe, plan, past, coded, kept)
+        known = answer_known(heading, past, coded, kept)
         if known is not None:
             return known
     room = _room(kept, plan, recipe)
     odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
-        on_pledge(recipe, plan)
+        on_pledge(heading.pledged)
     rows = _read(table, recipe, tallies, tell) if coded is None else coded
     del table  # a traceback that shows variables would show its rows
     measuring = Measuring(recipe, Private(rows, schema.neighbours), odometer, noise, dict(bounds_declared(recipe)))
@@ -96,7 +102,7 @@ def ask(
         measuring.before = past.estimates(measuring.most)
         measuring.keep = keeping(kept, recipe, past.digests, measuring.most)
     found = _found(plan, measuring, room, tell)
-    return Answer(answered(recipe, measuring, found, cuts), measuring, plan, rows.native, kept)
+    return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 
 
 def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:

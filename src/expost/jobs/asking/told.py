@@ -1,5 +1,6 @@
 """Answers: the table that was asked for, what it cost, and how to ask for more."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -17,24 +18,33 @@ from expost.jobs.asking.targets import Above, Top
 from expost.release import Release
 from expost.tabular.schema.column import Values
 
-SETTLED, OPEN = "yes", "no"
+SETTLED, OPEN, FEW = "yes", "no", "fewer than "
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class GroupLine:
-    """One group: its labels, its estimate between two ends, and whether it is settled."""
+    """One group: its labels, its estimate between two ends, and whether it is settled.
+
+    ``rows`` is about how many rows it is of, as far as noisy counts tell.
+    """
 
     group: tuple[str, ...]
     estimate: float
     low: float
     high: float
     settled: str
+    rows: float = math.nan
 
     @property
     def half(self) -> float:
         """The longer side of the error bar."""
         return max(self.high - self.estimate, self.estimate - self.low)
+
+    @property
+    def few(self) -> bool:
+        """Whether the group is known to be too small for what was asked."""
+        return self.settled.startswith(FEW)
 
 
 @final
@@ -71,6 +81,7 @@ def _told(recipe: AskRecipe, look: AnswerLook, place: int) -> QuestionTold:
             float(low[index]),
             float(high[index]),
             _settled(question, look, place, index),
+            float(bars.low_rows[index] + bars.high_rows[index]) / 2,
         )
         for index, group in enumerate(groups)
     )
@@ -85,7 +96,7 @@ def _settled(question: Targeted, look: AnswerLook, place: int, index: int) -> st
         return "among them" if int((point > point[index]).sum()) < question.target.number else "not among them"
     if look.settled[place][index]:
         return SETTLED
-    return f"fewer than {look.sizes[place]:,}" if look.few[place][index] else OPEN
+    return f"{FEW}{look.sizes[place]:,}" if look.few[place][index] else OPEN
 
 
 def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:
