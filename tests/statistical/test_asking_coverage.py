@@ -6,8 +6,8 @@ precisely, so that the bars of a run miss independently of each other but for fu
 rejected where it has a chance below 1e-6 at the miss that is allowed.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -33,7 +33,7 @@ from expost.tabular.table import Table
 
 pytestmark = pytest.mark.statistical
 
-RUNS, FALSE_ALARM, CONFIDENCE = 130, 1e-6, Fraction(19, 20)
+RUNS, FALSE_ALARM, CONFIDENCE = 100, 1e-6, Fraction(19, 20)
 SIZES = np.array([2400, 900, 900, 600, 350, 150, 3, 0])
 """Rows of each group: skewed, two alike, tiny, none."""
 COLUMNS = (
@@ -47,7 +47,7 @@ OWNERS = np.arange(len(GROUPS)) // 2
 """Persons have two rows, nearly always in one group."""
 
 
-def by_group(f: Callable[[np.ndarray], float]) -> Floats:  # type: ignore[type-arg]  # of whole numbers
+def by_group(f: Callable[[np.ndarray], float]) -> Floats:
     return np.array([f(VALUES[group == GROUPS]) if size else 0.0 for group, size in enumerate(SIZES)])
 
 
@@ -164,8 +164,8 @@ def test_settled_answers_meet_their_target_as_often_as_they_say(name: str) -> No
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_nearly_all_runs_reach_their_target(name: str) -> None:
-    assert sum(look.reached for look in looks(name)) > 0.9 * RUNS
+def test_most_runs_reach_their_target(name: str) -> None:
+    assert sum(look.reached for look in looks(name)) > 0.75 * RUNS
 
 
 def test_bars_that_hold_together_miss_in_few_runs() -> None:
@@ -180,29 +180,30 @@ def test_bars_that_hold_together_miss_in_few_runs() -> None:
     assert not plausible(sum(apart), RUNS)  # the twin: bars that hold by themselves
 
 
-def refined_twice(seed: int, peeked: list[AnswerLook]) -> Sequence[AnswerLook]:
-    """An answer at a fifth, refined to an eighth where somebody who looks at it feels like it, and to a tenth."""
-    kind = Kind("count by g", WithinShare(Fraction(1, 5)), COUNTS)
-    recipe = recipe_of(kind)
-    plan = plan_answer(recipe)
-    measuring = begun(recipe, plan, seed)
+def within(share: Fraction) -> AskRecipe:
+    """Counts within a share, where groups below a hundred are small."""
+    return replace(recipe_of(Kind("count by g", WithinShare(share), COUNTS)), fewer_than=100)
+
+
+def refined_twice(plan: AnswerPlan, seed: int) -> list[AnswerLook]:
+    """An answer at a third, refined to a fourth where somebody who looks at it feels like it, and to a fifth."""
+    measuring = begun(within(Fraction(1, 3)), plan, seed)
     found = [ended(plan, measuring)]
-    for share in (Fraction(1, 8), Fraction(1, 10)):
-        if found[-1].bars[0].point[1] < found[-1].bars[0].point[2] or share == Fraction(1, 10):
-            measuring.recipe = recipe_of(Kind("count by g", WithinShare(share), COUNTS))
+    for share in (Fraction(1, 4), Fraction(1, 5)):
+        if found[-1].bars[0].point[1] < found[-1].bars[0].point[2] or share == Fraction(1, 5):
+            measuring.recipe = within(share)
             found.append(refine(plan, measuring, tell=lambda doing: None))
-    peeked.extend(found)
     return found
 
 
 def test_all_bars_of_an_answer_that_is_refined_hold_as_often_as_one_says() -> None:
     """Of each group all bars at once, whether or not somebody went on because of what an earlier one showed."""
-    peeked: list[AnswerLook] = []
-    held = np.array(
-        [np.all([holds(look, COUNTS) for look in refined_twice(seed, peeked)], axis=0) for seed in range(RUNS)]
-    )
+    plan = plan_answer(within(Fraction(1, 3)))
 
-    assert len(peeked) > 2 * RUNS
+    runs = [refined_twice(plan, seed) for seed in range(RUNS)]
+
+    held = np.array([np.all([holds(look, COUNTS) for look in each], axis=0) for each in runs])
+    assert {len(each) for each in runs} == {2, 3}
     assert plausible(int((~held).sum()), held.size)
 
 
@@ -215,7 +216,7 @@ def test_looking_again_at_an_answer_settles_nothing_else() -> None:
     assert np.array_equal(again.few[0], look.few[0])
 
 
-DECISIONS = {
+DECISIONS: dict[str, tuple[Target, Callable[[AnswerLook], bool]]] = {
     "which is larger": (Compare("0", "1"), lambda look: bool(look.bars[0].point[0] > look.bars[0].point[1])),
     "which of two close ones is larger": (
         Compare("3", "1"),

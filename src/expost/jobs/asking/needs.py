@@ -70,13 +70,15 @@ def _least_precision(
     """
     if cells is None:
         return finest
-    shift = 0.0 if len(cells.values) > 2 * len(recipe.labels(question.query)) else MARGIN * cells.std
+    many = len(cells.values) // len(recipe.labels(question.query))
+    shift = MARGIN * cells.std if many <= 2 else 0.0
+    rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
     low, high = finest * 1e-7, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5
         least = bars_of(question.query, recipe.schema, replace(cells, values=cells.values - shift, std=std), width)
-        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + shift, std=std), width)
+        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + rows, std=std), width)
         return bool((met(question, least) | too_small(most, size)).all())
 
     if settles(low):
