@@ -169,7 +169,7 @@ def beside(rho: Fraction) -> Fraction:
     return rho - Fraction(1, 2**BITS)
 
 
-def apart(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
+def off_levels(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
     """A total that is not a level, which only a jump may end on."""
     return beside(rho) if rho in levels else rho
 
