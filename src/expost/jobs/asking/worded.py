@@ -46,7 +46,8 @@ def _known(facts: AnswerFacts) -> str:
         return f"All {facts.groups:,} groups are known to be too small to be told to {asked}, {sure_words(facts)}"
     if facts.few:
         rest = "a smaller one is" if facts.few == 1 else f"{facts.few:,} smaller ones are"
-        return f"{_all(facts)} large enough for it is known to {asked}, {sure_words(facts)}, and {rest} only known to be small"
+        known = f"{_all(facts)} large enough for it is known to {asked}, {sure_words(facts)}"
+        return f"{known}, and {rest} only known to be small"
     if facts.groups == 1:
         return f"The {first.measure} is known to {asked}, {sure_words(facts)}"
     return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
