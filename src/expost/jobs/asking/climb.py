@@ -28,7 +28,7 @@ from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Flags, too_small
 
-ENOUGH = 0.8
+ENOUGH = 0.65
 """The share of the lead at which coarse looks end."""
 STRIDE = 4
 """How much dearer a coarse look is than the one before, at most."""

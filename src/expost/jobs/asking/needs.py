@@ -14,7 +14,7 @@ from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
 
-MARGIN = 1.2
+MARGIN = 1.0
 """Standard errors of a coarse look that the jump allows for."""
 HALVINGS = 17
 """How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""

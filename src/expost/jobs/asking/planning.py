@@ -24,8 +24,8 @@ AT_ONCE = Fraction(1, 1000)
 """The lead where nothing is spent before a level is chosen."""
 LEAD = Fraction(1, 10)
 """The share of a level that may be spent before it is chosen."""
-RATIO, JUMPS = 1.1, 80
-"""From one level to the next, and how many there are: they reach down to an eightieth of the largest ε."""
+RATIO, JUMPS = 1.12, 100
+"""From one level to the next, and how many there are: they reach down to a four-hundredth of the largest ε."""
 FOUND = 3
 """What δ is divided by where the highest level is looked for; where a run jumps, somewhat less than that."""
 LOOKS = 11
