@@ -59,6 +59,8 @@ REPEATS, DOUBLINGS = 9, 300
 START, ROUNDS = 1 / 256, 10
 """The ε that doubling begins with, and how often it doubles at most."""
 TURNS = 3
+ANSWERED = ("sh", "-c", '"$@"; ended=$?; [ $ended -eq 0 ] || [ $ended -eq 3 ]', "sh")
+"""A question ends with 3 where a group stays open."""
 EQUAL = (10, 100)
 """Distances of counts that are released once, beside OpenDP's."""
 
@@ -232,8 +234,8 @@ def times(progress: Progress) -> dict[str, float]:
             file, schema = Path(folder) / f"{name}.parquet", Path(folder) / f"{name}.toml"
             pq.write_table(pa.table(dict(table.decode(SeededNoise(1)))), file)
             schema.write_text(table.schema.dumps(), encoding="utf-8")
-            command = [  # which ends with 3 where a group stays open
-                "sh", "-c", '"$@"; ended=$?; [ $ended -eq 0 ] || [ $ended -eq 3 ]', "sh", str(Path(sys.executable).with_name("expost")), "ask", str(file), "--schema", str(schema),
+            command = [
+                *ANSWERED, str(Path(sys.executable).with_name("expost")), "ask", str(file), "--schema", str(schema),
                 f"count by {by}", "--within", "5%",
             ]  # fmt: skip
             ran = []
