@@ -16,6 +16,8 @@ from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, preci
 
 MARGIN = 1.2
 """Standard errors of a coarse look that the jump allows for."""
+HALVINGS = 17
+"""How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
@@ -68,18 +70,20 @@ def _least_precision(
     """
     if cells is None:
         return finest
-    shift = 0.0 if len(cells.values) > 2 * len(recipe.labels(question.query)) else MARGIN * cells.std
+    many = len(cells.values) // len(recipe.labels(question.query))
+    shift = MARGIN * cells.std if many <= 2 else 0.0
+    rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
     low, high = finest * 1e-7, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5
         least = bars_of(question.query, recipe.schema, replace(cells, values=cells.values - shift, std=std), width)
-        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + shift, std=std), width)
+        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + rows, std=std), width)
         return bool((met(question, least) | too_small(most, size)).all())
 
     if settles(low):
         return low
-    for _ in range(30):
+    for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if settles(middle) else (middle, high)
     return high
