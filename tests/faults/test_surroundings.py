@@ -106,7 +106,7 @@ def test_a_fault_of_ours_is_told_with_what_was_spent_and_keeps_its_traceback(job
     assert end.errors.startswith(f"expost: the run failed; {require_stated(end, scene)}\nTraceback")
 
 
-LARGER = {"synth": 16000, "finetune": 25000}
+LARGER = {"synth": 16000, "finetune": 25000, "ask": 16000}
 """Bytes that a journal fits into, and a receipt or report does not."""
 
 

@@ -26,7 +26,7 @@ LENGTHS = "lengths of persons"
 """What goes on record of counting them."""
 LOST = 0.01
 """The share of all length that may be cut, as far as the noisy counts tell."""
-SURE = 1.5
+SURE = 4.0
 """Standard deviations that a noisy count must be above 0 to count."""
 
 

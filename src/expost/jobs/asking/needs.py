@@ -21,6 +21,9 @@ HALVINGS = 17
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
+LEFT = 0.01
+"""The share of the room that every tally gets if it needs it, however little the others leave."""
+
 
 def met(question: Targeted, bars: Bars) -> Flags:
     """The groups that meet their precision."""
@@ -53,11 +56,15 @@ def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: flo
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
-    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next."""
-    found = dict(prices)
+    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next.
+
+    Some room is left for each, so that something is known of all.
+    """
+    found = {tally: min(each, LEFT * room) for tally, each in prices.items()}
+    room -= sum(found.values())
     for tally in sorted(prices, key=lambda each: prices[each]):
-        found[tally] = min(prices[tally], room)
-        room -= found[tally]
+        more = min(prices[tally] - found[tally], room)
+        found[tally], room = found[tally] + more, room - more
     return found
 
 

@@ -31,7 +31,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source.hidden import HiddenTable
 
 TITLE = "Answers"
-FINDING = Fraction(1, 50)
+FINDING = Fraction(1, 10)
 """The share of the highest level that finding the bound on a person's rows takes."""
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.facts import LOOKS, AnswerFacts, Pledged
 from expost.jobs.asking.figures import figure
 from expost.jobs.asking.targets import Above, Compare, Top
@@ -13,6 +14,8 @@ from expost.report.words import FLOATING, NOT_PRIVATE, ONE_PERSON, ONE_RECORD
 
 LISTED = 5
 """Groups that a sentence names."""
+UNTOLD = 0.5
+"""The noise in a share beyond which it is not told."""
 COVERED = "The bound covers everything that was measured for the answers, coarse looks and those thrown away included."
 
 UNPAID = (
@@ -117,13 +120,19 @@ def missed_words(facts: AnswerFacts) -> str:
 
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
-    """How persons with many rows were cut, a sentence for each tally; none where nobody was."""
+    """How persons with many rows were cut, a paragraph for each tally; none where that was not found out."""
     return tuple(
         f"For the {tally.name}, a person counts with at most the length of {cut.most} "
-        f"{'row' if cut.most == 1 else 'rows'} in one group; about {plain(round(cut.share, 4))} of them, give or take "
-        f"{plain(round(2 * cut.std, 4))}, have more and count for less, so that the answers are somewhat too low."
+        f"{'row' if cut.most == 1 else 'rows'} in one group; {_cut_share(cut)}, so that the answers may be too low."
         for tally, cut in facts.cuts.items()
     )
+
+
+def _cut_share(cut: Cut) -> str:
+    if 2 * cut.std > UNTOLD:
+        return "how many of them have more, and count for less, cannot be told from noise"
+    share, give = (plain(round(each, 4)) for each in (cut.share, 2 * cut.std))
+    return f"about {share} of them, give or take {give}, have more and count for less"
 
 
 def closing_words(facts: AnswerFacts) -> tuple[str, ...]:
