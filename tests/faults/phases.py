@@ -11,6 +11,9 @@ from typing import Any
 import expost.folders.claim
 import expost.folders.journal
 import expost.folders.place
+import expost.jobs.asking.answer
+import expost.jobs.asking.climb
+import expost.jobs.asking.run
 import expost.jobs.finetuning.records
 import expost.jobs.synthesis.run
 import expost.odometer
@@ -102,6 +105,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
     "reading a table": partial(before, expost.jobs.synthesis.run, "read_records"),
+    "reading for a question": partial(before, expost.jobs.asking.run, "read_records"),
     "reading records": partial(before, expost.jobs.finetuning.records, "read_npz"),
     "noting": in_mid_line,
     "opening 1": partial(opening, 1),
@@ -115,6 +119,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "between rungs": partial(after, Screen, "add"),
     "receipt written": partial(before, expost.folders.claim, "write_through", call=2),
     "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
+    "writing answers": partial(before, expost.jobs.asking.answer, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
     "all written": partial(before, expost.folders.claim, "_keep_receipts"),
     "exchanging": partial(before, expost.folders.place, "exchange"),
@@ -127,6 +132,7 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
+    "memory runs out in a tally": partial(before, expost.jobs.asking.climb, "look", act=fails(MemoryError())),
     "memory runs out in the fit": partial(before, expost.tabular.planting, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),

@@ -194,10 +194,11 @@ def statement_faults(statement: Mapping[str, Json], spent: Spent, pledge: Pledge
     delta, epsilon, loss = (number(statement[name]) for name in ("delta", "epsilon", "probabilistic epsilon"))
     if pledge is not None and pledge.delta != delta:
         yield f"the statement is at δ = {delta:g}, the pledge at δ = {pledge.delta:g}."
-    if not same_number(stated(spent, pledge), epsilon):
-        yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
-    if not same_number(stated_loss(spent, pledge), loss):
-        yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
+    due, bound = stated(spent, pledge), stated_loss(spent, pledge)
+    if not same_number(due, epsilon):
+        yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {due:.6g}."
+    if not same_number(bound, loss):
+        yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {bound:.6g}."
     yield from _gaussian(statement, spent)
 
 

@@ -108,7 +108,7 @@ class TableCheck:
 
 @final
 @dataclass
-class Tally:
+class _Tally:
     """What a pass over the table has seen of one column."""
 
     column: Column
@@ -152,7 +152,7 @@ def percent(share: float) -> str:
 def _checked(source: object, schema: Schema) -> TableCheck:
     table = opened(source)
     without = lacking(table, schema)
-    tallies = [Tally(column) for column in schema.columns if column.name not in without]
+    tallies = [_Tally(column) for column in schema.columns if column.name not in without]
     breaches = Breaches(schema, tuple(rule for rule in schema.constraints if not {*without} & {*rule.columns}))
     units = [unit for unit in units_of(schema) if tallies and table.names.count(unit) == 1]
     counts = [HeadcountPass(schema, unit) for unit in units]

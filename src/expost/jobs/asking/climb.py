@@ -19,9 +19,9 @@ from expost.jobs.asking.planning import (
     FIRST,
     LEAD,
     AnswerPlan,
-    apart,
     beside,
     level,
+    off_levels,
     stop_at,
 )
 from expost.jobs.asking.question import AskRecipe
@@ -162,7 +162,7 @@ def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int]
             return
     while unknown:
         tell("looking coarsely")
-        measuring.measure(unknown, to=apart(level(total), levels))
+        measuring.measure(unknown, to=off_levels(level(total), levels))
         needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
         wanted = ENOUGH * float(LEAD) * sum(needed.values())
         if wanted <= measuring.spent or total >= most:

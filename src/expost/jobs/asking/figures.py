@@ -13,7 +13,7 @@ def figure(value: float, half: float) -> str:
     """A number in as many digits as half its error bar is told in.
 
     >>> figure(1225.98, 9.48), figure(0.23456, 0.0121), figure(12.0, 0.5)
-    ('1,226', '0.235', '12.0')
+    ('1,226', '0.235', '12.00')
     """
     return _told(value, places_of(half), ROUND_HALF_EVEN)
 

@@ -9,6 +9,7 @@ import numpy as np
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_precisions
+from expost.jobs.asking.query import Quantile
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
@@ -45,7 +46,17 @@ def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: flo
             )
         wanted[tally] = max(wanted.get(tally, 0.0), min(precision, finest))
     own = shared_precisions(recipe, wanted)
-    return {tally: price_of(recipe, tally, each, most=measuring.most[tally]) for tally, each in own.items()}
+    prices = {tally: price_of(recipe, tally, each, most=measuring.most[tally]) for tally, each in own.items()}
+    return _within(prices, float(room))
+
+
+def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
+    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next."""
+    found = dict(prices)
+    for tally in sorted(prices, key=lambda each: prices[each]):
+        found[tally] = min(prices[tally], room)
+        room -= found[tally]
+    return found
 
 
 def _least_precision(
@@ -98,4 +109,5 @@ def _least_size(recipe: AskRecipe, question: Targeted, half: float) -> int:
         share = float(question.target.share)
         return int(np.ceil(SPARE * half * (1 + share) / share))
     assert isinstance(question.target, WithinDistance)
-    return int(np.ceil(SPARE * half * max(2.0, recipe.span(question) / float(question.target.distance))))
+    cells = recipe.schema[question.query.measure.column].size if isinstance(question.query.measure, Quantile) else 1
+    return int(np.ceil(SPARE * half * max(2.0 * cells**0.5, recipe.span(question) / float(question.target.distance))))

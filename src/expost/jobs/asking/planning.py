@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 from expost.accounting.claim import Promise
@@ -76,6 +76,7 @@ def plan_answer(recipe: AskRecipe) -> AnswerPlan:
     return planned(recipe.max_epsilon, recipe.delta)
 
 
+@lru_cache(maxsize=16)
 def plan_looks(most: float, delta: float) -> AnswerPlan:
     """Where a decision may stop that may be stated as at most this ε."""
     top = _highest(most, delta / LOOKS)
@@ -83,6 +84,7 @@ def plan_looks(most: float, delta: float) -> AnswerPlan:
     return AnswerPlan(levels, PlannedStops(tuple(map(stop_at, levels)), delta), {})
 
 
+@lru_cache(maxsize=16)
 def plan_jumps(most: float, delta: float) -> AnswerPlan:
     """Where coarse looks may jump to, up to this ε."""
     top = _highest(most, JUMP_SHARE * delta / FOUND)
@@ -167,7 +169,7 @@ def beside(rho: Fraction) -> Fraction:
     return rho - Fraction(1, 2**BITS)
 
 
-def apart(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
+def off_levels(rho: Fraction, levels: Sequence[Fraction]) -> Fraction:
     """A total that is not a level, which only a jump may end on."""
     return beside(rho) if rho in levels else rho
 

@@ -32,7 +32,7 @@ FIELDS = ("format", "asked", "width", "sizes", "tallies")
 TALLY = ("name", "most", "digest", "precision", "values")
 
 
-class Kept(Protocol):
+class Recallable(Protocol):
     """What a ledger recalls. Implemented by Recalled."""
 
     @property
@@ -50,7 +50,7 @@ class Remembering(Protocol):
     def keep(self, payload: str) -> None:
         """What the next capture stores with its bill."""
 
-    def recalled(self) -> Kept:
+    def recalled(self) -> Recallable:
         """What earlier runs of this kind on the data set have kept, as far as this one may see it."""
 
 
@@ -129,7 +129,7 @@ def asked_in(recipe: AskRecipe) -> str:
     return json.dumps(told)
 
 
-def tallies_to_read(recipe: AskRecipe, kept: Kept | None) -> tuple[Tally, ...]:
+def tallies_to_read(recipe: AskRecipe, kept: Recallable | None) -> tuple[Tally, ...]:
     """Those of the questions, and finer ones of earlier answers that they are sums of.
 
     A column that drops rows is not read for that, since it would change what is counted.
@@ -159,7 +159,7 @@ class Recollection:
     memories: tuple[Memory, ...]
 
     @classmethod
-    def of(cls, recipe: AskRecipe, rows: Rows, kept: Kept, tallies: Sequence[Tally]) -> "Recollection":
+    def of(cls, recipe: AskRecipe, rows: Rows, kept: Recallable, tallies: Sequence[Tally]) -> "Recollection":
         """What is known of these rows, and of tallies that they were read for."""
         digests = {tally: kept.digest(tally.fingerprint(recipe.schema, rows)) for tally in tallies}
         return cls(digests, tuple(map(Memory.of, kept.payloads)))

@@ -97,9 +97,14 @@ def _steps(told: AnswerTestimony) -> Iterator[str]:
 
     A total that lies exactly on a planned stop is stated as a jump, so that one step must have led there from little.
     """
-    if any(item.entry.what != Gaussian.name or item.entry.part != "data" for item in told.bill):
-        yield "a line is not a measurement of the whole data, and answers are made of nothing else."
+    kinds = {(item.entry.what, item.entry.part, item.finished) for item in told.bill}
+    if not kinds <= {(Gaussian.name, "data", True)}:
+        yield "a line is not a finished measurement of the whole data, and answers are made of nothing else."
         return
+    if len({item.entry.seeded for item in told.bill}) > 1:
+        yield "some lines have seeded noise and others have not."
+    if told.recalled and told.bill and told.found["ledger"] is None:
+        yield "earlier answers are said to have been used, and there is no ledger that they could be on."
     totals = [NOTHING.as_spent()]
     for place, spent in enumerate((item.spent for item in told.bill for _ in range(item.count)), start=1):
         after = totals[-1] + spent
@@ -147,8 +152,10 @@ def _counts(told: AnswerTestimony) -> Iterator[str]:
     priced = told.kind == ONE and not told.refined
     if priced and any(each.few or each.still_open or each.size for each in told.answers):
         yield "a group is open or few, and one release settles all."
-    given = {each.size for each in told.answers if each.few}
-    if told.fewer_than is not None and given - {told.fewer_than}:
+    if told.kind == LOOKS and any(each.size for each in told.answers):
+        yield "a size is told of groups that are too small, and a decision has none."
+    sized = told.kind == JUMP or told.refined
+    if sized and told.fewer_than is not None and {each.size for each in told.answers} - {told.fewer_than}:
         yield "groups are told to be fewer than another size than the one that was given."
 
 

@@ -12,10 +12,10 @@ from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Share, Sum
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.jobs.asking.worded import (
     COVERED,
+    answer_headline,
     cost_words,
     cut_words,
     group_name,
-    answer_headline,
     largest_error,
     missed_words,
     sure_words,

@@ -16,8 +16,8 @@ from expost.tabular.table import Table
 
 PER_WEIGHT = 2**10
 """Steps of a person's weight from 0 to 1."""
-LONGEST = 2**62
-"""A squared length at which a person has no weight left, whatever they are weighed down to."""
+LONGEST = 2**62 + 1
+"""A squared length at which a person has no weight left, whatever they are weighed down to: 2**31 steps at most."""
 
 
 def schema_codes(schema: Schema, table: Table, name: str) -> Integers:

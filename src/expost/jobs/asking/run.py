@@ -13,7 +13,7 @@ from expost.jobs.asking.facts import Heading, Pledged
 from expost.jobs.asking.known import answer_known
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.phrases import queries_in
-from expost.jobs.asking.planning import LEAD, AnswerPlan, apart, level, plan_answer
+from expost.jobs.asking.planning import LEAD, AnswerPlan, level, off_levels, plan_answer
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.recalled import Recollection, Remembering, keeping, tallies_to_read
@@ -169,7 +169,7 @@ def _bounded(measuring: Measuring, plan: AnswerPlan, past: Recollection | None, 
         return {}
     tell("counting rows per person")
     first = level(float(FINDING * LEAD * plan.levels[-1]))
-    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=apart(first, plan.levels))
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=off_levels(first, plan.levels))
     cuts = cuts_in(recipe.tallies, found)
     measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts

@@ -203,7 +203,7 @@ class Tally:
             fails = failing(schema, table, self.kind.conditions)
             parts = [np.where(inside & each, PER_ROW, 0) for each in (holds, fails)]
         elif isinstance(self.kind, OfValues):
-            steps = steps_of(fine_column(bounded_column(schema[self.kind.column])))[table.codes(self.kind.column)]
+            steps = steps_of(bounded_column(schema[self.kind.column]))[table.codes(self.kind.column)]
             known = inside & (steps >= 0)
             parts = [np.where(known, steps, 0), np.where(known, STEPS - steps, 0)]
         else:

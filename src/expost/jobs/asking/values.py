@@ -5,6 +5,7 @@ A bin of the schema is cut into finer ones, so that a value is known to a small 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -65,12 +66,16 @@ def ends_of(column: Bounded) -> tuple[float, float]:
     return (first, last - 1) if column.closed is Closed.LEFT else (first + 1, last)
 
 
-def steps_of(fine: Bounded) -> Integers:
-    """The step of each code, from 0 to ``STEPS``, and −1 for a missing value."""
+@lru_cache(maxsize=64)
+def steps_of(column: Bounded) -> Integers:
+    """The step of each code of the column as it is read finely, from 0 to ``STEPS``, and −1 for a missing value."""
+    fine = fine_column(column)
     low, high = ends_of(fine)
     width = (high - low) or 1.0
     steps = np.clip(np.rint((_middles(fine) - low) / width * STEPS), 0, STEPS).astype(np.int64)
-    return np.append(steps, -1) if fine.missing is Missing.CATEGORY else steps
+    found = np.append(steps, -1) if fine.missing is Missing.CATEGORY else steps
+    found.setflags(write=False)
+    return found
 
 
 def _middles(fine: Bounded) -> Floats:
@@ -83,6 +88,7 @@ def _middles(fine: Bounded) -> Floats:
     return low + (high - low) / 2
 
 
+@lru_cache(maxsize=64)
 def coarse_codes(column: Column, fine: Column) -> Integers:
     """The code that the schema gives to each code of the finer column."""
     if column == fine or not isinstance(column, IntegerBins | Numeric) or not isinstance(fine, IntegerBins | Numeric):

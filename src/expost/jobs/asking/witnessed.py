@@ -10,6 +10,7 @@ from expost.jobs.asking.deciding import decision_width
 from expost.jobs.asking.facts import LOOKS, ONE
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.moved import cell_faults
+from expost.jobs.asking.needs import sizes_left
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.recomputed import UNSEEN
@@ -61,6 +62,8 @@ def _faults(told: AnswerTestimony, schema: Schema) -> Iterator[str]:
         yield "the answers have another number of groups than the schema."
     if not _known_width(recipe, plan, told):
         yield "the error bars have another width than the confidence and the number of looks lead to."
+    if not _known_sizes(recipe, plan, told):
+        yield "groups are told to be fewer than a size that no level of the plan leads to."
     yield from cell_faults(told, schema)
 
 
@@ -79,6 +82,19 @@ def _recipe(told: AnswerTestimony, schema: Schema, questions: tuple[Targeted, ..
 
 def _groups(question: Targeted, schema: Schema) -> int:
     return replace(Tally.of(question.query), by=question.query.by).groups(schema)
+
+
+def _known_sizes(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> bool:
+    """Whether the sizes of groups that are too small are those that some level of the plan leaves out of reach."""
+    if told.kind == LOOKS or (told.kind == ONE and not told.refined):
+        return True
+    asked = recipe.questions
+    if told.refined:
+        asked = tuple(replace(each, target=told.refined[-1]) for each in asked)
+    last = replace(recipe, questions=asked)
+    bounds = {tally: told.bounds.get(tally.name, 1) for tally in last.tallies}
+    sizes = [each.size for each in told.answers]
+    return any(sizes_left(last, bounds, level) == sizes for level in reversed(plan.levels))
 
 
 def _known_width(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> bool:
