@@ -176,7 +176,7 @@ def announced(pledged: Pledged) -> str:
     recipe, at = pledged.recipe, f"at δ = {small(pledged.recipe.delta)}"
     if pledged.price is not None:
         return f"This costs ε = {price(pledged.price)} {at}, whatever the data say."
-    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less if less is enough for what was asked."
+    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
 
 
 def largest_error(told: QuestionTold) -> float:
