@@ -81,7 +81,12 @@ ASK = Job(
     ("ask", "customers.csv", "count by region", "--schema", "schema.toml", "--within", "40"),
     "answers.csv",
     "memory runs out in a tally",
-    {"reading": "reading for a question", "writing": "writing answers", "rung 1": "opening 1"},
+    {
+        "reading": "reading a table",
+        "writing": "writing answers",
+        "rung 1": "opening 1",
+        "a fault of ours": "a fault of ours in a look",
+    },
     _table,
     lambda: price(answer_of("one release").epsilon),
 )

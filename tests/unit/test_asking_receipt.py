@@ -196,7 +196,7 @@ def test_an_answer_without_lines_must_have_recalled_earlier_ones(saved: Saved) -
 
 @pytest.mark.parametrize("part", [*FIXED, "bill", "answers", "files", "statement", "width"])
 @pytest.mark.parametrize("instead", [None, [], {}, "x", 10**30, [[]]], ids=str)
-def test_a_malformed_part_is_refused_in_a_sentence(part: str, instead: object, saved: Saved) -> None:
+def test_a_malformed_part_is_refused_in_a_sentence(part: str, instead: Any, saved: Saved) -> None:
     receipt, folder = saved("the top")
 
     assert not audit({**receipt, part: instead}, beside=folder).matches

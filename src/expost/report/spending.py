@@ -1,6 +1,7 @@
 """Spending: the bill of a run beside the pledge that came first, and what is stated of both."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 from expost.accounting.claim import Spent
@@ -12,24 +13,24 @@ from expost.bill import Item, bill_total
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spending:
     """All lines of one run, and the pledge that was on record before the first of them."""
 
     bill: tuple[Item, ...]
     pledge: Pledge
 
-    @property
+    @cached_property
     def spent(self) -> Spent:
         """What the lines add up to."""
         return bill_total(self.bill)
 
-    @property
+    @cached_property
     def epsilon(self) -> AdpEpsilon:
         """The ε that is stated; 0 where there is no line."""
         return AdpEpsilon(0.0) if not self.bill else stated(self.spent, self.pledge)
 
-    @property
+    @cached_property
     def probabilistic(self) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most."""
         return AdpEpsilon(0.0) if not self.bill else stated_loss(self.spent, self.pledge)

@@ -37,7 +37,7 @@ from expost.tabular.table import Kind
 class Answer:
     """Answers with their error bars and their bill, which can be made finer at the price of the increment."""
 
-    __slots__ = ("_bill", "_files", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan")
+    __slots__ = ("_files", "_heading", "_kind", "_ledger", "_measuring", "_outcome", "_plan", "_spending")
 
     def __init__(
         self,
@@ -48,7 +48,8 @@ class Answer:
         heading: Heading,
     ) -> None:
         self._outcome, self._measuring, self._kind, self._ledger = outcome, measuring, kind, ledger
-        self._heading, self._plan, self._bill = heading, heading.pledged.plan, billed(ledger)
+        self._heading, self._plan = heading, heading.pledged.plan
+        self._spending = Spending(billed(ledger), self._plan.pledge)
         self._files: Mapping[str, bytes] | None = None
 
     @property
@@ -112,7 +113,7 @@ class Answer:
     @property
     def facts(self) -> AnswerFacts:
         """What a report and a receipt tell."""
-        outcome, spending = self._outcome, Spending(self._bill, self._plan.pledge)
+        outcome, spending = self._outcome, self._spending
         if spending.spent != outcome.spent:
             raise LedgerConflict("the ledger holds more than this answer; give each question a ledger of its own.")
         persons = outcome.recipe.schema.unit is not None

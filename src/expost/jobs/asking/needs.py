@@ -16,8 +16,13 @@ from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, preci
 
 MARGIN = 1.2
 """Standard errors of a coarse look that the jump allows for."""
+HALVINGS = 17
+"""How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
+
+LEFT = 0.01
+"""The share of the room that every tally gets if it needs it, however little the others leave."""
 
 
 def met(question: Targeted, bars: Bars) -> Flags:
@@ -51,11 +56,15 @@ def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: flo
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
-    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next."""
-    found = dict(prices)
+    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next.
+
+    Some room is left for each, so that something is known of all.
+    """
+    found = {tally: min(each, LEFT * room) for tally, each in prices.items()}
+    room -= sum(found.values())
     for tally in sorted(prices, key=lambda each: prices[each]):
-        found[tally] = min(prices[tally], room)
-        room -= found[tally]
+        more = min(prices[tally] - found[tally], room)
+        found[tally], room = found[tally] + more, room - more
     return found
 
 
@@ -68,18 +77,20 @@ def _least_precision(
     """
     if cells is None:
         return finest
-    shift = 0.0 if len(cells.values) > 2 * len(recipe.labels(question.query)) else MARGIN * cells.std
+    many = len(cells.values) // len(recipe.labels(question.query))
+    shift = MARGIN * cells.std if many <= 2 else 0.0
+    rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
     low, high = finest * 1e-7, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5
         least = bars_of(question.query, recipe.schema, replace(cells, values=cells.values - shift, std=std), width)
-        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + shift, std=std), width)
+        most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + rows, std=std), width)
         return bool((met(question, least) | too_small(most, size)).all())
 
     if settles(low):
         return low
-    for _ in range(30):
+    for _ in range(HALVINGS):
         middle = (low * high) ** 0.5
         low, high = (low, middle) if settles(middle) else (middle, high)
     return high

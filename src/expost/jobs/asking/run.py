@@ -26,10 +26,9 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import day
-from expost.tabular.persons import Grouped, Rows
+from expost.tabular.persons import Rows
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.reading import read_records
-from expost.tabular.table import Table
+from expost.tabular.source.hidden import HiddenTable
 
 TITLE = "Answers"
 FINDING = Fraction(1, 50)
@@ -66,6 +65,8 @@ def ask(
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
+    hidden = HiddenTable(table)
+    del table  # a traceback that shows variables would show its rows
     recipe = AskRecipe(
         schema=schema,
         questions=questions_of(
@@ -83,7 +84,7 @@ def ask(
     heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
     recalled = kept.recalled() if isinstance(kept, Remembering) else None
     tallies = tallies_to_read(recipe, recalled)
-    coded = _read(table, recipe, tallies, tell) if recalled is not None and recalled.payloads else None
+    coded = _read(hidden, recipe, tallies, tell) if recalled is not None and recalled.payloads else None
     past = None if coded is None or recalled is None else Recollection.of(recipe, coded, recalled, tallies)
     if past is not None and coded is not None:
         known = answer_known(heading, past, coded, kept)
@@ -93,8 +94,7 @@ def ask(
     odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
         on_pledge(heading.pledged)
-    rows = _read(table, recipe, tallies, tell) if coded is None else coded
-    del table  # a traceback that shows variables would show its rows
+    rows = _read(hidden, recipe, tallies, tell) if coded is None else coded
     measuring = Measuring(recipe, Private(rows, schema.neighbours), odometer, noise, dict(bounds_declared(recipe)))
     cuts = _bounded(measuring, plan, past, tell)
     if isinstance(kept, Remembering) and recalled is not None:
@@ -145,14 +145,13 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe) -> int:
     return allowed if plan.exact else fitting
 
 
-def _read(table: object, recipe: AskRecipe, tallies: Sequence[Tally], tell: Progress) -> Rows:
+def _read(hidden: HiddenTable, recipe: AskRecipe, tallies: Sequence[Tally], tell: Progress) -> Rows:
     """The rows that the questions are about, with the columns that they name."""
     tell("reading the table")
     needed = read_under(recipe.schema, tallies)
     if not recipe.schema.reviewed:
         raise SchemaMismatch("the schema is a draft; have the owner of the data review it, and say reviewed = true.")
-    if not isinstance(table, Table | Grouped):
-        return read_records(table, needed)
+    table = hidden.coded(needed)
     known = table.schema.unit == needed.unit and table.schema.neighbours is needed.neighbours
     if not known or any(each not in table.schema.columns for each in needed.columns):
         raise SchemaMismatch("the table was coded under another schema, or too coarsely; give the file or the frame.")

@@ -14,6 +14,8 @@ from expost.report.words import FLOATING, NOT_PRIVATE, ONE_PERSON, ONE_RECORD
 
 LISTED = 5
 """Groups that a sentence names."""
+UNTOLD = 0.5
+"""The noise in a share beyond which it is not told."""
 COVERED = "The bound covers everything that was measured for the answers, coarse looks included."
 
 UNPAID = (
@@ -141,20 +143,23 @@ def missed_words(facts: AnswerFacts) -> str:
 
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
-    """How persons with many rows were cut, a sentence for each tally; none where nobody was."""
+    """How persons with many rows were cut, a paragraph for each tally; none where that was not found out."""
     return tuple(
         f"To “{tally.name}” a person adds no more than {cut.most:,} {'row' if cut.most == 1 else 'rows'} in one group "
-        f"would. {_cut_share(cut)} of the persons have more; they count for less, so that these answers are somewhat "
-        "too low, which the error bars do not tell."
+        f"would. {_cut_share(cut)}; these answers may be somewhat too low, which the error bars do not tell."
         for tally, cut in facts.cuts.items()
     )
 
 
 def _cut_share(cut: Cut) -> str:
     """About which share of all persons is cut; at most which, where noise hides more."""
+    if 2 * cut.std > UNTOLD:
+        return "How many persons have more, and count for less, cannot be told from noise"
     if cut.share < 2 * cut.std:
-        return f"Fewer than about {plain(_two_digits(min(cut.share + 2 * cut.std, 1.0)))}"
-    return f"About {plain(_two_digits(cut.share))}, give or take {plain(_two_digits(2 * cut.std))},"
+        share = f"Fewer than about {plain(_two_digits(min(cut.share + 2 * cut.std, 1.0)))}"
+    else:
+        share = f"About {plain(_two_digits(cut.share))}, give or take {plain(_two_digits(2 * cut.std))},"
+    return f"{share} of the persons have more, and count for less"
 
 
 def _two_digits(share: float) -> float:
