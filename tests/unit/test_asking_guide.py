@@ -100,3 +100,10 @@ def test_every_option_that_the_guide_names_exists() -> None:
     helped = run("ask", "--help").output + run("ledger", "init", "--help").output
 
     assert {each for each in re.findall(r"--[a-z][a-z-]*", PAGE) if each not in helped} == set()
+
+
+def test_the_readme_shows_an_answer_of_the_guide() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```\n\$ expost ask (.*?)^```", readme, re.DOTALL | re.MULTILINE)
+
+    assert [line for line in shown.splitlines() if line.removesuffix("…") not in PAGE] == []
