@@ -62,4 +62,4 @@ def test_a_question_that_sums_of_earlier_answers_settle_costs_nothing(book: Book
     coarser = answer(book, tmp_path, "count by ward", "10%")
 
     assert coarser.passed
-    assert coarser.epsilon == 0
+    assert coarser.epsilon <= 0
