@@ -50,7 +50,7 @@ def test_the_headline_says_what_is_known_and_what_it_cost() -> None:
 def test_the_headline_of_a_decision_names_what_was_decided() -> None:
     told = answer_headline(asked("count by renewed", above=300).facts)
 
-    assert told.startswith("2 of 2 groups are above 300: ")
+    assert told.startswith("With 95 % confidence, 2 of 2 groups are above 300: ")
 
 
 def test_what_is_not_settled_is_said_in_a_banner_and_flagged_in_its_row() -> None:

@@ -167,7 +167,8 @@ class Answer:
         return answer_fragment(self.facts)
 
     def __repr__(self) -> str:
-        return f"Answer({self._outcome.release.brief})"
+        asked = "; ".join(map(str, self._outcome.recipe.questions))
+        return f"Answer({asked}; ε = {self.epsilon:.4g}, δ = {self.delta:g})"
 
 
 def answered(recipe: AskRecipe, measuring: Measuring, found: AnswerLook, cuts: Mapping[Tally, Cut]) -> Answered:

@@ -44,10 +44,11 @@ def further_needed(measuring: Measuring, room: Fraction, sizes: list[int]) -> di
     if not any(tally in before for tally in recipe.tallies):
         return None
     wanted = needed_by(measuring, room, sizes, USUAL)
-    scales = {tally: tally.per_row(recipe.schema) for tally in before}
+    scales = {tally: tally.per_row(recipe.schema) for tally in wanted}
     have = {
         tally: price_of(recipe, tally, float(estimate.precision) * scales[tally] ** 2, most=measuring.most[tally])
         for tally, estimate in before.items()
+        if tally in wanted
     }
     return {tally: max(0.0, each - have.get(tally, 0.0)) for tally, each in wanted.items()}
 

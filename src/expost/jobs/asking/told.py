@@ -14,7 +14,8 @@ from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.query import Count, Persons, Query, Share
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Top
+from expost.jobs.asking.targets import Above, Compare, Top
+from expost.noise import Floats
 from expost.release import Release
 from expost.tabular.schema.column import Values
 
@@ -73,14 +74,14 @@ def _told(recipe: AskRecipe, look: AnswerLook, place: int) -> QuestionTold:
     most = np.inf if not isinstance(question.query.measure, Share) else 1.0
     point, low, high = (np.clip(each, least, most) for each in (bars.point, bars.low, bars.high))
     groups = np.ndindex(*(recipe.schema[name].size for name in question.query.by))
-    labels = [recipe.schema[name].labels for name in question.query.by]
+    labels, named = [recipe.schema[name].labels for name in question.query.by], recipe.labels(question.query)
     lines = tuple(
         GroupLine(
             tuple(names[code] for names, code in zip(labels, group, strict=True)),
             float(point[index]),
             float(low[index]),
             float(high[index]),
-            _settled(question, look, place, index),
+            _settled(question, look, place, index, named),
             float(bars.low_rows[index] + bars.high_rows[index]) / 2,
         )
         for index, group in enumerate(groups)
@@ -88,15 +89,24 @@ def _told(recipe: AskRecipe, look: AnswerLook, place: int) -> QuestionTold:
     return QuestionTold(question, lines, size)
 
 
-def _settled(question: Targeted, look: AnswerLook, place: int, index: int) -> str:
+def _settled(question: Targeted, look: AnswerLook, place: int, index: int, labels: tuple[str, ...]) -> str:
     if isinstance(question.target, Above) and look.settled[place][index]:
         return "above" if look.bars[place].low[index] > float(question.target.threshold) else "not above"
     if isinstance(question.target, Top) and look.settled[place][index]:
         point = look.bars[place].point
         return "among them" if int((point > point[index]).sum()) < question.target.number else "not among them"
+    if isinstance(question.target, Compare) and look.settled[place][index]:
+        return _compared(question.target, look.bars[place].point, labels, index)
     if look.settled[place][index]:
         return SETTLED
     return f"{FEW}{look.sizes[place]:,}" if look.few[place][index] else OPEN
+
+
+def _compared(target: Compare, point: Floats, labels: tuple[str, ...], index: int) -> str:
+    if labels[index] not in (target.first, target.second):
+        return "not compared"
+    other = labels.index(target.second if labels[index] == target.first else target.first)
+    return "larger" if point[index] > point[other] else "smaller"
 
 
 def columns_of(told: tuple[QuestionTold, ...]) -> dict[str, Values]:

@@ -4,7 +4,7 @@ import math
 
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.facts import LOOKS, AnswerFacts, Pledged
-from expost.jobs.asking.figures import figure
+from expost.jobs.asking.query import Persons
 from expost.jobs.asking.targets import Above, Compare, Top
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.report.booked import held_and_returned
@@ -16,7 +16,7 @@ LISTED = 5
 """Groups that a sentence names."""
 UNTOLD = 0.5
 """The noise in a share beyond which it is not told."""
-COVERED = "The bound covers everything that was measured for the answers, coarse looks and those thrown away included."
+COVERED = "The bound covers everything that was measured for the answers, coarse looks included."
 
 UNPAID = (
     "This cost nothing: what earlier answers on the ledger released was precise enough, and nothing was measured anew. "
@@ -36,24 +36,34 @@ def answer_headline(facts: AnswerFacts) -> str:
 
 
 def _known(facts: AnswerFacts) -> str:
-    decision = facts.recipe.decision
-    if decision is not None:
-        return f"{decided_words(facts.told[0])}, {sure_words(facts)}"
+    if facts.recipe.decision is not None:
+        return decided_words(facts)
     asked, first = facts.told[0].question.target, facts.told[0]
     if not facts.reached:
+        few = f", and {facts.few:,} {'is' if facts.few == 1 else 'are'} of groups too small for it" if facts.few else ""
+        return f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure_words(facts)}{few}"
+    if facts.few:
+        return _known_few(facts)
+    if facts.groups == 1:
+        return f"The {measure_words(first)} is known to {asked}, {sure_words(facts)}"
+    return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
+
+
+def _known_few(facts: AnswerFacts) -> str:
+    """What is known where some groups are too small for what was asked."""
+    asked, first = facts.told[0].question.target, facts.told[0]
+    counted = "persons" if isinstance(first.question.query.measure, Persons) else "rows"
+    if len(facts.told) > 1:
+        rest = "one is" if facts.few == 1 else f"{facts.few:,} are"
         return (
-            f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure_words(facts)}, and "
-            f"{facts.open:,} {'is' if facts.open == 1 else 'are'} not"
+            f"Every answer of a large enough group is known to {asked}, {sure_words(facts)}, and {rest} of smaller ones"
         )
     if facts.few == facts.groups:
-        return f"All {facts.groups:,} groups are known to be too small to be told to {asked}, {sure_words(facts)}"
-    if facts.few:
-        rest = "a smaller one is" if facts.few == 1 else f"{facts.few:,} smaller ones are"
-        known = f"{_all(facts)} large enough for it is known to {asked}, {sure_words(facts)}"
-        return f"{known}, and {rest} only known to be small"
-    if facts.groups == 1:
-        return f"The {first.measure} is known to {asked}, {sure_words(facts)}"
-    return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
+        named = "There are" if facts.groups == 1 else f"All {facts.groups:,} groups have"
+        return f"{named} fewer than {first.size:,} {counted}, too few to be known to {asked}, {sure_words(facts)}"
+    rest = "one group has" if facts.few == 1 else f"{facts.few:,} groups have"
+    large = f"{_all(facts)} with at least {first.size:,} {counted}"
+    return f"{large} is known to {asked}, {sure_words(facts)}, and {rest} fewer"
 
 
 def _all(facts: AnswerFacts) -> str:
@@ -64,21 +74,33 @@ def _all(facts: AnswerFacts) -> str:
     return f"Every {' × '.join(first.question.query.by)}"
 
 
-def decided_words(told: QuestionTold) -> str:
+def decided_words(facts: AnswerFacts) -> str:
     """What was decided, as far as it was."""
+    if facts.reached:
+        return f"{sure_words(facts).capitalize()}, {_decided(facts.told[0])}"
+    if isinstance(facts.told[0].question.target, Compare):
+        return "Which of the two groups is larger was not decided"
+    return f"It was decided for {facts.settled:,} of {facts.groups:,} groups, {sure_words(facts)}"
+
+
+def _decided(told: QuestionTold) -> str:
     target, lines = told.question.target, told.lines
-    if any(line.settled == OPEN for line in lines):
-        return "It was not decided for all groups"
     largest = sorted(lines, key=lambda line: -line.estimate)
     if isinstance(target, Top):
-        return f"The top {target.number} by {told.measure} {_listed(largest[: target.number])}"
+        return f"the top {target.number} by {measure_words(told)} {_listed(largest[: target.number])}"
     if isinstance(target, Above):
         above = [line for line in largest if line.settled == "above"]
         named = f": {', '.join(map(group_name, above))}" if 0 < len(above) <= LISTED else ""
-        return f"{len(above):,} of {len(lines):,} groups are above {figure(float(target.threshold), 1.0)}{named}"
+        are = "is" if len(above) == 1 else "are"
+        return f"{len(above):,} of {len(lines):,} groups {are} above {float(target.threshold):,.10g}{named}"
     assert isinstance(target, Compare)  # there is no other decision
     first, second = (group_name(line) for line in largest if group_name(line) in (target.first, target.second))
-    return f"{first} is larger than {second} by {told.measure}"
+    return f"{first} is larger than {second} by {measure_words(told)}"
+
+
+def measure_words(told: QuestionTold) -> str:
+    """What the estimates are of, as a sentence says it."""
+    return "number of persons" if isinstance(told.question.query.measure, Persons) else told.measure
 
 
 def _listed(lines: list[GroupLine]) -> str:
@@ -113,26 +135,35 @@ def missed_words(facts: AnswerFacts) -> str:
     """What is not settled; empty where everything is."""
     if facts.reached:
         return ""
-    return (
-        f"{facts.open:,} of {facts.groups:,} answers are less precise, or less decided, than was asked for: the run "
-        f"stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}."
-    )
+    stopped = f"the run stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}."
+    if facts.recipe.decision is not None:
+        return f"{facts.open:,} of {facts.groups:,} groups {'is' if facts.open == 1 else 'are'} not decided: {stopped}"
+    than = "is less precise" if facts.open == 1 else "are less precise"
+    return f"{facts.open:,} of {facts.groups:,} answers {than} than was asked for: {stopped}"
 
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
     """How persons with many rows were cut, a paragraph for each tally; none where that was not found out."""
     return tuple(
-        f"For the {tally.name}, a person counts with at most the length of {cut.most} "
-        f"{'row' if cut.most == 1 else 'rows'} in one group; {_cut_share(cut)}, so that the answers may be too low."
+        f"To “{tally.name}” a person adds no more than {cut.most:,} {'row' if cut.most == 1 else 'rows'} in one group "
+        f"would. {_cut_share(cut)}; these answers may be somewhat too low, which the error bars do not tell."
         for tally, cut in facts.cuts.items()
     )
 
 
 def _cut_share(cut: Cut) -> str:
+    """About which share of all persons is cut; at most which, where noise hides more."""
     if 2 * cut.std > UNTOLD:
-        return "how many of them have more, and count for less, cannot be told from noise"
-    share, give = (plain(round(each, 4)) for each in (cut.share, 2 * cut.std))
-    return f"about {share} of them, give or take {give}, have more and count for less"
+        return "How many persons have more, and count for less, cannot be told from noise"
+    if cut.share < 2 * cut.std:
+        share = f"Fewer than about {plain(_two_digits(min(cut.share + 2 * cut.std, 1.0)))}"
+    else:
+        share = f"About {plain(_two_digits(cut.share))}, give or take {plain(_two_digits(2 * cut.std))},"
+    return f"{share} of the persons have more, and count for less"
+
+
+def _two_digits(share: float) -> float:
+    return float(f"{share:.2g}")
 
 
 def closing_words(facts: AnswerFacts) -> tuple[str, ...]:
@@ -150,7 +181,7 @@ def announced(pledged: Pledged) -> str:
     recipe, at = pledged.recipe, f"at δ = {small(pledged.recipe.delta)}"
     if pledged.price is not None:
         return f"This costs ε = {price(pledged.price)} {at}, whatever the data say."
-    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less if the answers are precise enough before."
+    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
 
 
 def largest_error(told: QuestionTold) -> float:
