@@ -3,7 +3,6 @@
 A bin of the schema is cut into finer ones, so that a value is known to a small part of its bin and its bin stays known.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -88,7 +87,6 @@ def _middles(fine: Bounded) -> Floats:
     return low + (high - low) / 2
 
 
-@lru_cache(maxsize=64)
 def coarse_codes(column: Column, fine: Column) -> Integers:
     """The code that the schema gives to each code of the finer column."""
     if column == fine or not isinstance(column, IntegerBins | Numeric) or not isinstance(fine, IntegerBins | Numeric):
@@ -96,6 +94,7 @@ def coarse_codes(column: Column, fine: Column) -> Integers:
     return _places(column.edges, fine.edges, missing=column.missing is Missing.CATEGORY)
 
 
-def _places(edges: Sequence[float], fine: Sequence[float], *, missing: bool) -> Integers:
+@lru_cache(maxsize=64)
+def _places(edges: Edges, fine: Edges, *, missing: bool) -> Integers:
     found = np.searchsorted(np.array(edges), np.array(fine[:-1]), side="right") - 1
     return np.append(found, len(edges) - 1) if missing else found.astype(np.int64)
