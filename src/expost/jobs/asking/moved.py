@@ -42,7 +42,8 @@ def _bound_faults(told: AnswerTestimony) -> Iterator[str]:
         yield "persons were weighed down to another length than the one that was given."
     if declared is None and not {*told.bounds.values()} <= {*BOUNDS}:
         yield "persons were weighed down to a length that is none of those to choose from."
-    counted = told.persons and declared is None and not told.recalled
+    plain = declared is not None or all(tally.once for tally in told.tallies)
+    counted = told.persons and not plain and not told.recalled
     if told.cuts.keys() != (names if counted or told.cuts else set()):
         yield "what is told of how persons were cut is not about what was measured, or was not called for."
 

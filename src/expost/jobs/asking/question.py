@@ -13,7 +13,7 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Sum
 from expost.jobs.asking.tallies import MOST_ROWS, OfValues, Tally
 from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, require_groups
-from expost.jobs.asking.values import bounded_column, ends_of
+from expost.jobs.asking.values import bounded_column, ends_of, narrowest_bin
 from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
 
@@ -66,12 +66,26 @@ class AskRecipe:
             raise InvalidValue(f"max_epsilon is {self.max_epsilon}; it must be above 0 and finite.")
         for each in self.questions:
             each.query.require(self.schema)
+        self._require_bins()
         self._require_decision()
         self._require_bound()
         if sum(tally.cells(self.schema) for tally in self.tallies) > MOST_CELLS:
             raise SchemaMismatch(f"the questions need more than {MOST_CELLS:,} counts; ask by fewer columns.")
         if self.fewer_than is not None and self.fewer_than < 1:
             raise InvalidValue(f"fewer_than is {self.fewer_than}; it is at least 1.")
+
+    def _require_bins(self) -> None:
+        """Refuse a quantile that the bins of its column are too wide for."""
+        for each in self.questions:
+            measure = each.query.measure
+            if isinstance(measure, Quantile) and isinstance(each.target, WithinDistance):
+                narrowest = narrowest_bin(bounded_column(self.schema[measure.column]))
+                if narrowest / 2 > each.target.distance:
+                    raise InvalidValue(
+                        f"the bins of {measure.column} are {narrowest:g} wide or more, so that no quantile of it is "
+                        f"known to within {float(each.target.distance):g}; ask for {narrowest / 2:g}, or declare "
+                        "narrower bins."
+                    )
 
     def _require_decision(self) -> None:
         decisions = [each for each in self.questions if isinstance(each.target, Above | Top | Compare)]
@@ -102,8 +116,13 @@ class AskRecipe:
     @property
     def priced(self) -> bool:
         """Whether one release answers everything, at a price that is known beforehand."""
-        settled = self.schema.unit is None or self.rows_per_person is not None
+        settled = self.bounded
         return settled and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is known beforehand how far one record or person moves what is counted."""
+        return self.schema.unit is None or self.rows_per_person is not None or all(each.once for each in self.tallies)
 
     def labels(self, query: Query) -> tuple[str, ...]:
         """The groups of a query, in the order of their cells."""

@@ -87,7 +87,7 @@ def _asked(told: AnswerTestimony) -> Iterator[str]:
 def _kind(told: AnswerTestimony, *, precise: bool) -> str:
     if not precise:
         return LOOKS
-    bounded = not told.persons or told.rows_per_person is not None
+    bounded = not told.persons or told.rows_per_person is not None or all(each.once for each in told.tallies)
     linear = all(each.linear and isinstance(each.target, WithinDistance) for each in told.questions)
     return ONE if bounded and linear else JUMP
 

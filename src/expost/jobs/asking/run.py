@@ -161,7 +161,7 @@ def _read(hidden: HiddenTable, recipe: AskRecipe, tallies: Sequence[Tally], tell
 def _bounded(measuring: Measuring, plan: AnswerPlan, past: Recollection | None, tell: Progress) -> dict[Tally, Cut]:
     """How much of a person counts, found first where it is neither public nor known from earlier answers."""
     recipe, known = measuring.recipe, {} if past is None else past.most()
-    if recipe.schema.unit is None or recipe.rows_per_person is not None:
+    if recipe.bounded:
         return {}
     if known.keys() == {*recipe.tallies}:
         measuring.most.update(known)

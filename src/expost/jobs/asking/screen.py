@@ -94,11 +94,11 @@ def answer_plan(pledged: Pledged) -> None:
     bounds = bounds_declared(recipe)
     sizes = [max(sizes_left(recipe, bounds, each)) for each in plan.levels] if pledged.kind == JUMP else []
     table = Table(box=None, header_style="bold", pad_edge=False)
-    heads = ["level", "ρ", f"ε at δ = {small(recipe.delta)}"]
-    for head in (*heads, *(["out of reach"] if pledged.kind == JUMP else [])):
+    heads = [f"ε at δ = {small(recipe.delta)}"]
+    for head in (*heads, *(["told only as"] if pledged.kind == JUMP else [])):
         table.add_column(spelled(head, console.encoding), justify="right")
     for place in _some(len(plan.levels)):
-        cells = [str(place + 1), price(float(plan.levels[place])), price(plan.epsilons[place])]
+        cells = [price(plan.epsilons[place])]
         table.add_row(*cells, *([f"fewer than {sizes[place]:,}" if sizes[place] else "none"] if sizes else []))
     console.print(table)
     console.print()
@@ -115,7 +115,8 @@ def _some(levels: int, most: int = 12) -> list[int]:
 def _explained(pledged: Pledged) -> str:
     if pledged.kind == JUMP:
         return (
-            "Coarse looks, for at most a tenth of the price, tell which level is needed; the answers are then measured "
-            "there. A group that is smaller than a level can tell as precisely as asked ends as fewer than that size."
+            "Coarse looks, for at most a tenth of the price, tell how much is needed; the answers are then measured "
+            "once, at one of these prices or between two of them. Groups that are too small to be told as precisely as "
+            "asked at a price are told only as fewer than the number beside it."
         )
-    return "Each level is looked at in turn until error bars decide it; stopping there costs what is stated beside it."
+    return "Finer and finer measurements are looked at until error bars decide it; stopping costs one of these prices."

@@ -98,6 +98,11 @@ class Tally:
                 return cls(OfRows(), (*query.by, column), query.where)
 
     @property
+    def once(self) -> bool:
+        """Whether every person adds the same, so that nothing of them is ever cut."""
+        return isinstance(self.kind, OfPersons) and not self.by
+
+    @property
     def width(self) -> int:
         """NoisyCells of a group."""
         return 2 if isinstance(self.kind, OfTruth | OfValues) else 1

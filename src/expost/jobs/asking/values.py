@@ -87,6 +87,13 @@ def _middles(fine: Bounded) -> Floats:
     return low + (high - low) / 2
 
 
+def narrowest_bin(column: Bounded) -> float:
+    """From the first to the last value of the narrowest bin."""
+    if isinstance(column, Integer):
+        return 0.0
+    return min(high - low for low, high in pairwise(column.edges)) - isinstance(column, IntegerBins)
+
+
 def coarse_codes(column: Column, fine: Column) -> Integers:
     """The code that the schema gives to each code of the finer column."""
     if column == fine or not isinstance(column, IntegerBins | Numeric) or not isinstance(fine, IntegerBins | Numeric):
