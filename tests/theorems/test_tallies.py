@@ -17,7 +17,7 @@ import pytest
 
 from expost.jobs.asking import tallies
 from expost.jobs.asking.contribution import lengths_of
-from expost.jobs.asking.measuring import Joint
+from expost.jobs.asking.joint import Joint
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.rows import LONGEST, PER_WEIGHT, squared_lengths, weights_of

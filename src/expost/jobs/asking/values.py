@@ -88,7 +88,6 @@ def _middles(fine: Bounded) -> Floats:
     return low + (high - low) / 2
 
 
-@lru_cache(maxsize=64)
 def coarse_codes(column: Column, fine: Column) -> Integers:
     """The code that the schema gives to each code of the finer column."""
     if column == fine or not isinstance(column, IntegerBins | Numeric) or not isinstance(fine, IntegerBins | Numeric):
