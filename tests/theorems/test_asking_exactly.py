@@ -39,7 +39,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 from tests.unit.examples import ADD
 
-RECORDS, DELTA = 8, 0.05
+RECORDS, DELTA = 10, 0.05
 CUTS = np.array([-math.inf, -0.5, 0.6, math.inf])
 TOLD = (-1.1, 0.05, 1.3)
 """Where the intervals end and what stands for each, in standard deviations about a public centre."""
@@ -47,7 +47,7 @@ SCHEMA = Schema((Integer("v", (0, 1), Missing.FALLBACK),), True, ADD)
 LEVELS = tuple(level(0.01 * 2.5**place) for place in range(6))
 JUMPS = AnswerPlan(LEVELS, PlannedJumps(tuple(map(stop_at, LEVELS)), DELTA, LEAD), {})
 STOPS = AnswerPlan(LEVELS, PlannedStops(tuple(map(stop_at, LEVELS)), DELTA), {})
-RELATIVE, DECISION = WithinShare(Fraction(9, 20)), Above(Fraction(RECORDS - 3))
+RELATIVE, DECISION = WithinShare(Fraction(7, 20)), Above(Fraction(RECORDS - 3))
 
 
 @dataclass
