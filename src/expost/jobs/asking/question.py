@@ -100,10 +100,14 @@ class AskRecipe:
         return first if isinstance(first.target, Above | Top | Compare) else None
 
     @property
+    def bounded(self) -> bool:
+        """Whether it is public how many rows of a record or a person count in full."""
+        return self.schema.unit is None or self.rows_per_person is not None
+
+    @property
     def priced(self) -> bool:
         """Whether one release answers everything, at a price that is known beforehand."""
-        settled = self.schema.unit is None or self.rows_per_person is not None
-        return settled and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
+        return self.bounded and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
 
     def labels(self, query: Query) -> tuple[str, ...]:
         """The groups of a query, in the order of their cells."""

@@ -17,7 +17,6 @@ from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Shar
 from expost.jobs.asking.rows import (
     PER_WEIGHT,
     failing,
-    fingerprint_of,
     holding,
     schema_codes,
     squared_lengths,
@@ -107,6 +106,13 @@ class Tally:
         """Steps that one row is long, at most."""
         return STEPS if isinstance(self.kind, OfValues) else PER_ROW
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        conditions = self.where + (self.kind.conditions if isinstance(self.kind, OfTruth) else ())
+        measured = (self.kind.column,) if isinstance(self.kind, OfValues) else ()
+        return (*self.by, *(each.column for each in conditions), *measured)
+
     def groups(self, schema: Schema) -> int:
         """How many groups there are, empty ones included."""
         return math.prod(schema[name].size for name in self.by)
@@ -170,12 +176,6 @@ class Tally:
         assert isinstance(grouped, Grouped)
         return squared_lengths(owners, steps, len(grouped))
 
-    def fingerprint(self, schema: Schema, rows: Rows) -> bytes:
-        """What tells two bodies of data apart, as far as they are counted here."""
-        if isinstance(rows, Grouped):
-            return fingerprint_of(*self._contributions(schema, rows.table), rows.sizes)
-        return fingerprint_of(*self._contributions(schema, rows), np.zeros(0, dtype=np.int64))
-
     def _by_person(self, schema: Schema, grouped: Rows) -> tuple[Integers, Integers, Integers]:
         """Person, cell and steps, each pair of person and cell once."""
         if not isinstance(grouped, Grouped):
@@ -215,7 +215,7 @@ class Tally:
 def read_under(schema: Schema, tallies: Sequence[Tally]) -> Schema:
     """The schema that a table is read under: the columns of some tallies alone, finely where values are asked for."""
     fine = {each.kind.column for each in tallies if isinstance(each.kind, OfValues)}
-    wanted = {name for each in tallies for name in _columns(each)}
+    wanted = {name for each in tallies for name in each.columns}
     first = () if wanted else _any_column(schema)
     columns = tuple(
         fine_column(bounded_column(each)) if each.name in fine else each
@@ -229,9 +229,3 @@ def _any_column(schema: Schema) -> tuple[str, ...]:
     """A column to read where only the number of rows is asked, if possible one that drops none."""
     keeping = [each.name for each in schema.columns if each.missing is not Missing.DROP]
     return ((*keeping, schema.names[0])[0],)
-
-
-def _columns(tally: Tally) -> tuple[str, ...]:
-    conditions = tally.where + (tally.kind.conditions if isinstance(tally.kind, OfTruth) else ())
-    measured = (tally.kind.column,) if isinstance(tally.kind, OfValues) else ()
-    return (*tally.by, *(each.column for each in conditions), *measured)
