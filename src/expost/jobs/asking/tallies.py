@@ -23,7 +23,7 @@ from expost.jobs.asking.rows import (
     summed_cells,
     weights_of,
 )
-from expost.jobs.asking.values import STEPS, bounded_column, fine_column, steps_of
+from expost.jobs.asking.values import STEPS, bounded_column, fine_column, full_steps, steps_of
 from expost.noise import Integers
 from expost.statistic import Statistic
 from expost.tabular.persons import Grouped, Rows
@@ -143,7 +143,8 @@ class Tally:
 
     def per_row(self, schema: Schema) -> int:
         """Steps to one row at full weight, or to the whole width of a column's values."""
-        return self.unit if schema.unit is None else self.unit * PER_WEIGHT
+        steps = full_steps(bounded_column(schema[self.kind.column])) if isinstance(self.kind, OfValues) else self.unit
+        return steps if schema.unit is None else steps * PER_WEIGHT
 
     @property
     def name(self) -> str:
@@ -203,9 +204,10 @@ class Tally:
             fails = failing(schema, table, self.kind.conditions)
             parts = [np.where(inside & each, PER_ROW, 0) for each in (holds, fails)]
         elif isinstance(self.kind, OfValues):
-            steps = steps_of(bounded_column(schema[self.kind.column]))[table.codes(self.kind.column)]
+            column = bounded_column(schema[self.kind.column])
+            steps = steps_of(column)[table.codes(self.kind.column)]
             known = inside & (steps >= 0)
-            parts = [np.where(known, steps, 0), np.where(known, STEPS - steps, 0)]
+            parts = [np.where(known, steps, 0), np.where(known, full_steps(column) - steps, 0)]
         else:
             parts = [np.where(inside, PER_ROW, 0)]
         cells = [groups * self.width + place for place in range(self.width)]
