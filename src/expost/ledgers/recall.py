@@ -1,7 +1,5 @@
 """Recall: what earlier runs on a data set have kept of their releases, for whoever may see it."""
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 from typing import final
 
@@ -13,14 +11,9 @@ from expost.ledgers.posting import Position
 @final
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What runs of one kind have kept, the oldest first, and a key that their data was told apart with."""
+    """What runs of one kind have kept, the oldest first."""
 
     payloads: tuple[str, ...]
-    secret: bytes
-
-    def digest(self, printed: bytes) -> str:
-        """A keyed digest of data, by which a later run notices that they changed."""
-        return hmac.new(self.secret, printed, hashlib.sha256).hexdigest()
 
 
 def recall(home: Home, dataset: str, what: str, token: str | None) -> Recalled:
@@ -28,10 +21,8 @@ def recall(home: Home, dataset: str, what: str, token: str | None) -> Recalled:
     with home.writing() as writing:
         known = Position.locked(writing, dataset).account.id
         analyst = None if token is None else analyst_of(writing, known, token)
-        ((secret,),) = writing.rows("SELECT secret FROM datasets WHERE id = ?", known)
         found = writing.rows(
             "SELECT analyst, payload FROM runs WHERE dataset = ? AND what = ? AND payload IS NOT NULL ORDER BY begun",
             *(known, what),
         )
-    kept = tuple(str(payload) for payer, payload in found if analyst in (None, payer))
-    return Recalled(kept, bytes.fromhex(str(secret)))
+    return Recalled(tuple(str(payload) for payer, payload in found if analyst in (None, payer)))

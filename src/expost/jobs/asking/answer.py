@@ -84,10 +84,12 @@ class Answer:
 
     def price(self, within: Precision | Real | str) -> AdpEpsilon:
         """The ε of all of it after ``refine``; it follows from releases, so that asking is free."""
-        self._measuring.recipe = _finer(self._outcome.recipe, within)
-        if looked_at(self._measuring.recipe, self._outcome.look).reached:
+        recipe = _finer(self._outcome.recipe, within)
+        if looked_at(recipe, self._outcome.look).reached:
             return self.epsilon
-        place, _ = next_place(self._plan, self._measuring, self._measuring.share)
+        with self._measuring.lock:
+            self._measuring.recipe = recipe
+            place, _ = next_place(self._plan, self._measuring, self._measuring.share)
         return self._plan.pledge.epsilon(stop_at(beside(self._plan.levels[place])))
 
     def refine(self, within: Precision | Real | str) -> "Answer":
@@ -99,16 +101,15 @@ class Answer:
         if not self._outcome.measured:
             raise InvalidValue("this answer was known already; ask for the finer one anew, which uses what is known.")
         recipe, before = _finer(self._outcome.recipe, within), self._outcome.look
-        self._measuring.recipe = recipe
-        found = looked_at(recipe, before)
-        if not found.reached:
-            later = refine(self._plan, self._measuring, tell=say_nothing)
-            shorter = tuple(shorter_bars(*each) for each in zip(before.bars, later.bars, strict=True))
-            found = looked_at(recipe, replace(later, bars=shorter))
-        outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
-        refined = (*self._heading.refined, precision_of(within))
-        heading = replace(self._heading, refined=refined)
-        return Answer(outcome, self._measuring, self._kind, self._ledger, heading)
+        heading = replace(self._heading, refined=(*self._heading.refined, precision_of(within)))
+        with self._measuring.lock:
+            self._measuring.recipe, found = recipe, looked_at(recipe, before)
+            if not found.reached:
+                later = refine(self._plan, self._measuring, tell=say_nothing)
+                shorter = tuple(shorter_bars(*each) for each in zip(before.bars, later.bars, strict=True))
+                found = looked_at(recipe, replace(later, bars=shorter))
+            outcome = answered(recipe, self._measuring, found, self._outcome.cuts)
+            return Answer(outcome, self._measuring, self._kind, self._ledger, heading)
 
     @property
     def facts(self) -> AnswerFacts:

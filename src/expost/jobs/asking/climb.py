@@ -178,9 +178,9 @@ def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[in
     """
     recipe, levels = measuring.recipe, plan.levels
     sizes = sizes_at(recipe, measuring, levels[-1])
-    needed = needed_by(measuring, levels[-1] - measuring.spent, sizes, recipe.width(share))
-    wanted = float(measuring.spent) + sum(needed.values())
-    place = next((place for place, each in enumerate(levels) if each >= wanted), None)
+    needed = needed_by(measuring, levels[-1], sizes, recipe.width(share))  # all of it: what does not fit is refused
+    wanted = measuring.spent + Fraction(sum(needed.values()))
+    place = next((place for place, each in enumerate(levels) if beside(each) >= wanted), None)
     if place is None or not _allowed(plan, levels[place], recipe.max_epsilon):
         raise BudgetExceeded(
             f"this would cost more than the ε = {recipe.max_epsilon:g} that the answer was planned for; ask for less "
@@ -194,7 +194,6 @@ def refine(plan: AnswerPlan, measuring: Measuring, *, tell: Progress) -> AnswerL
     share = measuring.share
     place, needed = next_place(plan, measuring, share)
     measuring.refined += 1
-    measuring.forget()
     tell("measuring as precisely as that takes")
-    measuring.measure(needed, to=beside(plan.levels[place]))
+    measuring.measure(needed, to=beside(plan.levels[place]), anew=True)
     return look(measuring, measuring.recipe.width(share), sizes_at(measuring.recipe, measuring, plan.levels[-1]))

@@ -59,6 +59,8 @@ SAVING: list[Option] = [
     click.option("--format", "format_", type=click.Choice([each.value for each in Format]), default="csv",
                  help="What the answers are written as."),
     click.option("--title", default=None, help="The title of the report."),
+    click.option("--afresh", is_flag=True,
+                 help="Measure afresh, because the data has changed since earlier questions on the ledger."),
 ]  # fmt: skip
 
 
@@ -84,6 +86,7 @@ def ask_table(source: str, questions: tuple[str, ...], schema_path: str, out: Pa
             schema=schema,
             **asked,
             title=settings["title"],
+            afresh=settings["afresh"],
             noise=noise,
             ledger=ledger,
             on_pledge=lambda fixed: screen.announce(answer_digest(fixed), announced(fixed), *foretold(ledger, "level")),

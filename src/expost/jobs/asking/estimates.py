@@ -13,10 +13,8 @@ import numpy as np
 
 from expost.jobs.asking.query import Mean, Quantile, Query, Share, Sum
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.values import Bounded, bounded_column, ends_of
+from expost.jobs.asking.values import Bounded, bounded_column, ends_of, rounding_of, spans_of
 from expost.noise import Floats
-from expost.tabular.schema.binned import IntegerBins, Numeric
-from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 
@@ -59,9 +57,10 @@ def bars_of(query: Query, schema: Schema, cells: NoisyCells, width: float) -> Ba
     found = cells.values.reshape(groups, -1)
     match query.measure:
         case Sum(column):
-            return _sum(found, cells.std, width, ends_of(bounded_column(schema[column])))
+            return _sum(found, cells.std, width, bounded_column(schema[column]))
         case Mean(column):
-            return _ratio(found, cells.std, width, ends_of(bounded_column(schema[column])))
+            bounded = bounded_column(schema[column])
+            return _ratio(found, cells.std, width, ends_of(bounded), rounding=rounding_of(bounded))
         case Share():
             return _ratio(found, cells.std, width, (0.0, 1.0))
         case Quantile(column, level):
@@ -75,15 +74,18 @@ def _number(values: Floats, std: float, width: float) -> Bars:
     return Bars(values, low, high, low, high)
 
 
-def _sum(cells: Floats, std: float, width: float, ends: tuple[float, float]) -> Bars:
-    low, high = ends
-    point, half = cells[:, 0] * high + cells[:, 1] * low, width * std * math.hypot(low, high)
+def _sum(cells: Floats, std: float, width: float, column: Bounded) -> Bars:
+    low, high = ends_of(column)
     rows = _number(cells.sum(axis=1), std * math.sqrt(2), width)
+    rounded = rounding_of(column) * np.maximum(rows.high, 0.0)
+    point, half = cells[:, 0] * high + cells[:, 1] * low, width * std * math.hypot(low, high) + rounded
     return Bars(point, point - half, point + half, rows.low, rows.high)
 
 
-def _ratio(cells: Floats, std: float, width: float, ends: tuple[float, float]) -> Bars:
+def _ratio(cells: Floats, std: float, width: float, ends: tuple[float, float], *, rounding: float = 0.0) -> Bars:
     """A/(A+B) between the ends: those shares t for which A(1−t) − Bt is within its own noise.
+
+    ``rounding`` is how far each value can be from the one that is counted for it, and so their mean.
 
     Implements: ends of a ratio.
     """
@@ -96,6 +98,7 @@ def _ratio(cells: Floats, std: float, width: float, ends: tuple[float, float]) -
         low, high = (np.where(known, (half + sign * reach) / square, end) for sign, end in ((-1, 0.0), (1, 1.0)))
     least, width_of = ends[0], ends[1] - ends[0]
     point, low, high = (least + width_of * np.clip(each, 0, 1) for each in (point, low, high))
+    low, high = np.maximum(low - rounding, ends[0]), np.minimum(high + rounding, ends[1])
     counted = _number(rows, std * math.sqrt(2), width)
     return Bars(np.clip(point, low, high), low, high, counted.low, counted.high)
 
@@ -116,19 +119,8 @@ def _quantile(cells: Floats, std: float, width: float, column: Bounded, level: F
     last = bins - 1 - np.argmax(possible[:, ::-1], axis=1)
     none = ~possible.any(axis=1)
     first, last = np.where(none, 0, first), np.where(none, bins - 1, last)
-    starts, stops = _spans(column)
+    starts, stops = spans_of(column)
     middle = np.clip(np.argmax(excess[:, 1:] >= 0, axis=1), first, last)
     counted = _number(rows[:, 0], std * math.sqrt(bins), width)
     point = starts[middle] + (stops[middle] - starts[middle]) / 2
     return Bars(point, starts[first], stops[last], counted.low, counted.high)
-
-
-def _spans(column: Bounded) -> tuple[Floats, Floats]:
-    """The least and the greatest value of each bin."""
-    if isinstance(column, Numeric):
-        return np.array(column.edges[:-1]), np.array(column.edges[1:])
-    if isinstance(column, IntegerBins):
-        low, high = np.array(column.edges[:-1]), np.array(column.edges[1:])
-        return (low, high - 1) if column.closed is Closed.LEFT else (low + 1, high)
-    values = np.array(column.values, dtype=np.float64)
-    return values, values

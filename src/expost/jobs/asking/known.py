@@ -18,26 +18,30 @@ from expost.noise import SystemNoise
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import ReadableLedger
-from expost.tabular.persons import Rows
+from expost.tabular.table import Kind
 
 
-def answer_known(heading: Heading, past: Recollection, rows: Rows, ledger: ReadableLedger) -> Answer | None:
+def answer_known(heading: Heading, past: Recollection, kind: Kind, ledger: ReadableLedger) -> Answer | None:
     """The same answer as before to the same request, or one that earlier measurements are precise enough for.
 
-    None where something must be measured. The data was read to see that it is the same, and nothing else of it is used.
+    None where something must be measured. No data is opened for it, so that it tells nothing which is not told already.
     """
     recipe, plan = heading.pledged.recipe, heading.pledged.plan
-    sealed: Private[Any] = Private(rows, recipe.schema.neighbours)
-    odometer = Odometer(pledge=plan.pledge, ledger=MemoryLedger())
-    measuring = Measuring(recipe, sealed, odometer, SystemNoise(), {**bounds_declared(recipe), **past.most()})
     same = past.same(recipe)
-    measuring.forget(past.estimates(measuring.most, None if same is None else [same]))
+    chosen = same[-1:] if same and same[-1].width != LASTING else same or None
+    most = {**past.most(chosen), **(bounds_declared(recipe) if recipe.bounded else {})}
+    nothing: Private[Any] = Private((), recipe.schema.neighbours)
+    measuring = Measuring(
+        recipe, nothing, Odometer(pledge=plan.pledge, ledger=MemoryLedger()), SystemNoise(),
+        {**bounds_declared(recipe), **most},
+    )  # fmt: skip
+    measuring.forget(past.estimates(most, chosen))
     if any(measuring.cells(tally) is None for tally in recipe.tallies):
         return None
-    found = _precise(recipe, plan, measuring) if same is None else _repeated(recipe, plan, measuring, same)
+    found = _repeated(recipe, plan, measuring, same[-1]) if same else _precise(recipe, plan, measuring)
     if found is None:
         return None
-    return Answer(answered(recipe, measuring, found, {}), measuring, rows.native, ledger, heading)
+    return Answer(answered(recipe, measuring, found, {}), measuring, kind, ledger, heading)
 
 
 def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: Memory) -> AnswerLook:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from expost.jobs.asking.estimates import NoisyCells
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import needed_by
-from expost.jobs.asking.planning import LEAD, precision_at, price_of
+from expost.jobs.asking.planning import FIRST, LEAD, precision_at, price_of
 from expost.jobs.asking.tallies import Tally
 
 LEAST_RHO = 2.0**-14
@@ -35,7 +35,7 @@ def lasting_width_of(measuring: Measuring, cells: NoisyCells) -> float:
     """That of a tally at what is known of it."""
     recipe, tally = measuring.recipe, cells.tally
     least = precision_at(recipe, tally, LEAST_RHO, most=measuring.most[tally])
-    return lasting_width(cells.std**-2, least, recipe.chance())
+    return lasting_width(cells.std**-2, least, recipe.chance(FIRST))
 
 
 def further_needed(measuring: Measuring, room: Fraction, sizes: list[int]) -> dict[Tally, float] | None:

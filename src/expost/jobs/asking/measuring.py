@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from threading import RLock
 from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
@@ -25,7 +27,7 @@ from expost.release import Past
 from expost.statistic import Statistic
 
 Store: TypeAlias = Callable[[Mapping[Tally, Estimate]], None]
-"""Takes what is known of all tallies, to be stored with what it cost."""
+"""Takes what was measured of all tallies, to be stored with what it cost."""
 Keep: TypeAlias = Callable[[Mapping[Tally, Estimate], float, Sequence[int]], None]
 """The same, with the width of error bars and the sizes of small groups that the answer will be told by."""
 Progress: TypeAlias = Callable[[str], None]
@@ -69,8 +71,9 @@ class Stored:
 class Measuring:
     """What has been measured of each tally since it was last forgotten; all of it stays on the bill.
 
-    ``most`` is the length, in rows, that persons are weighed down to in each tally. ``spent`` is the ρ of the Gaussian
-    profile of everything so far. ``before`` is what earlier answers have released, ``keep`` stores what this one does.
+    ``most`` is the length, in rows, that persons are weighed down to in each tally. ``fresh`` is what was measured
+    since estimates were begun, ``begun`` what they went on from. ``before`` is what earlier answers have released,
+    ``keep`` stores what this one does: its own measurements alone, so that nothing is counted twice.
     """
 
     recipe: AskRecipe
@@ -78,12 +81,25 @@ class Measuring:
     odometer: Odometer
     noise: Noise
     most: dict[Tally, int]
-    spent: Fraction = Fraction(0)
     past: Past[object] = field(default_factory=Past)
-    known: dict[Tally, Estimate] = field(default_factory=dict)
+    fresh: dict[Tally, Estimate] = field(default_factory=dict)
+    begun: Mapping[Tally, Estimate] = field(default_factory=dict)
     before: Mapping[Tally, Estimate] = field(default_factory=dict)
     keep: Keep | None = None
     refined: int = 0
+    lock: AbstractContextManager[object] = field(default_factory=RLock)
+
+    @property
+    def spent(self) -> Fraction:
+        """The ρ of everything so far; a step that failed counts in full."""
+        rho = self.odometer.spent.curve.gaussian
+        assert rho is not None  # all steps are Gaussian
+        return rho
+
+    @property
+    def known(self) -> dict[Tally, Estimate]:
+        """What estimates began from and what was measured since."""
+        return pool_estimates(self.begun, self.fresh)
 
     @property
     def share(self) -> float:
@@ -92,33 +108,32 @@ class Measuring:
 
     def forget(self, known: Mapping[Tally, Estimate] | None = None) -> None:
         """Begin new estimates, which do not depend on what chose how precise they will be; or go on from some."""
-        self.known = dict(known or {})
+        self.begun, self.fresh = dict(known or {}), {}
 
     def storing(self, width: float, sizes: Sequence[int]) -> Store | None:
         """What stores a measurement that an answer is told by."""
         keep = self.keep
         return None if keep is None else lambda known: keep(known, width, sizes)
 
-    def measure(self, shares: Mapping[Tally, float], *, to: Fraction, store: Store | None = None) -> None:
+    def measure(
+        self, shares: Mapping[Tally, float], *, to: Fraction, store: Store | None = None, anew: bool = False
+    ) -> None:
         """Measure tallies in proportion to their shares, in one step that takes the total there exactly.
 
-        ``store`` is handed what is then known of all tallies, before that is captured.
+        ``store`` is handed what was measured of all tallies, before that is captured. ``anew`` forgets what was known,
+        but only once there is something in its place.
         """
         joint = Joint.of(self.recipe, shares, self.most)
+        earlier = {} if anew else self.fresh
 
         def handed(found: Measurement) -> None:
             if store is not None:
-                store(self._with(joint.apart(found)))
+                store(_refined(earlier, joint.apart(found)))
 
-        self.known = self._with(joint.apart(self.step(joint.statistic, to=to, store=handed)))
-
-    def _with(self, fresh: Mapping[Tally, Measurement]) -> dict[Tally, Estimate]:
-        """What is known once these are measured too."""
-        known = dict(self.known)
-        for tally, found in fresh.items():
-            before = known.get(tally)
-            known[tally] = Estimate(found.values, 1 / found.variance) if before is None else before.refine(found)
-        return known
+        found = joint.apart(self.step(joint.statistic, to=to, store=handed))
+        if anew:
+            self.forget()
+        self.fresh = _refined(earlier, found)
 
     def step(
         self, statistic: Statistic[Any], *, to: Fraction, store: Callable[[Measurement], None] = lambda found: None
@@ -130,7 +145,7 @@ class Measuring:
         variance = statistic.l2_squared / (2 * (to - self.spent)) + SMOOTHING_VARIANCE
         budget = Budget(ALPHA * statistic.l2_squared / (2 * variance), ALPHA)
         found = self.odometer.spend(Stored(Gaussian(statistic), store), self.data, budget, Past(), self.noise)
-        self.past, self.spent = self.past.then(found), to
+        self.past = self.past.then(found)
         return found.value
 
     def cells(self, tally: Tally) -> NoisyCells | None:
@@ -167,3 +182,22 @@ class Measuring:
         found = self.cells(tally)
         assert found is not None
         return found
+
+
+def pool_estimates(one: Mapping[Tally, Estimate], other: Mapping[Tally, Estimate]) -> dict[Tally, Estimate]:
+    """What two bodies of independent measurements say of each tally, by their precisions."""
+    found = dict(one)
+    for tally, estimate in other.items():
+        earlier = found.get(tally)
+        found[tally] = estimate if earlier is None else _mean(earlier, estimate)
+    return found
+
+
+def _mean(one: Estimate, other: Estimate) -> Estimate:
+    precision = one.precision + other.precision
+    weight = float(other.precision / precision)
+    return Estimate((1 - weight) * one.values + weight * other.values, precision)
+
+
+def _refined(earlier: Mapping[Tally, Estimate], fresh: Mapping[Tally, Measurement]) -> dict[Tally, Estimate]:
+    return pool_estimates(earlier, {tally: Estimate(each.values, 1 / each.variance) for tally, each in fresh.items()})

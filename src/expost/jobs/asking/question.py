@@ -13,7 +13,7 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Sum
 from expost.jobs.asking.tallies import MOST_ROWS, OfValues, Tally
 from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, require_groups
-from expost.jobs.asking.values import bounded_column, ends_of, narrowest_bin
+from expost.jobs.asking.values import bounded_column, ends_of, narrowest_bin, rounding_of
 from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
 
@@ -66,6 +66,7 @@ class AskRecipe:
             raise InvalidValue(f"max_epsilon is {self.max_epsilon}; it must be above 0 and finite.")
         for each in self.questions:
             each.query.require(self.schema)
+            self._require_grid(each)
         self._require_bins()
         self._require_decision()
         self._require_bound()
@@ -94,6 +95,16 @@ class AskRecipe:
         for each in decisions:
             require_groups(each.target, self.labels(each.query))  # type: ignore[arg-type]  # a decision, as was seen
 
+    def _require_grid(self, question: Targeted) -> None:
+        if not isinstance(question.query.measure, Mean) or not isinstance(question.target, WithinDistance):
+            return
+        finest = rounding_of(bounded_column(self.schema[question.query.measure.column]))
+        if question.target.distance <= 2 * finest:
+            raise InvalidValue(
+                f"within {float(question.target.distance):g} is finer than {question.query.measure.column} is read; "
+                f"ask for more than {2 * finest:.3g}, or declare narrower ends."
+            )
+
     def _require_bound(self) -> None:
         bound = self.rows_per_person
         if bound is not None and self.schema.unit is None:
@@ -116,8 +127,7 @@ class AskRecipe:
     @property
     def priced(self) -> bool:
         """Whether one release answers everything, at a price that is known beforehand."""
-        settled = self.bounded
-        return settled and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
+        return self.bounded and all(each.linear and isinstance(each.target, WithinDistance) for each in self.questions)
 
     @property
     def bounded(self) -> bool:

@@ -1,7 +1,8 @@
 """What earlier questions have released, kept on a lasting ledger, so that nothing is paid for twice.
 
-A run keeps the measurement that its answer was made of, with a keyed digest of the data that it counted. The same
-question again is answered by it, bit for bit. Another question uses what is known of the tallies they share.
+A run keeps what it measured itself, with a digest of the columns that it counted by. The same question again is
+answered by it, bit for bit. Another question uses what is known of the tallies they share. All of this is found by
+what is public: whether data has changed since is not looked at, because that an answer is known would then tell of it.
 """
 
 import base64
@@ -15,21 +16,21 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 
 from expost.errors import Unreadable
-from expost.jobs.asking.measuring import Keep
+from expost.jobs.asking.measuring import Keep, pool_estimates
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import covers
 from expost.jobs.asking.question import AskRecipe
-from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.tallies import Tally, read_under
 from expost.mechanisms.brownian import Estimate
-from expost.receipts.notation import fraction, items, number, record, text, whole
-from expost.tabular.persons import Rows
+from expost.receipts.notation import fraction, items, number, record, text, truth, whole
 from expost.tabular.schema.column import Missing
+from expost.tabular.schema.schema import Schema
 from expost.text import Json
 
 FORMAT = "expost answer 1"
 MOST_BYTES = 2**28
-FIELDS = ("format", "asked", "width", "sizes", "tallies")
-TALLY = ("name", "most", "digest", "precision", "values")
+FIELDS = ("format", "asked", "afresh", "width", "sizes", "tallies")
+TALLY = ("name", "most", "columns", "precision", "values")
 
 
 class Recallable(Protocol):
@@ -38,9 +39,6 @@ class Recallable(Protocol):
     @property
     def payloads(self) -> tuple[str, ...]:
         """What earlier runs have kept, the oldest first."""
-
-    def digest(self, printed: bytes) -> str:
-        """A keyed digest of data."""
 
 
 @runtime_checkable
@@ -60,6 +58,7 @@ class Memory:
     """What was kept of one answer: what it was asked, how its error bars were made, and the measurements."""
 
     asked: str
+    afresh: bool
     width: float
     sizes: tuple[int, ...]
     tallies: Mapping[tuple[str, int], tuple[str, Estimate]]
@@ -72,13 +71,13 @@ class Memory:
             found = [record(each, TALLY) for each in items(fields["tallies"])]
             tallies = {
                 (text(each["name"]), whole(each["most"])): (
-                    text(each["digest"]),
+                    text(each["columns"]),
                     Estimate(_values(text(each["values"])), fraction(each["precision"])),
                 )
                 for each in found
             }
             sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
-            return cls(text(fields["asked"]), number(fields["width"]), sizes, tallies)
+            return cls(text(fields["asked"]), truth(fields["afresh"]), number(fields["width"]), sizes, tallies)
         except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError, zlib.error):
             raise Unreadable(
                 "a stored answer of the ledger cannot be read; the file was changed or is damaged."
@@ -88,9 +87,10 @@ class Memory:
 def payload_of(
     recipe: AskRecipe,
     known: Mapping[Tally, Estimate],
-    digests: Mapping[Tally, str],
+    columns: Mapping[Tally, str],
     *,
     most: Mapping[Tally, int],
+    afresh: bool,
     width: float,
     sizes: Sequence[int],
 ) -> str:
@@ -99,23 +99,26 @@ def payload_of(
         {
             "name": tally.name,
             "most": most[tally],
-            "digest": digests[tally],
+            "columns": columns[tally],
             "precision": str(estimate.precision),
             "values": base64.b85encode(zlib.compress(estimate.values.astype("<f8").tobytes())).decode(),
         }
         for tally, estimate in known.items()
     ]
     found: dict[str, Json] = {
-        "format": FORMAT, "asked": asked_in(recipe), "width": width, "sizes": [*sizes], "tallies": tallies,
+        "format": FORMAT, "asked": asked_in(recipe), "afresh": afresh, "width": width, "sizes": [*sizes],
+        "tallies": tallies,
     }  # fmt: skip
     return json.dumps(found, allow_nan=False)
 
 
-def keeping(ledger: Remembering, recipe: AskRecipe, digests: Mapping[Tally, str], most: Mapping[Tally, int]) -> Keep:
+def keeping(
+    ledger: Remembering, recipe: AskRecipe, columns: Mapping[Tally, str], *, most: Mapping[Tally, int], afresh: bool
+) -> Keep:
     """What stores a measurement that an answer is told by, with the bill of that measurement."""
 
     def keep(known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
-        ledger.keep(payload_of(recipe, known, digests, most=most, width=width, sizes=sizes))
+        ledger.keep(payload_of(recipe, known, columns, most=most, afresh=afresh, width=width, sizes=sizes))
 
     return keep
 
@@ -124,81 +127,92 @@ def asked_in(recipe: AskRecipe) -> str:
     """What tells two requests apart: all that was asked, under which schema."""
     told = [
         *map(str, recipe.questions), str(recipe.confidence), recipe.together, recipe.fewer_than, recipe.rows_per_person,
+        recipe.max_epsilon, recipe.delta,
         hashlib.sha256(recipe.schema.dumps().encode()).hexdigest(),
     ]  # fmt: skip
     return json.dumps(told)
 
 
-def tallies_to_read(recipe: AskRecipe, kept: Recallable | None) -> tuple[Tally, ...]:
-    """Those of the questions, and finer ones of earlier answers that they are sums of.
+def columns_counted(recipe: AskRecipe, memories: Sequence[Memory]) -> dict[Tally, str]:
+    """For each tally of the questions, and each finer one that was measured, a digest of what it is counted by.
 
-    A column that drops rows is not read for that, since it would change what is counted.
+    Rows that a column drops are missing from whatever is read beside it, so that a finer tally drops no others.
     """
-    known = {name for each in (() if kept is None else kept.payloads) for name, _ in Memory.of(each).tallies}
-    earlier = [Tally.of(query) for name in sorted(known) for query in queries_in(name, unit=recipe.schema.unit)]
-    dropping = {each.name for each in recipe.schema.columns if each.missing is Missing.DROP}
+    schema = recipe.schema
+    left_out = {each.name for each in schema.columns if each.missing is Missing.DROP}
+    dropping = left_out & {*read_under(schema, recipe.tallies).names}
+    names = sorted({name for memory in memories for name, _ in memory.tallies})
+    earlier = [Tally.of(query) for name in names for query in queries_in(name, unit=schema.unit)]
     finer = [
         each
         for each in earlier
-        if each not in recipe.tallies
-        and {*each.by} <= {*recipe.schema.names} - dropping
+        if {*each.columns} <= {*schema.names} - (left_out - dropping)
         and any(covers(each, tally) for tally in recipe.tallies)
     ]
-    return (*recipe.tallies, *finer)
+    return {tally: _digest_of(schema, dropping | {*tally.columns}) for tally in (*recipe.tallies, *finer)}
+
+
+def _digest_of(schema: Schema, names: set[str]) -> str:
+    columns = tuple(each for each in schema.columns if each.name in names)
+    told = [repr(columns), schema.neighbours.value, schema.unit]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """What a ledger knows of a request and of the data it is about: an answer to the same, and measurements of it.
+    """What a ledger knows of a request: an answer to the same, and measurements of what it is about.
 
-    ``digests`` tell the data apart, as far as each tally counts them.
+    ``columns`` has for each tally the digest of what it is counted by.
     """
 
-    digests: Mapping[Tally, str]
+    columns: Mapping[Tally, str]
     memories: tuple[Memory, ...]
 
     @classmethod
-    def of(cls, recipe: AskRecipe, rows: Rows, kept: Recallable, tallies: Sequence[Tally]) -> "Recollection":
-        """What is known of these rows, and of tallies that they were read for."""
-        digests = {tally: kept.digest(tally.fingerprint(recipe.schema, rows)) for tally in tallies}
-        return cls(digests, tuple(map(Memory.of, kept.payloads)))
+    def of(cls, recipe: AskRecipe, kept: Recallable, *, afresh: bool) -> "Recollection":
+        """What is known of the tallies of a request and of finer ones, since it was last asked afresh."""
+        memories = () if afresh else tuple(map(Memory.of, kept.payloads))
+        begun = max((place for place, each in enumerate(memories) if each.afresh), default=0)
+        found = cls(columns_counted(recipe, memories[begun:]), memories[begun:])
+        for memory in found.memories:
+            for tally, (_, estimate) in found.known_in(memory).items():
+                if estimate.values.shape != (tally.cells(recipe.schema),):
+                    raise Unreadable("a stored answer of the ledger has other groups; the file was changed.")
+        return found
 
-    def same(self, recipe: AskRecipe) -> Memory | None:
-        """The newest answer to the same request about the same data."""
+    def same(self, recipe: AskRecipe) -> tuple[Memory, ...]:
+        """The newest answer to the same request, and those before it that it may have gone on from; none without."""
         asked = asked_in(recipe)
-        for memory in reversed(self.memories):
-            if memory.asked == asked and {*recipe.tallies} <= {*self._known(memory)}:
-                return memory
-        return None
+        for place in reversed(range(len(self.memories))):
+            memory = self.memories[place]
+            if memory.asked == asked and {*recipe.tallies} <= {*self.known_in(memory)}:
+                return self.memories[: place + 1]
+        return ()
 
-    def most(self) -> dict[Tally, int]:
+    def most(self, memories: Sequence[Memory] | None = None) -> dict[Tally, int]:
         """The bound on a person's rows that the latest answer had for each tally."""
-        return {tally: most for memory in self.memories for tally, (most, _) in self._known(memory).items()}
+        chosen = self.memories if memories is None else memories
+        return {tally: most for memory in chosen for tally, (most, _) in self.known_in(memory).items()}
 
     def estimates(self, most: Mapping[Tally, int], memories: Sequence[Memory] | None = None) -> dict[Tally, Estimate]:
         """What all answers, or some, say of each tally under these bounds, by their precisions."""
         known: dict[Tally, Estimate] = {}
         for memory in self.memories if memories is None else memories:
-            for tally, (bound, estimate) in self._known(memory).items():
-                if bound == most.get(tally, bound):
-                    known[tally] = estimate if tally not in known else _together(known[tally], estimate)
+            found = self.known_in(memory)
+            known = pool_estimates(
+                known, {tally: each for tally, (bound, each) in found.items() if bound == most.get(tally)}
+            )
         return known
 
-    def _known(self, memory: Memory) -> dict[Tally, tuple[int, Estimate]]:
-        """What one answer says of the tallies, where it was about the same data."""
+    def known_in(self, memory: Memory) -> dict[Tally, tuple[int, Estimate]]:
+        """What one answer says of the tallies, where it counted by the same columns."""
         return {
             tally: (most, estimate)
-            for tally, mine in self.digests.items()
-            for (name, most), (digest, estimate) in memory.tallies.items()
-            if (name, digest) == (tally.name, mine)
+            for tally, mine in self.columns.items()
+            for (name, most), (counted, estimate) in memory.tallies.items()
+            if (name, counted) == (tally.name, mine)
         }
-
-
-def _together(one: Estimate, other: Estimate) -> Estimate:
-    precision = one.precision + other.precision
-    weight = float(other.precision / precision)
-    return Estimate((1 - weight) * one.values + weight * other.values, precision)
 
 
 def _values(kept: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":

@@ -16,6 +16,7 @@ from expost.errors import BudgetExceeded, Unreadable
 from expost.jobs.asking.facts import JUMP, LOOKS, ONE
 from expost.jobs.asking.moved import measured_faults
 from expost.jobs.asking.planning import AnswerPlan, plan_jumps, plan_looks, plan_release, stop_at
+from expost.jobs.asking.query import Sum
 from expost.jobs.asking.receipt import FIXED, FORMAT, MADE
 from expost.jobs.asking.retold import AnswerTestimony
 from expost.jobs.asking.targets import WithinDistance, WithinShare
@@ -150,8 +151,11 @@ def _counts(told: AnswerTestimony) -> Iterator[str]:
     if told.reached is any(each.still_open for each in told.answers):
         yield "the receipt disagrees with itself on whether everything was reached."
     priced = told.kind == ONE and not told.refined
-    if priced and any(each.few or each.still_open or each.size for each in told.answers):
-        yield "a group is open or few, and one release settles all."
+    if priced and any(each.few or each.size for each in told.answers):
+        yield "a group is few, and one release settles all."
+    exact = [not isinstance(each.query.measure, Sum) for each in told.questions]  # which is not rounded besides
+    if priced and any(each.still_open for each, known in zip(told.answers, exact, strict=False) if known):
+        yield "a group is open, and one release settles all."
     if told.kind == LOOKS and any(each.size for each in told.answers):
         yield "a size is told of groups that are too small, and a decision has none."
     sized = told.kind == JUMP or told.refined

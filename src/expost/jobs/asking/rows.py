@@ -1,6 +1,5 @@
 """Rows of a coded table: their codes as a schema has them, conditions that hold, and weights of whom they belong to."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,15 +38,6 @@ def failing(schema: Schema, table: Table, conditions: Sequence[Condition]) -> ND
     for each in conditions:
         found |= truth_of(each, schema[each.column]).fails[schema_codes(schema, table, each.column)]
     return found
-
-
-def fingerprint_of(cells: Integers, steps: Integers, sizes: Integers) -> bytes:
-    """What tells two bodies of rows apart, as far as a tally counts them: cells, steps and whose they are."""
-    total = hashlib.sha256()
-    for each in (cells, steps, sizes):
-        total.update(len(each).to_bytes(8, "little"))
-        total.update(np.ascontiguousarray(each, dtype="<i8").tobytes())
-    return total.digest()
 
 
 def squared_lengths(owners: Integers, steps: Integers, persons: int) -> Integers:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue, SchemaMismatch
+from expost.filters import PledgedFilter
 from expost.jobs.asking.answer import Answer, answered, say_nothing
 from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
@@ -16,7 +18,7 @@ from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import LEAD, AnswerPlan, level, off_levels, plan_answer
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import AskRecipe, Targeted
-from expost.jobs.asking.recalled import Recollection, Remembering, keeping, tallies_to_read
+from expost.jobs.asking.recalled import Recollection, Remembering, keeping
 from expost.jobs.asking.tallies import Tally, read_under
 from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, precision_of
 from expost.ledger import MemoryLedger
@@ -52,6 +54,7 @@ def ask(
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
+    afresh: bool = False,
     title: str | None = None,
     on_pledge: Callable[[Pledged], None] | None = None,
     on_progress: Progress | None = None,
@@ -62,6 +65,7 @@ def ask(
     ask for a decision. ``confidence`` is that of each error bar, or of all of them ``together``. ``max_epsilon`` is the
     most that may be spent; groups that it leaves out of reach end as fewer than ``fewer_than``. Where the schema names
     a unit, ``rows_per_person`` is how many rows of a person in one group count in full, if that is public.
+    On a lasting ledger what earlier questions released is used first; ``afresh`` says that the data has changed since.
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
@@ -82,25 +86,22 @@ def ask(
     plan, noise = plan_answer(recipe), SystemNoise() if noise is None else noise
     kept, tell = MemoryLedger() if ledger is None else ledger, say_nothing if on_progress is None else on_progress
     heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
-    recalled = kept.recalled() if isinstance(kept, Remembering) else None
-    tallies = tallies_to_read(recipe, recalled)
-    coded = _read(hidden, recipe, tallies, tell) if recalled is not None and recalled.payloads else None
-    past = None if coded is None or recalled is None else Recollection.of(recipe, coded, recalled, tallies)
-    if past is not None and coded is not None:
-        known = answer_known(heading, past, coded, kept)
+    past = Recollection.of(recipe, kept.recalled(), afresh=afresh) if isinstance(kept, Remembering) else None
+    if past is not None and past.memories:
+        known = answer_known(heading, past, hidden.kind, kept)
         if known is not None:
             return known
     room = _room(kept, plan, recipe)
-    odometer = Odometer(pledge=plan.pledge, ledger=kept, rehearsal=noise.seeded)
+    cap = PledgedFilter(plan.pledge, AdpEpsilon(max_epsilon))
+    odometer = Odometer(pledge=plan.pledge, cap=cap, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
         on_pledge(heading.pledged)
-    rows = _read(hidden, recipe, tallies, tell) if coded is None else coded
+    rows = _read(hidden, recipe, tell)
     measuring = Measuring(recipe, Private(rows, schema.neighbours), odometer, noise, dict(bounds_declared(recipe)))
-    cuts = _bounded(measuring, plan, past, tell)
-    if isinstance(kept, Remembering) and recalled is not None:
-        past = Recollection.of(recipe, rows, recalled, tallies) if past is None else past
-        measuring.before = past.estimates(measuring.most)
-        measuring.keep = keeping(kept, recipe, past.digests, measuring.most)
+    cuts = _bounded(measuring, plan.levels[:room], past, tell)
+    if isinstance(kept, Remembering) and past is not None:
+        measuring.before = past.estimates({**past.most(), **measuring.most})
+        measuring.keep = keeping(kept, recipe, past.columns, most=measuring.most, afresh=afresh)
     found = _found(plan, measuring, room, tell)
     return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 
@@ -145,10 +146,10 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe) -> int:
     return allowed if plan.exact else fitting
 
 
-def _read(hidden: HiddenTable, recipe: AskRecipe, tallies: Sequence[Tally], tell: Progress) -> Rows:
+def _read(hidden: HiddenTable, recipe: AskRecipe, tell: Progress) -> Rows:
     """The rows that the questions are about, with the columns that they name."""
     tell("reading the table")
-    needed = read_under(recipe.schema, tallies)
+    needed = read_under(recipe.schema, recipe.tallies)
     if not recipe.schema.reviewed:
         raise SchemaMismatch("the schema is a draft; have the owner of the data review it, and say reviewed = true.")
     table = hidden.coded(needed)
@@ -158,17 +159,19 @@ def _read(hidden: HiddenTable, recipe: AskRecipe, tallies: Sequence[Tally], tell
     return table
 
 
-def _bounded(measuring: Measuring, plan: AnswerPlan, past: Recollection | None, tell: Progress) -> dict[Tally, Cut]:
+def _bounded(
+    measuring: Measuring, levels: tuple[Fraction, ...], past: Recollection | None, tell: Progress
+) -> dict[Tally, Cut]:
     """How much of a person counts, found first where it is neither public nor known from earlier answers."""
     recipe, known = measuring.recipe, {} if past is None else past.most()
     if recipe.bounded:
         return {}
-    if known.keys() == {*recipe.tallies}:
+    if known.keys() >= {*recipe.tallies}:
         measuring.most.update(known)
         return {}
     tell("counting rows per person")
-    first = level(float(FINDING * LEAD * plan.levels[-1]))
-    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=off_levels(first, plan.levels))
+    first = level(float(FINDING * LEAD * levels[-1]))
+    found = measuring.step(lengths_of(recipe.tallies, recipe.schema), to=off_levels(first, levels))
     cuts = cuts_in(recipe.tallies, found)
     measuring.most.update({tally: cut.most for tally, cut in cuts.items()})
     return cuts

@@ -17,14 +17,13 @@ from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Shar
 from expost.jobs.asking.rows import (
     PER_WEIGHT,
     failing,
-    fingerprint_of,
     holding,
     schema_codes,
     squared_lengths,
     summed_cells,
     weights_of,
 )
-from expost.jobs.asking.values import STEPS, bounded_column, fine_column, steps_of
+from expost.jobs.asking.values import STEPS, bounded_column, fine_column, full_steps, steps_of
 from expost.noise import Integers
 from expost.statistic import Statistic
 from expost.tabular.persons import Grouped, Rows
@@ -112,6 +111,13 @@ class Tally:
         """Steps that one row is long, at most."""
         return STEPS if isinstance(self.kind, OfValues) else PER_ROW
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        conditions = self.where + (self.kind.conditions if isinstance(self.kind, OfTruth) else ())
+        measured = (self.kind.column,) if isinstance(self.kind, OfValues) else ()
+        return (*self.by, *(each.column for each in conditions), *measured)
+
     def groups(self, schema: Schema) -> int:
         """How many groups there are, empty ones included."""
         return math.prod(schema[name].size for name in self.by)
@@ -142,7 +148,8 @@ class Tally:
 
     def per_row(self, schema: Schema) -> int:
         """Steps to one row at full weight, or to the whole width of a column's values."""
-        return self.unit if schema.unit is None else self.unit * PER_WEIGHT
+        steps = full_steps(bounded_column(schema[self.kind.column])) if isinstance(self.kind, OfValues) else self.unit
+        return steps if schema.unit is None else steps * PER_WEIGHT
 
     @property
     def name(self) -> str:
@@ -175,12 +182,6 @@ class Tally:
         assert isinstance(grouped, Grouped)
         return squared_lengths(owners, steps, len(grouped))
 
-    def fingerprint(self, schema: Schema, rows: Rows) -> bytes:
-        """What tells two bodies of data apart, as far as they are counted here."""
-        if isinstance(rows, Grouped):
-            return fingerprint_of(*self._contributions(schema, rows.table), rows.sizes)
-        return fingerprint_of(*self._contributions(schema, rows), np.zeros(0, dtype=np.int64))
-
     def _by_person(self, schema: Schema, grouped: Rows) -> tuple[Integers, Integers, Integers]:
         """Person, cell and steps, each pair of person and cell once."""
         if not isinstance(grouped, Grouped):
@@ -208,9 +209,10 @@ class Tally:
             fails = failing(schema, table, self.kind.conditions)
             parts = [np.where(inside & each, PER_ROW, 0) for each in (holds, fails)]
         elif isinstance(self.kind, OfValues):
-            steps = steps_of(bounded_column(schema[self.kind.column]))[table.codes(self.kind.column)]
+            column = bounded_column(schema[self.kind.column])
+            steps = steps_of(column)[table.codes(self.kind.column)]
             known = inside & (steps >= 0)
-            parts = [np.where(known, steps, 0), np.where(known, STEPS - steps, 0)]
+            parts = [np.where(known, steps, 0), np.where(known, full_steps(column) - steps, 0)]
         else:
             parts = [np.where(inside, PER_ROW, 0)]
         cells = [groups * self.width + place for place in range(self.width)]
@@ -220,7 +222,7 @@ class Tally:
 def read_under(schema: Schema, tallies: Sequence[Tally]) -> Schema:
     """The schema that a table is read under: the columns of some tallies alone, finely where values are asked for."""
     fine = {each.kind.column for each in tallies if isinstance(each.kind, OfValues)}
-    wanted = {name for each in tallies for name in _columns(each)}
+    wanted = {name for each in tallies for name in each.columns}
     first = () if wanted else _any_column(schema)
     columns = tuple(
         fine_column(bounded_column(each)) if each.name in fine else each
@@ -234,9 +236,3 @@ def _any_column(schema: Schema) -> tuple[str, ...]:
     """A column to read where only the number of rows is asked, if possible one that drops none."""
     keeping = [each.name for each in schema.columns if each.missing is not Missing.DROP]
     return ((*keeping, schema.names[0])[0],)
-
-
-def _columns(tally: Tally) -> tuple[str, ...]:
-    conditions = tally.where + (tally.kind.conditions if isinstance(tally.kind, OfTruth) else ())
-    measured = (tally.kind.column,) if isinstance(tally.kind, OfValues) else ()
-    return (*tally.by, *(each.column for each in conditions), *measured)

@@ -125,7 +125,8 @@ def precise(target: Precision, bars: Bars) -> Flags:
         return np.asarray(far <= float(target.distance) * (1 + 1e-12))
     share = float(target.share) * (1 + 1e-12)
     if target.of_total:
-        total = float(np.abs(bars.point).sum() - math.sqrt(len(far)) * far.max(initial=0.0))
+        # Not the sum of absolute values: noise alone would make that large where there are many groups.
+        total = abs(float(bars.point.sum())) - math.sqrt(len(far)) * float(far.max(initial=0.0))
         return np.asarray(far <= share * max(total, 0.0))
     least = np.where(bars.low > 0, bars.low, np.where(bars.high < 0, -bars.high, 0.0))
     with np.errstate(invalid="ignore"):

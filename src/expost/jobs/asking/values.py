@@ -19,7 +19,9 @@ from expost.tabular.schema.inside import Inside
 from expost.tabular.schema.listed import Integer
 
 STEPS = 2**12
-"""Steps from the least value of a column to the greatest."""
+"""Steps from the least value of a column to the greatest, at most."""
+LOST = 32
+"""The part of all steps that may be left unused: noise is as wide as if they were not."""
 MOST_CODES = 2**15
 """Codes of a column that is read finely: two bytes, and as many for whole numbers as there are."""
 Bounded: TypeAlias = Integer | IntegerBins | Numeric
@@ -65,26 +67,47 @@ def ends_of(column: Bounded) -> tuple[float, float]:
     return (first, last - 1) if column.closed is Closed.LEFT else (first + 1, last)
 
 
+def full_steps(column: Bounded) -> int:
+    """Steps from the least value of a column to the greatest: such that whole numbers are exact, if few are lost."""
+    low, high = ends_of(column)
+    width = 0 if isinstance(column, Numeric) else int(high - low)
+    lost = STEPS % width if width else 0
+    return STEPS - lost if lost <= STEPS // LOST else STEPS
+
+
 @lru_cache(maxsize=64)
 def steps_of(column: Bounded) -> Integers:
-    """The step of each code of the column as it is read finely, from 0 to ``STEPS``, and −1 for a missing value."""
-    fine = fine_column(column)
+    """The step of each code of the column as it is read finely, from 0 to the last, and −1 for a missing value."""
+    fine, last = fine_column(column), full_steps(column)
     low, high = ends_of(fine)
     width = (high - low) or 1.0
-    steps = np.clip(np.rint((_middles(fine) - low) / width * STEPS), 0, STEPS).astype(np.int64)
+    first, second = spans_of(fine)
+    middles = first + (second - first) / 2
+    steps = np.clip(np.rint((middles - low) / width * last), 0, last).astype(np.int64)
     found = np.append(steps, -1) if fine.missing is Missing.CATEGORY else steps
     found.setflags(write=False)
     return found
 
 
-def _middles(fine: Bounded) -> Floats:
-    if isinstance(fine, Integer):
-        return np.array(fine.values, dtype=np.float64)
-    edges = np.array(fine.edges, dtype=np.float64)
-    low, high = edges[:-1], edges[1:]
-    if isinstance(fine, IntegerBins):
-        low, high = (low, high - 1) if fine.closed is Closed.LEFT else (low + 1, high)
-    return low + (high - low) / 2
+@lru_cache(maxsize=64)
+def rounding_of(column: Bounded) -> float:
+    """How far a value can be from that of its step: 0 for whole numbers on a grid that is fine enough."""
+    low, high = ends_of(column)
+    least, greatest = spans_of(fine_column(column))
+    values = low + (high - low) * (steps_of(column)[: len(least)] / full_steps(column))
+    found = float(np.maximum(np.abs(values - least), np.abs(greatest - values)).max())
+    return 0.0 if found <= (high - low) * 2.0**-40 else found
+
+
+def spans_of(column: Bounded) -> tuple[Floats, Floats]:
+    """The least and the greatest value of each bin."""
+    if isinstance(column, Integer):
+        values = np.array(column.values, dtype=np.float64)
+        return values, values
+    low, high = np.array(column.edges[:-1], dtype=np.float64), np.array(column.edges[1:], dtype=np.float64)
+    if isinstance(column, Numeric):
+        return low, high
+    return (low, high - 1) if column.closed is Closed.LEFT else (low + 1, high)
 
 
 def narrowest_bin(column: Bounded) -> float:

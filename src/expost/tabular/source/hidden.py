@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import final
 
+from duckdb import DuckDBPyRelation
+
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.frames import kind_of
 from expost.tabular.source.reading import files_of, read_records
-from expost.tabular.table import Table
+from expost.tabular.table import Kind, Table
 
 
 @final
@@ -20,6 +23,13 @@ class HiddenTable:
 
     def __repr__(self) -> str:
         return "a table"
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of frame that it is; nothing is read for that."""
+        if isinstance(self._table, Table | Grouped):
+            return self._table.native
+        return Kind.DUCKDB if isinstance(self._table, str | Path | DuckDBPyRelation) else kind_of(self._table)
 
     @property
     def files(self) -> tuple[Path, ...]:
