@@ -1,7 +1,7 @@
 """Asking: the stated ε of answers within a share of each truth, beside an oracle and beside doubling.
 
 The oracle knows the answers, releases once and states the Gaussian profile of the least that meets the target. Doubling
-releases, and while error bars are too long releases anew at twice the ε, in three ways. ``doubling`` is sure as ours is:
+releases, and while error bars are too long releases anew at twice the ε, in three ways. ``doubling`` is like ours:
 its bars hold at whichever round it ends, and planned stops state all rounds so far. ``plain_doubling`` takes ±1.96
 standard errors at each round, which miss more often than they say, and states planned stops. ``naive_doubling`` also
 states the profile at the whole δ, as if the last round had been fixed beforehand, which is not a valid statement.
