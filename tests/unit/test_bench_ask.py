@@ -8,7 +8,14 @@ from benchmarks import ask
 
 from expost.accounting.gaussian import gaussian_epsilon
 
-FIGURES = ("epsilon", "oracle_epsilon", "doubling_epsilon", "naive_doubling_epsilon", "reached")
+FIGURES = (
+    "epsilon",
+    "oracle_epsilon",
+    "doubling_epsilon",
+    "plain_doubling_epsilon",
+    "naive_doubling_epsilon",
+    "reached",
+)
 
 
 def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,16 +45,17 @@ def test_the_oracle_meets_the_target_of_the_smallest_group_and_no_more() -> None
 
 
 def test_doubling_that_holds_is_stated_higher_and_has_wider_bars_than_the_naive_way() -> None:
-    valid, naive = ask.rounds(naive=False), ask.rounds(naive=True)
+    valid, plain, naive = ask.ways().values()
 
-    assert valid.rhos == naive.rhos
-    assert valid.width > 2.7 > naive.width
+    assert valid.rhos == plain.rhos == naive.rhos
+    assert valid.width > 2.7 > plain.width == naive.width
+    assert valid.stated == plain.stated
     assert all(one > other for one, other in zip(valid.stated, naive.stated, strict=True))
     assert naive.stated[0] == pytest.approx(ask.START, rel=1e-6)
 
 
 def test_doubling_ends_at_the_first_round_that_is_precise_enough() -> None:
-    rows, plan = np.array([1e6]), ask.rounds(naive=False)
+    rows, plan = np.array([1e6]), ask.ways()["doubling"]
     task = ask.Task("counts", "count", ask.lines(10), rows, rows)
 
     assert ask.doubling(task, 0.5, 1, plan, np.random.default_rng(1)) == plan.stated[0]
