@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from expost.errors import BudgetExceeded
+from expost.errors import BudgetExceeded, InvalidValue
 from expost.jobs.asking.answer import Answer
 from expost.jobs.asking.run import ask
 from expost.jobs.asking.targets import WithinShare
@@ -118,3 +118,9 @@ def test_noise_in_empty_groups_is_no_part_of_the_total() -> None:
     )  # fmt: skip
 
     assert not any(line.settled == "yes" for line in found.told[0].lines)
+
+
+@pytest.mark.parametrize("within", ["1e999999999", "1e-999999999%", "9" * 5000])
+def test_a_precision_that_takes_for_ever_to_read_is_refused(within: str) -> None:
+    with pytest.raises(InvalidValue, match="write a distance"):
+        asked(SeededNoise(1), within=within)

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from expost.errors import InvalidValue
 from expost.jobs.asking.estimates import Bars
 from expost.numerics import Real, positive
+from expost.text import number_typed
 
 Flags: TypeAlias = NDArray[np.bool_]
+SHOWN = 20
+"""Characters of what was typed that a message repeats."""
 LISTED = 6
 """Groups that a message names."""
 
@@ -101,9 +104,9 @@ def precision_typed(text: str, *, of_total: bool = False) -> Precision:
     """A precision as a person types it: a number, or a share with a percent sign."""
     trimmed = text.strip()
     try:
-        number = Fraction(trimmed.removesuffix("%").strip().replace(",", "") if "%" in trimmed else trimmed)
+        number = number_typed(trimmed.removesuffix("%").strip().replace(",", "") if "%" in trimmed else trimmed)
     except (ValueError, ZeroDivisionError):
-        raise InvalidValue(f"within is {text}; write a distance such as 50, or a share such as 5%.") from None
+        raise InvalidValue(f"within is {text[:SHOWN]}; write a distance such as 50, or a share such as 5%.") from None
     if trimmed.endswith("%"):
         return WithinShare(number / 100, of_total)
     if of_total:
