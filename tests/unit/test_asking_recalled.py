@@ -69,7 +69,7 @@ def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked:
     same, changed = asked("count by g", within="10%"), asked("count by g", within="10%", table=TABLE[:-1])
 
     assert first.epsilon > 0
-    assert (same.epsilon, changed.epsilon) == (0, 0)
+    assert max(same.epsilon, changed.epsilon) <= 0
     assert first.table.equals(same.table)
     assert first.table.equals(changed.table)
 

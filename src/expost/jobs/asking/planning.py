@@ -10,7 +10,7 @@ from typing import final
 from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.gaussian import gaussian_epsilon
-from expost.accounting.jumps import JUMP_SHARE, PlannedJumps
+from expost.accounting.jumps import JUMP_SHARE, LEAST, PlannedJumps
 from expost.accounting.pledge import Pledge
 from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded
@@ -88,7 +88,8 @@ def plan_looks(most: float, delta: float) -> AnswerPlan:
 def plan_jumps(most: float, delta: float) -> AnswerPlan:
     """Where coarse looks may jump to, up to this ε."""
     top = _highest(most, JUMP_SHARE * delta / FOUND)
-    levels = tuple(level(top / RATIO**place) for place in reversed(range(JUMPS)))
+    every = (level(top / RATIO**place) for place in reversed(range(JUMPS)))
+    levels = tuple(each for each in every if LEAD * each >= LEAST)
     return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, LEAD), {})
 
 
@@ -96,6 +97,7 @@ def plan_release(total: Fraction, most: float, delta: float, exact: Mapping[Tall
     """One release that costs the total, and finer ones that may follow it up to about this ε."""
     top = level(_highest(most, (1 - JUMP_SHARE) * delta / JUMPS))
     above = [level(float(top) / RATIO**place) for place in reversed(range(JUMPS - 1))]
+    total = max(total, LEAST / AT_ONCE)
     levels = (total, *(each for each in above if each > total * Fraction(RATIO)))
     return AnswerPlan(levels, PlannedJumps(tuple(map(stop_at, levels)), delta, AT_ONCE), exact)
 

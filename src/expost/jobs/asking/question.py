@@ -18,6 +18,8 @@ from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
 
 MOST_QUERIES = 50
+MAY_SPEND = (0.001, 100.0)
+"""The least and the largest ε that an answer may cost at most."""
 MOST_CELLS = 2**22
 """All numbers that are counted for one call."""
 
@@ -62,8 +64,9 @@ class AskRecipe:
         probability(self.delta, "delta")
         if not 1 <= len(self.questions) <= MOST_QUERIES:
             raise InvalidValue(f"{len(self.questions)} questions were asked; ask from 1 to {MOST_QUERIES} at once.")
-        if not (math.isfinite(self.max_epsilon) and self.max_epsilon > 0):
-            raise InvalidValue(f"max_epsilon is {self.max_epsilon}; it must be above 0 and finite.")
+        low, high = MAY_SPEND
+        if not low <= self.max_epsilon <= high:
+            raise InvalidValue(f"max_epsilon is {self.max_epsilon:g}; it lies between {low:g} and {high:g}.")
         for each in self.questions:
             each.query.require(self.schema)
             self._require_grid(each)
