@@ -128,6 +128,7 @@ MODULES = (
     "accounting/curve.py",
     "accounting/descent.py",
     "accounting/gaussian.py",
+    "accounting/jumps.py",
     "accounting/kinds.py",
     "accounting/loss_distribution.py",
     "accounting/plan.py",

@@ -6,6 +6,7 @@ The names stand by who reads them, as in docs/api.md: the jobs, the parts of a s
 from expost import errors
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Linear
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.plan import tightest_pledge
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture
 from expost.accounting.stops import PlannedStops
@@ -14,7 +15,7 @@ from expost.checks import BalancedCheck, CentredSum, Confidence, GaussianCheck, 
 from expost.filters import Filter
 from expost.folders.journal import Journal
 from expost.intervals import ErrorBars
-from expost.jobs import Result, StatedLadder, finetune, synthesize
+from expost.jobs import Answer, Query, Result, StatedLadder, ask, finetune, synthesize
 from expost.judge import Balanced, Budgeted, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.ledgers.book import open_ledger
@@ -36,6 +37,9 @@ from expost.verify import FiniteMechanism
 
 __all__ = [  # noqa: RUF022  by reader
     # jobs
+    "ask",
+    "Answer",
+    "Query",
     "synthesize",
     "finetune",
     "Result",
@@ -91,6 +95,7 @@ __all__ = [  # noqa: RUF022  by reader
     "Mixture",
     "HalfNormal",
     "PlannedStops",
+    "PlannedJumps",
     # for authors
     "Mechanism",
     "Check",

@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 from typing import Any, final
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from expost.accounting.gaussian import LEAST_VARIANCE
@@ -97,6 +96,8 @@ def steady_width(precisions: Sequence[Fraction], miss: Fraction) -> float:
     narrow, wide = float(-ndtri(chance / 2)), float(-ndtri(chance / (2 * len(precisions))))
     if not ratios:
         return narrow + RAISED
+    from scipy.optimize import brentq  # noqa: PLC0415  slow to load, and rarely needed
+
     found = brentq(
         lambda width: missed(width, ratios) - chance, narrow * (1 - RAISED), wide * (1 + RAISED), xtol=RAISED
     )

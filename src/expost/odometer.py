@@ -10,10 +10,10 @@ from typing import TypeVar, final
 from expost._seal import SEAL, guarded
 from expost.accounting.claim import NOTHING, Budget, Promise, Spent, dearest
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import Pledge
+from expost.accounting.pledge import Pledge, Watching
 from expost.accounting.statement import stated
-from expost.errors import LedgerConflict, MechanismFailed, NotPrivate
-from expost.filters import Cap
+from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, MechanismFailed, NotPrivate
+from expost.filters import Cap, PledgedFilter
 from expost.ledger import Entry, Fact, Hold, Ledger, MemoryLedger
 from expost.noise import Noise
 from expost.private import Neighbours, Part, Private
@@ -65,7 +65,7 @@ class Odometer:
     Implements: fully adaptive odometer (Theorem 4.5); parallel odometer.
     """
 
-    __slots__ = ("_cap", "_ledger", "_lock", "_names", "_neighbours", "_paid", "_pid", "_pledge", "_seeded")
+    __slots__ = ("_cap", "_ledger", "_lock", "_names", "_neighbours", "_paid", "_pid", "_pledge", "_seeded", "_totals")
 
     def __init__(
         self,
@@ -75,9 +75,12 @@ class Odometer:
         ledger: Ledger | None = None,
         rehearsal: bool = False,
     ) -> None:
+        if isinstance(cap, PledgedFilter) and isinstance(cap.pledge, Watching) and cap.pledge is not pledge:
+            raise InvalidValue("the pledge of the cap must watch every step; give the odometer the same pledge.")
         self._pledge, self._cap, self._seeded = pledge, cap, rehearsal
         self._ledger = MemoryLedger() if ledger is None else ledger
         self._paid = _Account()
+        self._totals = [NOTHING.as_spent()]  # of a run that its pledge watches
         self._neighbours: Neighbours | None = None
         self._names: dict[object, str] = {}
         self._lock, self._pid = RLock(), os.getpid()
@@ -139,12 +142,21 @@ class Odometer:
         with self._lock:
             inquiry.bond.require((self, held.part))
             price = inquiry.price(trained, self.spent_on(held))
+            if isinstance(self._pledge, Watching) and price.passed != price.failed:
+                raise BudgetExceeded("the pledge needs costs that are known beforehand; use a Gaussian check.")
             entry = self._entry(check.name, held, noise, False, check.facts())
             pending = self._hold(entry, price.passed.beside(price.failed), held, inquiry.bond)
             with inquiry.bond:
                 verdict = self._open(lambda: inquiry.answer(price, held.open(SEAL), candidate.value, noise))
                 cost = price.passed if verdict.passed else price.failed
                 return self._seal(verdict, pending, cost.as_spent(), candidate)
+
+    def charge(self, release: Release[T]) -> Release[T]:
+        """The same value, billed for at least everything so far: what was spent since has judged it."""
+        if not isinstance(self._pledge, Watching):
+            return release.at_least(self.spent)
+        bills = merged(release.bills(SEAL), {self: Bill(self.spent, self._neighbours, self._pledge)})
+        return Release(release.value, bills, SEAL, seeded=release.seeded, floating=release.floating)
 
     def _require_home(self) -> None:
         if os.getpid() != self._pid:
@@ -158,14 +170,19 @@ class Odometer:
         key, account = object(), self._account(data.part)
         account.pending[key] = promise
         try:
+            after = self.spent
             if self._cap is not None:
-                self._cap.require(self.spent)
+                self._cap.require(after)
+            if isinstance(self._pledge, Watching):
+                self._pledge.require_step(self._totals, after)
             bond.bind((self, data.part))  # after what may be refused, so that it stays free; before the hold
             hold = self._ledger.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
             del account.pending[key]
             raise
         self._neighbours = data.neighbours
+        if isinstance(self._pledge, Watching):
+            self._totals.append(after)
         return _Held(entry, hold, account, key)
 
     def _open(self, run: Callable[[], T]) -> T:

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from expost.numerics import order
@@ -150,6 +149,8 @@ def _highest(curve: Callable[[Floats], Floats], points: Floats, peaks: int = 1) 
     found = [float(values[places[0]])]
     for place in places:
         around = (float(points[max(place - 1, 0)]), float(points[min(place + 1, len(points) - 1)]))
+        from scipy.optimize import minimize_scalar  # noqa: PLC0415  slow to load, and rarely needed
+
         best = minimize_scalar(lambda at: -float(curve(np.array([at]))[0]), bounds=around, method="bounded")
         found.append(-float(best.fun))
     return max(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, final
 from expost._seal import SEAL, Seal, require
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
-from expost.accounting.pledge import Pledge
+from expost.accounting.pledge import Pledge, Watching
 from expost.accounting.statement import stated
 from expost.errors import ForgedRelease, InvalidValue
 from expost.private import Neighbours
@@ -69,9 +69,13 @@ class Release(Generic[T_co]):
 
     @property
     def pledge(self) -> Pledge | None:
-        """What its odometer was pledged to before the first release; None unless all its odometers had the same."""
+        """What its odometer was pledged to before the first release; None unless all its odometers had the same.
+
+        A pledge that watches one odometer says nothing of several.
+        """
         first, *others = [bill.pledge for bill in self._bills.values()] or [None]
-        return first if all(other == first for other in others) else None
+        alone = not others or not isinstance(first, Watching)
+        return first if alone and all(other == first for other in others) else None
 
     @property
     def epsilon(self) -> AdpEpsilon:
@@ -109,9 +113,13 @@ class Release(Generic[T_co]):
         return Release(f(self._value), self._bills, SEAL, seeded=self._seeded, floating=self._floating)
 
     def at_least(self, bound: Promise | Spent) -> "Release[T_co]":
-        """The same value with the bill raised to the pointwise maximum; it can only rise."""
+        """The same value with the bill raised to the pointwise maximum; it can only rise.
+
+        A pledge that watches how totals are reached says nothing of one that was raised.
+        """
         raised = self.spent.beside(bound if isinstance(bound, Spent) else bound.as_spent())
-        bills = {object(): Bill(raised, self.neighbours, self.pledge)}
+        pledge = self.pledge
+        bills = {object(): Bill(raised, self.neighbours, None if isinstance(pledge, Watching) else pledge)}
         return Release(self._value, bills, SEAL, seeded=self._seeded, floating=self._floating)
 
     def __repr__(self) -> str:

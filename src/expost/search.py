@@ -118,7 +118,7 @@ class Search(Generic[D, T, U]):
         """The result so far; the bill is that of the whole odometer."""
         if self._candidate is None:
             raise InvalidValue("the selector stopped before the first release; there is nothing to return.")
-        release = self._candidate.at_least(self._odometer.spent)
+        release = self._odometer.charge(self._candidate)
         return Outcome(release, self._ended or Ended.EXHAUSTED, tuple(self._history), self._odometer.ledger)
 
     def step(self) -> Line | None:

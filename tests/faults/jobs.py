@@ -10,6 +10,7 @@ import numpy as np
 from expost.jobs.finetuning.recipe import plan_training
 from expost.report.digits import price
 from tests.faults.head import head
+from tests.unit.asking_examples import answer_of
 from tests.unit.jobs.synthesis.customers import SCHEMA, csv, made
 from tests.unit.report.examples import blobs, customers
 
@@ -75,4 +76,18 @@ FINETUNE = Job(
     _records,
     _first_of_head,
 )  # fmt: skip
-JOBS = (SYNTH, FINETUNE)
+ASK = Job(
+    "ask",
+    ("ask", "customers.csv", "count by region", "--schema", "schema.toml", "--within", "40"),
+    "answers.csv",
+    "memory runs out in a tally",
+    {
+        "reading": "reading a table",
+        "writing": "writing answers",
+        "rung 1": "opening 1",
+        "a fault of ours": "a fault of ours in a look",
+    },
+    _table,
+    lambda: price(answer_of("one release").epsilon),
+)
+JOBS = (SYNTH, FINETUNE, ASK)

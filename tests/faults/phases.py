@@ -11,10 +11,13 @@ from typing import Any
 import expost.folders.claim
 import expost.folders.journal
 import expost.folders.place
+import expost.jobs.asking.answer
+import expost.jobs.asking.climb
 import expost.jobs.finetuning.records
 import expost.jobs.synthesis.run
 import expost.odometer
 import expost.tabular.planting
+import expost.tabular.source.hidden
 import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
@@ -101,7 +104,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "journal made": partial(before, Journal, "__init__"),
     "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
-    "reading a table": partial(before, expost.jobs.synthesis.run, "read_records"),
+    "reading a table": partial(before, expost.tabular.source.hidden, "read_records"),
     "reading records": partial(before, expost.jobs.finetuning.records, "read_npz"),
     "noting": in_mid_line,
     "opening 1": partial(opening, 1),
@@ -115,6 +118,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "between rungs": partial(after, Screen, "add"),
     "receipt written": partial(before, expost.folders.claim, "write_through", call=2),
     "writing a table": partial(before, expost.jobs.synthesis.run, "write_table"),
+    "writing answers": partial(before, expost.jobs.asking.answer, "write_table"),
     "writing a head": partial(before, Classifier, "save"),
     "all written": partial(before, expost.folders.claim, "_keep_receipts"),
     "exchanging": partial(before, expost.folders.place, "exchange"),
@@ -127,8 +131,12 @@ PHASES: dict[str, Callable[[], None]] = {
 
 FAULTS: dict[str, Callable[[], None]] = {
     "memory runs out": partial(before, Screen, "add", act=fails(MemoryError())),
+    "memory runs out in a tally": partial(before, expost.jobs.asking.climb, "look", act=fails(MemoryError())),
     "memory runs out in the fit": partial(before, expost.tabular.planting, "fit", act=fails(MemoryError())),
     "a fault of ours": partial(before, Screen, "add", act=fails(RuntimeError("a fault of ours"))),
+    "a fault of ours in a look": partial(
+        before, expost.jobs.asking.climb, "look", act=fails(RuntimeError("a fault of ours"))
+    ),
     "a step fails": partial(opening, 1, fails(RuntimeError("a private value"))),
     "the disk is full": partial(before, expost.folders.claim, "write_through", act=fails(FULL)),
 }

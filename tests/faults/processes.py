@@ -187,7 +187,7 @@ class Scene:
         assert is_release(folder)
         assert {self.job.product, "report.html", "receipt.json"} <= {path.name for path in folder.iterdir()}
         assert (folder / self.job.product).read_bytes() != b"old"
-        assert check(json.loads((folder / "receipt.json").read_text(encoding="utf-8"))).matches
+        assert check(json.loads((folder / "receipt.json").read_text(encoding="utf-8")), beside=folder).matches
 
     @property
     def left(self) -> set[str]:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from expost.cli import main
 from expost.errors import ExpostError, Unreadable
+from expost.jobs.asking.run import ask
 from expost.jobs.finetuning.run import finetune
 from expost.jobs.job import Result
 from expost.jobs.synthesis.run import synthesize
@@ -99,6 +100,12 @@ def synth(source: str, *words: str, accuracy: str = "0.8", form: str = "schema.t
     return run("synth", source, *beside((*fixed, *usual), words))
 
 
+def asked(source: str, *words: str, form: str = "schema.toml") -> tuple[int, bytes]:
+    """Answers to two questions, into the folder ``out``."""
+    fixed = ("--schema", form, "--out", "out", "--seed", "1", "--max-epsilon", "4")
+    return run("ask", source, "count by region, plan", "share of renewed by region", *fixed, *words)
+
+
 def written(folder: Path) -> bytes:
     """Every byte below the folder that was not there before, parquet also as text, and every file's name."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.name not in FILES]
@@ -143,6 +150,21 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
     "persons, malformed": (2, lambda: synth("broken.csv", form="persons.toml")),
     "persons, malformed parquet": (2, lambda: synth("broken.parquet", form="persons.toml")),
     "persons, malformed, checked": (2, lambda: run("check", "broken.csv", "--schema", "persons.toml")),
+    "answered": (0, lambda: asked("secret.csv", "--within", "50%")),
+    "answered from parquet to parquet": (
+        0,
+        lambda: asked("secret.parquet", "--within", "50%", "--format", "parquet"),
+    ),
+    "answered as JSON": (0, lambda: asked("secret.csv", "--within", "50%", "--json")),
+    "not answered of persons": (3, lambda: asked("secret.csv", "--within", "90%", form="persons.toml")),
+    "not answered": (3, lambda: asked("secret.csv", "--within", "1%", "--fewer-than", "1")),
+    "a question, refused for its column": (2, lambda: asked("secret.csv", "mean of undeclared", "--within", "50%")),
+    "a question, malformed": (2, lambda: asked("broken.csv", "--within", "50%")),
+    "a question, malformed parquet": (2, lambda: asked("broken.parquet", "--within", "50%", form="persons.toml")),
+    "a question, planned": (
+        0,
+        lambda: run("plan", "ask", "count by region", "--schema", "persons.toml", "--within", "5%"),
+    ),
     "planned": (0, lambda: run("plan", "synth", "--schema", "schema.toml", "--target", "renewed")),
 }
 
@@ -297,6 +319,39 @@ def test_a_canary_in_a_local_variable_is_seen() -> None:
         job(COUNT, title=WORD)
 
     assert traces(shown(failure.value).encode()) == [WORD.encode()]
+
+
+UNANSWERED: dict[str, dict[str, Any]] = {
+    "no target": {"within": None},
+    "a unit that is not there": {"schema": replace(PERSONS, unit="nobody")},
+    "a column that is not there": {"schema": WIDER, "questions": ("count by married",)},
+    "a draft": {"schema": Schema(SCHEMA.columns, False, SCHEMA.neighbours)},
+    "a cap": {"within": 3, "max_epsilon": 0.01},
+    "an interrupt between two steps": {"on_progress": stopping},
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("changes", UNANSWERED.values(), ids=UNANSWERED)
+def test_no_canary_is_in_what_the_error_of_a_question_holds(
+    changes: dict[str, Any], frame: Callable[[Any], Any]
+) -> None:
+    small = {name: cells[:8] for name, cells in planted().items()}
+    usual: dict[str, Any] = {"schema": SCHEMA, "within": "50%", "noise": SeededNoise(1)}
+    settings = usual | changes
+    questions = settings.pop("questions", ("count by region",))
+
+    with pytest.raises((ExpostError, KeyboardInterrupt)) as failure:
+        ask(frame(small), *questions, **settings)
+
+    assert traces(shown(failure.value).encode()) == []
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, PERSONS], ids=["records", "persons"])
+def test_a_finished_answer_shows_no_canary_when_printed(schema: Schema) -> None:
+    done = ask(pl.DataFrame(planted()), "count by region", schema=schema, within=90, noise=SeededNoise(1))
+
+    assert traces((repr(done) + done._repr_html_() + repr(done.facts) + repr(done.table)).encode()) == []
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, PERSONS], ids=["records", "persons"])

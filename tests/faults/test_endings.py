@@ -16,7 +16,7 @@ from expost.folders.claim import Claim
 from expost.terminal import ending
 from expost.terminal.ending import ENDINGS
 from tests.faults.conftest import Setting
-from tests.faults.jobs import FINETUNE, JOBS, SYNTH, Job
+from tests.faults.jobs import ASK, FINETUNE, JOBS, SYNTH, Job
 from tests.faults.processes import ROOT, Ended, Scene
 from tests.unit.commands import PLEDGED
 
@@ -27,13 +27,14 @@ FREE = ("claiming", "claimed", "reading")
 SPENDING = {
     SYNTH: ("opening 1", "billing", "rung 1", "fitting", "checking", "showing", "between rungs"),
     FINETUNE: ("rung 1", "training", "billing", "checking", "showing", "between rungs"),
+    ASK: ("rung 1", "billing"),
 }
 """Phases in which the first rung is on the bill."""
 WRITING = ("receipt written", "writing", "all written", "exchanging")
 """Phases of a release that is not in its place yet."""
 WRITTEN = ("exchanged", "delivered")
 """Phases of one that is, with the journal still beside it."""
-OWN = {SYNTH: None, FINETUNE: ("reading", "rung 1", "training", "writing")}
+OWN = {SYNTH: None, FINETUNE: ("reading", "rung 1", "training", "writing"), ASK: ("reading", "rung 1", "writing")}
 """Phases in which a job runs code that no other does, if it is to be tried in those alone."""
 
 

@@ -174,6 +174,38 @@ def test_an_interrupt_while_the_table_is_read_says_in_one_sentence_that_nothing_
     assert PLEDGED.fullmatch(ended.output)
 
 
+def questioned(here: Path, number: int) -> Ended:
+    """Stops a real process while it reads the table that it was asked about."""
+    (here / "schema.toml").write_text(SCHEMA.dumps(), encoding="utf-8")
+    (here / "temporary").mkdir()
+    process = subprocess.Popen(
+        [*COMMAND, "ask", READING[1], "count by region", "--schema", "schema.toml", "--within", "50"],
+        cwd=here,
+        env={**os.environ, "TMPDIR": str(here / "temporary")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        until = time.monotonic() + PATIENCE
+        while not _reached(here) and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(MOMENT)
+        output, errors = _signalled(process, number)
+    finally:
+        process.kill()  # whatever came of the test, nothing of it runs on
+        process.wait()
+    return Ended(process.returncode, output, errors, {path.name for path in here.iterdir()} - BEFORE)
+
+
+def test_an_interrupt_while_a_question_reads_its_table_costs_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    ended = questioned(tmp_path, signal.SIGINT)
+
+    assert (ended.status, ended.left) == (130, set())
+    assert ended.errors.strip() == "expost: interrupted; nothing was written, and ε = 0 is spent."
+    assert PLEDGED.fullmatch(ended.output)
+
+
 def tuned(here: Path, number: int) -> Ended:
     """Stops a real process within the second of two releases, which would take minutes."""
     features, labels = blobs()

@@ -6,12 +6,14 @@ events of the orders can be disjoint, so that their probabilities add up beyond 
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from expost import Budget, Gaussian, Odometer, Private, Promise, Release, Spent, SystemNoise
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops
 from expost.release import Past
@@ -25,6 +27,7 @@ PLEDGES: dict[str, Pledge] = {
     "mixture": Mixture.even([2, 20], DELTA),
     "half-normal": HalfNormal(1.0, DELTA),
     "planned stops": PlannedStops((Promise(line(0, 1, 1)),), DELTA),
+    "planned jumps": PlannedJumps((Promise(line(0, 1, 1)),), DELTA, Fraction(1, 10)),
 }
 
 

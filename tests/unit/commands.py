@@ -12,7 +12,9 @@ from expost.cli import main
 
 Receipt: TypeAlias = dict[str, Any]
 
-PLEDGED = re.compile(r"(pledged: sha256 [0-9a-f]{64}\n(The table was (not )?checked against .+\.\n)?)?")
+PLEDGED = re.compile(
+    r"(pledged: sha256 [0-9a-f]{64}\n(The table was (not )?checked against .+\.\n)?(This costs .+\.\n)?)?"
+)
 """All that may be said before data is read: what was fixed by then, if nothing was refused earlier."""
 
 

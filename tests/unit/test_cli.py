@@ -956,7 +956,7 @@ def test_a_file_that_is_not_there_is_refused(here: Path) -> None:
     assert synth("--config", "none.toml").exit_code == 2
 
 
-COMMANDS = ("demo", "synth", "finetune", "plan", "schema", "check", "explain", "audit", "ledger")
+COMMANDS = ("ask", "demo", "synth", "finetune", "plan", "schema", "check", "explain", "audit", "ledger")
 
 
 @pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])

@@ -7,8 +7,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import final
 
-from scipy.optimize import brentq
-
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.curve import ORDERS, Linear, Tabulated
 from expost.accounting.kinds import Kinds
@@ -111,6 +109,8 @@ def noise_multiplier(target: float, stated: Callable[[Fraction], float]) -> Frac
         high /= 2
         if high <= QUIETEST:
             return QUIETEST
+    from scipy.optimize import brentq  # noqa: PLC0415  slow to load, and rarely needed
+
     root = brentq(lambda noise: stated(Fraction(noise)) - target, float(high / 2), float(high), rtol=1e-12)
     found, nudge = Fraction(root), NUDGE
     while not stated(found) <= target:

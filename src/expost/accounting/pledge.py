@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 from expost.accounting import convert
-from expost.accounting.claim import Promise, order_statement
+from expost.accounting.claim import Promise, Spent, order_statement
 from expost.accounting.curve import AdpEpsilon, cover
 from expost.errors import InvalidValue
 from expost.numerics import Real, order, positive, probability, up
@@ -23,7 +23,7 @@ class Pledge(Protocol):
 
     Both must hold for whatever stopping rule the outputs led to. It is asked what a run would be stated as that spends
     a promise, and refuses what was spent: that is stated by its odometer, whose pledge came first. Implemented by
-    FixedOrder, Mixture, HalfNormal and PlannedStops.
+    FixedOrder, Mixture, HalfNormal, PlannedStops and PlannedJumps.
     """
 
     @property
@@ -35,6 +35,18 @@ class Pledge(Protocol):
 
     def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """What the privacy loss itself exceeds with probability δ at most, also after post-processing."""
+
+
+@runtime_checkable
+class Watching(Pledge, Protocol):
+    """A pledge whose ε depends on how a total was reached, so that it must watch the run. Implemented by PlannedJumps.
+
+    What must hold: its ε is valid for every run of one odometer that asks it before each step. It says nothing of a
+    total that was not reached so: one of several odometers together, or a bill that was raised by hand.
+    """
+
+    def require_step(self, totals: Sequence[Spent], after: Spent) -> None:
+        """Raise BudgetExceeded unless one step may take a run with these totals so far, the last one now, there."""
 
 
 @final

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from scipy.optimize import brentq
-
 from expost.accounting.convert import raised
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue
@@ -66,6 +64,8 @@ class TruncatedNegativeBinomial:
         most = cls(eta, math.exp(-LONGEST)).mean
         if not cls(eta, math.exp(-SHORTEST)).mean < mean < most:
             raise InvalidValue(f"mean is {mean:g} with eta {eta:g}; it must lie strictly between 1 and {most:.4g}.")
+        from scipy.optimize import brentq  # noqa: PLC0415  slow to load, and rarely needed
+
         log = brentq(lambda at: cls(eta, math.exp(-at)).mean - mean, SHORTEST, LONGEST, xtol=1e-15)
         return cls(eta, math.exp(-log))
 

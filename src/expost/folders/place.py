@@ -16,11 +16,15 @@ from typing import final
 from expost.errors import InvalidValue
 
 COUNTS, SCHEMA = "counts.csv", "schema.toml"
-PRODUCTS = frozenset({"synthetic.csv", "synthetic.parquet", COUNTS, SCHEMA, "model.npz", "model.pt"})
+PRODUCTS = frozenset(
+    {"synthetic.csv", "synthetic.parquet", "answers.csv", "answers.parquet", COUNTS, SCHEMA, "model.npz", "model.pt"}
+)
 """What a job may put into its folder; a folder with any other file is not taken for a release."""
 RECEIPT, REPORT, EARLIER = "receipt.json", "report.html", "earlier"
 RECEIPTS = re.compile(r"receipt-([1-9][0-9]{0,8})\.json")
 """Receipts of the releases that were replaced, in the order of their numbers."""
+FORMATS = ("expost receipt ", "expost answer ")
+"""How the formats of our receipts begin."""
 LARGEST_RECEIPT = 2**26
 
 
@@ -109,7 +113,7 @@ def _is_receipt(path: Path) -> bool:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and str(found.get("format")).startswith("expost receipt ")
+    return isinstance(found, dict) and str(found.get("format")).startswith(FORMATS)
 
 
 AT_FDCWD = -100

@@ -9,6 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from expost.folders.disk import file_digest
+from expost.jobs.asking import ASKING
+from expost.jobs.asking.answer import Answer
+from expost.jobs.asking.query import Query
+from expost.jobs.asking.run import ask
 from expost.jobs.finetuning import FINETUNING
 from expost.jobs.finetuning.configuration import HeadConfiguration
 from expost.jobs.finetuning.prices import head_recipe
@@ -28,16 +32,19 @@ from expost.receipts.audit import Audit, check
 from expost.receipts.notation import table
 from expost.text import Json
 
-JOBS = (SYNTHESIS, FINETUNING, MODULES, TUNINGS)
+JOBS = (ASKING, SYNTHESIS, FINETUNING, MODULES, TUNINGS)
 """A new job is a folder, and a line here."""
 
 __all__ = [
     "JOBS",
+    "Answer",
     "Audit",
     "HeadConfiguration",
     "HeadRecipe",
+    "Query",
     "Result",
     "StatedLadder",
+    "ask",
     "audit",
     "finetune",
     "head_recipe",
@@ -65,7 +72,10 @@ def audit(receipt: Json, *, pledged: str | None = None, beside: Path | None = No
     found = check(receipt, procedures, formats, pledged=pledged)
     if beside is None or found.differences:
         return found
-    return replace(found, differences=tuple(_file_faults(receipt, beside)))
+    found = replace(found, differences=tuple(_file_faults(receipt, beside)))
+    witnesses = {made: witness for job in JOBS for made, witness in job.witnesses.items()}
+    witness = witnesses.get(str(table(receipt).get("made")))
+    return found if witness is None or found.differences else witness(receipt, beside, found)
 
 
 def _file_faults(receipt: Json, folder: Path) -> Iterator[str]:

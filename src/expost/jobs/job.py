@@ -16,15 +16,17 @@ from expost.folders.claim import Claim, deliver
 from expost.noise import Noise
 from expost.odometer import Odometer
 from expost.private import Neighbours
-from expost.receipts.audit import Recompute
+from expost.receipts.audit import Audit, Recompute
 from expost.receipts.procedures import Rebuild
 from expost.receipts.receipt import Commitment, receipt, receipt_text
 from expost.recorded import Asking, Booked, ReadableLedger, reserve_plan
 from expost.release import Release
 from expost.report.answers import Reading
+from expost.report.booked import held_and_returned
 from expost.report.digits import at_most
 from expost.report.facts import Facts
 from expost.report.page import fragment, render
+from expost.report.words import conclusion, forewords
 from expost.search import Ended
 from expost.text import Json
 
@@ -46,13 +48,15 @@ class JobKind:
     """One kind of job: how its receipts are worked out again, by what they say was made, and its commands.
 
     ``formats`` are receipts that are not of the common format. ``files`` tell, by what was made, the digest that a
-    receipt has of each file beside it. ``command`` names the module whose ``COMMANDS`` the
-    command line takes, and whose ``PLANS`` go below ``expost plan``; it is loaded when a command line is made.
+    receipt has of each file beside it, and ``witnesses`` what these files let an audit work out besides. ``command``
+    names the module whose ``COMMANDS`` the command line takes, and whose ``PLANS`` go below ``expost plan``; it is
+    loaded when a command line is made.
     """
 
     procedures: Mapping[str, Rebuild] = field(default_factory=dict)
     formats: Mapping[str, Recompute] = field(default_factory=dict)
     files: Mapping[str, Callable[[Json], Mapping[str, str]]] = field(default_factory=dict)
+    witnesses: Mapping[str, Callable[[Json, Path, Audit], Audit]] = field(default_factory=dict)
     command: str | None = None
 
     def add_to(self, main: "click.Group", plan: "click.Group") -> None:
@@ -141,6 +145,18 @@ class Result(Generic[T]):
     def facts(self) -> Facts:
         """What a report tells."""
         return self.collect()
+
+    @property
+    def receipt(self) -> str:
+        """The receipt, as the text of its file."""
+        return receipt_text(receipt(self.facts))
+
+    @property
+    def closing(self) -> tuple[str, ...]:
+        """How it ended and what was spent, a paragraph each."""
+        booking = self.facts.booking
+        booked = () if booking is None else (held_and_returned(booking),)
+        return (*forewords(self.facts), conclusion(self.facts), *booked)
 
     def save(self, folder: str | Path | Claim, *, format: str | None = None, overwrite: bool = False) -> None:  # noqa: A002
         """Write the receipt, the report and the release into a new folder, all or nothing."""

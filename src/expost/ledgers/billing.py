@@ -11,10 +11,11 @@ from expost.errors import ExpostError
 from expost.ledgers.home import Home
 from expost.ledgers.proof import booking_in, verify_ledger
 from expost.receipts.audit import MOST_STEPS
-from expost.receipts.costs import curve_in
+from expost.receipts.costs import curve_in, item_in
 from expost.receipts.lines import alike
 from expost.receipts.notation import table
-from expost.receipts.testimony import Testimony
+from expost.receipts.receipt import FORMAT
+from expost.receipts.testimony import MOST_ENTRIES, OnLedger, Testimony, bounded
 from expost.text import Json
 from expost.training.schedule import CARRIED
 
@@ -32,13 +33,22 @@ def billing_faults(home: Home, receipt: Mapping[str, Json]) -> tuple[str, ...]:
     """
     booking = booking_in(receipt)
     try:
-        told = Testimony.of(receipt).ledger
+        told = _told(receipt)
     except (ExpostError, ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
         told = None
     if told is None:
         return ("The receipt is not one that expost writes: a part of it is missing or malformed.",)
     flaws = verify_ledger(home, booking).flaws
     return flaws or tuple(_differences(home, told.dataset, told.run, receipt))
+
+
+def _told(receipt: Mapping[str, Json]) -> OnLedger | None:
+    """Where a receipt of any format says that its run is, once its bill is found to be one."""
+    if receipt["format"] == FORMAT:
+        return Testimony.of(receipt).ledger
+    for each in bounded(receipt["bill"], MOST_ENTRIES):
+        item_in(each)
+    return None if receipt["ledger"] is None else OnLedger.of(receipt["ledger"])
 
 
 def _differences(home: Home, dataset: str, run: str, receipt: Mapping[str, Json]) -> Iterator[str]:

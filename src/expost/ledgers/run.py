@@ -16,6 +16,7 @@ from expost.ledgers.moves import Moves
 from expost.ledgers.moving import Also, Begun, Books, Move
 from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
+from expost.ledgers.recall import Recalled, recall
 from expost.ledgers.saying import Sayings
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
@@ -29,8 +30,7 @@ class LedgerRun:
 
     Nothing is opened before its hold is on the disk, and no value leaves before its capture is. What is still held
     when the block ends is returned, except for steps that did not finish, which stay billed in full. A process that
-    dies leaves its hold, which counts until somebody settles it. What is put on record goes ``beside`` too: to a
-    journal, or to memory.
+    dies leaves its hold, which counts until somebody settles it. What is put on record goes ``beside`` too.
     """
 
     def __init__(
@@ -52,11 +52,10 @@ class LedgerRun:
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
         self._moves: Moves
-        self._says = Sayings()
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
-        self._tab = Tab()
+        self._tab, self._says = Tab(), Sayings()
         self._open: dict[int, Hold] = {}
         nothing: Slots = {}
         self._reserved = self._spent = self._committed = nothing
@@ -135,6 +134,10 @@ class LedgerRun:
         """What the next capture writes besides, in the same transaction, and says in its entry."""
         self._also = write
 
+    def recalled(self) -> Recalled:
+        """What earlier runs of this kind on the data set have kept, as far as this one may see it."""
+        return recall(self._book.home, self._dataset, self._what, self._token)
+
     def close(self) -> None:
         """Return what is still held; steps that did not finish are captured in full."""
         with self._lock:
@@ -169,8 +172,7 @@ class LedgerRun:
         if latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
         accounts, amounts = self._known if self._over else self._charged(), (self._most, run_cost(self._spent))
-        name = self._book.home.name
-        return booking_of(self._opened, latest, accounts, name=name, amounts=amounts, stops=self._stops)
+        return booking_of(self._opened, latest, accounts, name=self._book.home.name, amounts=amounts, stops=self._stops)
 
     @property
     def pledged(self) -> Pledge | None:

@@ -26,7 +26,7 @@ EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @final
-class Persons:
+class Register:
     """The persons of rows that are being read; shows none of them.
 
     Two rows are of one person if their identifiers have the same spelling: 7, 7.0 and the text "7" are one, "007" is

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from expost.errors import InvalidValue
 from expost.noise import Integers, Noise
-from expost.persons.identifiers import Persons
+from expost.persons.identifiers import Register
 
 BLOCK = 2**22
 """Numbers computed at a time."""
@@ -111,7 +111,7 @@ def numbered(identifiers: ArrayLike) -> Integers:
         raise InvalidValue("the unit is not a single column; give one identifier per row.")
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
-    persons = Persons(frozenset({None, ""}))
+    persons = Register(frozenset({None, ""}))
     persons.add(found.tolist(), np.ones(len(found), np.bool_))
     return persons.numbers()
 

@@ -1,19 +1,19 @@
 """The audit: recompute what a receipt states from its own lines and settings, and say where it states otherwise."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from expost.accounting.claim import Spent
 from expost.accounting.pledge import Pledge
 from expost.accounting.statement import stated, stated_loss
-from expost.bill import bill_total
+from expost.bill import Item, bill_total
 from expost.errors import ExpostError, Unreadable
 from expost.receipts import lines
 from expost.receipts.costs import MU, curve_in, gaussian_out, pledge_in
 from expost.receipts.lines import alike, same_number
-from expost.receipts.notation import number, record, table
+from expost.receipts.notation import number, record, table, truth
 from expost.receipts.procedures import Rebuild, procedure_of
 from expost.receipts.receipt import FORMAT, NOTION, digest_faults
 from expost.receipts.replay import Replay
@@ -109,17 +109,23 @@ def check(
 
 
 def _marks(told: Testimony) -> Iterator[str]:
-    """What the receipt says of all its lines."""
-    found, statement = told.found, table(told.found["statement"])
-    if found["format"] != FORMAT or statement["notion"] != NOTION:
-        yield f"the format or the notion is not the one of {FORMAT}."
-    if {*(item.entry.neighbours for item in told.bill), statement["neighbours"]} != {told.neighbours.value}:
+    if told.found["format"] != FORMAT:
+        yield f"the format is not the one of {FORMAT}."
+    yield from mark_faults(told.found, told.bill)
+
+
+def mark_faults(found: Mapping[str, Json], bill: Sequence[Item]) -> Iterator[str]:
+    """Where a receipt says something else of its lines than they say themselves."""
+    statement, seeded = table(found["statement"]), truth(found["seeded"])
+    if statement["notion"] != NOTION:
+        yield f"the notion is not {NOTION}."
+    if {*(item.entry.neighbours for item in bill), statement["neighbours"]} != {found["neighbours"]}:
         yield "the lines and the statement are about different neighbours."
-    if told.seeded is not any(item.entry.seeded for item in told.bill):
+    if seeded is not any(item.entry.seeded for item in bill):
         yield "the receipt and its lines disagree on whether the noise was seeded."
-    if found.get("warning", NOT_PRIVATE) != NOT_PRIVATE or told.seeded is not ("warning" in found):
+    if found.get("warning", NOT_PRIVATE) != NOT_PRIVATE or seeded is not ("warning" in found):
         yield "the receipt does not begin with the warning that a seeded run is NOT PRIVATE, or has one without a seed."
-    if told.floating is not any(item.entry.floating for item in told.bill):
+    if truth(found["floating"]) is not any(item.entry.floating for item in bill):
         yield "the receipt and its lines disagree on whether the noise was floating."
 
 
@@ -167,14 +173,8 @@ def _plan(told: Testimony, *, known: bool) -> Iterator[str]:
 def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) -> Iterator[str]:
     """Whether each total is stated as the pledge states it, and the cap was kept."""
     statement, spent = table(told.found["statement"]), bill_total(told.bill)
-    delta, epsilon, loss = (number(statement[name]) for name in ("delta", "epsilon", "probabilistic epsilon"))
-    if pledge is not None and pledge.delta != delta:
-        yield f"the statement is at δ = {delta:g}, the pledge at δ = {pledge.delta:g}."
-    if not same_number(stated(spent, pledge), epsilon):
-        yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {stated(spent, pledge):.6g}."
-    if not same_number(stated_loss(spent, pledge), loss):
-        yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {stated_loss(spent, pledge):.6g}."
-    yield from _gaussian(statement, spent)
+    epsilon = number(statement["epsilon"])
+    yield from statement_faults(statement, spent, pledge)
     plan = [(stop.curve, stop.epsilon) for stop in told.stops]
     history = [(taken.spent.curve, taken.epsilon) for taken in told.history]
     for where, totals in (("the plan", plan), ("the history", history)):
@@ -187,6 +187,19 @@ def _statement(told: Testimony, pledge: Pledge | None, replay: Replay | None) ->
         refused = replay.refused()
         if told.cap is None or refused is None or stated(refused, pledge) <= told.cap:
             yield "the run is said to have ended at its cap, which left room for the next step."
+
+
+def statement_faults(statement: Mapping[str, Json], spent: Spent, pledge: Pledge | None) -> Iterator[str]:
+    """Where a statement is not what the pledge makes of what was spent."""
+    delta, epsilon, loss = (number(statement[name]) for name in ("delta", "epsilon", "probabilistic epsilon"))
+    if pledge is not None and pledge.delta != delta:
+        yield f"the statement is at δ = {delta:g}, the pledge at δ = {pledge.delta:g}."
+    due, bound = stated(spent, pledge), stated_loss(spent, pledge)
+    if not same_number(due, epsilon):
+        yield f"the receipt states ε = {epsilon:.6g}; its lines lead to ε = {due:.6g}."
+    if not same_number(bound, loss):
+        yield f"the receipt bounds the privacy loss by {loss:.6g}; its lines lead to {bound:.6g}."
+    yield from _gaussian(statement, spent)
 
 
 def _gaussian(statement: Mapping[str, Json], spent: Spent) -> Iterator[str]:

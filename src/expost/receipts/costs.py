@@ -9,6 +9,7 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.gaussian import gaussian_mu
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.kinds import Kinds, Known, Sides, sides
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops
@@ -52,6 +53,7 @@ PLEDGES = {
     "mixture of orders": ("orders", "weights"),
     "half-normal mixture": ("v",),
     "planned stops": ("stops",),
+    "planned jumps": ("stops", "lead"),
 }
 """The fields of tables as they are written; of a pledge those besides its kind and its δ."""
 
@@ -119,8 +121,10 @@ def pledge_out(pledge: Pledge) -> dict[str, Json]:
         case HalfNormal():
             return {"kind": "half-normal mixture", "v": pledge.v, "delta": pledge.delta}
         case PlannedStops():
-            stops = [curve_out(promise.curve) for promise in pledge.promises]
-            return {"kind": "planned stops", "stops": stops, "delta": pledge.delta}
+            return {"kind": "planned stops", "stops": _stops_out(pledge.promises), "delta": pledge.delta}
+        case PlannedJumps():
+            stops, lead = _stops_out(pledge.promises), str(pledge.lead)
+            return {"kind": "planned jumps", "stops": stops, "lead": lead, "delta": pledge.delta}
     raise InvalidValue(f"a receipt cannot hold a pledge of kind {type(pledge).__name__}; use one of expost's.")
 
 
@@ -140,15 +144,22 @@ def pledge_in(found: Json) -> Pledge:
         case "half-normal mixture":
             return HalfNormal(number(fields["v"]), delta)
         case "planned stops":
-            stops = items(fields["stops"])
-            if len(stops) > MOST_PLANNED:
-                raise Unreadable(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
-            return PlannedStops(_few_kinds(tuple(Promise(curve_in(each)) for each in stops)), delta)
+            return PlannedStops(_stops_in(fields["stops"]), delta)
+        case "planned jumps":
+            return PlannedJumps(_stops_in(fields["stops"]), delta, fraction(fields["lead"]))
     raise Unreadable("the receipt names a pledge that expost does not know; read it with the version it names.")
 
 
-def _few_kinds(promises: tuple[Promise, ...]) -> tuple[Promise, ...]:
-    """The promises, refused if the kinds of their steps would take long to state."""
+def _stops_out(promises: Sequence[Promise]) -> list[Json]:
+    return [curve_out(promise.curve) for promise in promises]
+
+
+def _stops_in(found: Json) -> tuple[Promise, ...]:
+    """The promises of planned stops, refused if they, or the kinds of their steps, would take long to state."""
+    stops = items(found)
+    if len(stops) > MOST_PLANNED:
+        raise Unreadable(f"the pledge has more than {MOST_PLANNED} planned stops; it was changed.")
+    promises = tuple(Promise(curve_in(each)) for each in stops)
     known = [sides(kinds) for each in promises if (kinds := each.curve.kinds) is not None]
     if sum(len(side.sampled) for each in known for side in {each.train, each.held}) > MOST_STATED:
         raise Unreadable(f"the stops of the pledge have more than {MOST_STATED} kinds of steps; it was changed.")

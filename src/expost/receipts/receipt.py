@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from expost.accounting.curve import AdpEpsilon
+from expost.accounting.curve import AdpEpsilon, Curve
 from expost.accounting.pledge import Pledge
 from expost.checks.confidence import Confidence
 from expost.patience import Patience
@@ -143,15 +143,9 @@ def receipt(facts: Facts) -> dict[str, Json]:
     return warning | {
         "format": FORMAT,
         "title": facts.title,
-        "statement": {
-            "epsilon": finite(facts.epsilon),
-            "delta": facts.delta,
-            "notion": NOTION,
-            "probabilistic epsilon": finite(facts.probabilistic),
-            "neighbours": facts.neighbours,
-            **gaussian_out(facts.spent.curve),
-            "curve": curve_out(facts.spent.curve),
-        },
+        "statement": statement_out(
+            facts.spent.curve, facts.epsilon, facts.delta, loss=facts.probabilistic, neighbours=facts.neighbours
+        ),
         "seeded": facts.seeded,
         "floating": facts.floating,
         **pledged.receipt(),
@@ -161,9 +155,22 @@ def receipt(facts: Facts) -> dict[str, Json]:
         "history": [_rung(rung) for rung in facts.rungs],
         "bill": [item_out(item) for item in facts.bill],
         "split": facts.because,
-        "ledger": None if facts.booking is None else _booking(facts.booking),
+        "ledger": None if facts.booking is None else booking_out(facts.booking),
         **facts.job.receipt(),
         "versions": dict(facts.versions),
+    }
+
+
+def statement_out(curve: Curve, epsilon: float, delta: float, *, loss: float, neighbours: str) -> dict[str, Json]:
+    """What is stated of a curve: ε and the bound on the privacy loss at δ, and μ where all noise was Gaussian."""
+    return {
+        "epsilon": finite(epsilon),
+        "delta": delta,
+        "notion": NOTION,
+        "probabilistic epsilon": finite(loss),
+        "neighbours": neighbours,
+        **gaussian_out(curve),
+        "curve": curve_out(curve),
     }
 
 
@@ -174,7 +181,8 @@ def receipt_text(found: Mapping[str, Json]) -> str:
     return "".join(each if each.isprintable() or each == "\n" else json.dumps(each)[1:-1] for each in text)
 
 
-def _booking(booking: Booking) -> dict[str, Json]:
+def booking_out(booking: Booking) -> dict[str, Json]:
+    """Where a run is on a lasting ledger: the number and the hash of its latest entry."""
     return {"dataset": booking.dataset, "run": booking.run, "entry": booking.entry, "head": booking.head}
 
 

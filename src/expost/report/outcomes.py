@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any, TypeAlias
 
 from expost.accounting.curve import AdpEpsilon
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.plan import stated_by
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops
@@ -35,6 +36,7 @@ REASONS: Mapping[type, str] = {
     FixedOrder: "fixed order: the sum is read at one order",
     Mixture: "mixture of orders: the sum is read at several orders at once",
     HalfNormal: "half-normal mixture: the sum is read at all orders at once",
+    PlannedJumps: "planned jumps: a run that jumped to a stop is stated as that stop, any other as one that covers it",
     type(None): "nothing was pledged here, so that no (ε, δ) is stated",
 }
 OWN_RULE = "a rule of the caller's own"

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from expost.persons.identifiers import Persons
+from expost.persons.identifiers import Register
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
@@ -46,11 +46,11 @@ class Headcount:
 
 
 @final
-class Count:
+class HeadcountPass:
     """What a pass over the table has seen of its persons."""
 
     def __init__(self, schema: Schema, unit: str) -> None:
-        self._unit, self._persons = unit, Persons(absent(schema))
+        self._unit, self._persons = unit, Register(absent(schema))
         self._dropping = [column for column in schema.columns if column.missing is Missing.DROP]
 
     def add(self, identifiers: Sequence[object], cells: Mapping[str, Sequence[Cell | None]]) -> None:

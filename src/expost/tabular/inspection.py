@@ -9,7 +9,7 @@ from typing import final
 from expost.errors import Unreadable
 from expost.tabular.advice import advice
 from expost.tabular.breaches import Breaches, RuleCheck
-from expost.tabular.headcount import Count, Headcount
+from expost.tabular.headcount import Headcount, HeadcountPass
 from expost.tabular.model.ruled import require_possible
 from expost.tabular.schema.cells import Cell, How, text_of
 from expost.tabular.schema.column import Column, Missing
@@ -108,7 +108,7 @@ class TableCheck:
 
 @final
 @dataclass
-class Tally:
+class _Tally:
     """What a pass over the table has seen of one column."""
 
     column: Column
@@ -152,10 +152,10 @@ def percent(share: float) -> str:
 def _checked(source: object, schema: Schema) -> TableCheck:
     table = opened(source)
     without = lacking(table, schema)
-    tallies = [Tally(column) for column in schema.columns if column.name not in without]
+    tallies = [_Tally(column) for column in schema.columns if column.name not in without]
     breaches = Breaches(schema, tuple(rule for rule in schema.constraints if not {*without} & {*rule.columns}))
     units = [unit for unit in units_of(schema) if tallies and table.names.count(unit) == 1]
-    counts = [Count(schema, unit) for unit in units]
+    counts = [HeadcountPass(schema, unit) for unit in units]
     marks, records, names = absent(schema), 0, [each.column.name for each in tallies]
     for chunk in table.chunks([*names, *units]) if tallies else ():
         records += len(chunk[0])

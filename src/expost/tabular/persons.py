@@ -132,15 +132,15 @@ Rows: TypeAlias = Table | Grouped
 AnyRows = TypeVar("AnyRows", Table, Grouped)
 
 
-def steps_within(squared: Integers, limit: int) -> Integers:
-    """For each squared norm the most steps, up to the whole grid, with steps²·squared ≤ limit, exactly.
+def steps_within(squared: Integers, limit: int, *, whole: int = GRID) -> Integers:
+    """For each squared norm the most steps, up to the whole weight, with steps²·squared ≤ limit, exactly.
 
     Implements: a person's weight.
     """
     room = limit // np.maximum(squared, 1)
-    steps = np.minimum(np.sqrt(room.astype(np.float64)).astype(np.int64), GRID)  # to within one
+    steps = np.minimum(np.sqrt(room.astype(np.float64)).astype(np.int64), whole)  # to within one
     steps -= steps * steps > room
-    larger = np.minimum(steps + 1, GRID)
+    larger = np.minimum(steps + 1, whole)
     return np.where(larger * larger <= room, larger, steps)
 
 

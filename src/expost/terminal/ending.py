@@ -19,10 +19,9 @@ from expost.folders.claim import Claim
 from expost.noise import Noise, SeededNoise, SystemNoise
 from expost.recorded import ReadableLedger
 from expost.report.digits import price
-from expost.report.facts import Facts
 from expost.terminal.kept import OnRecord
 from expost.terminal.options import Command, require_once
-from expost.terminal.screen import Screen
+from expost.terminal.screen import Concluded, Screen
 from expost.terminal.steady import is_lost, steady_streams
 from expost.text import printable
 
@@ -87,13 +86,8 @@ REACHED, NOT_SHOWN, REFUSED, NOT_REACHED, FAILED, BY_SIGNAL = 0, 1, 2, 3, 4, 128
 """The exit statuses; that of a signal is added to its number."""
 
 
-class Finished(Protocol):
-    """A run that came to an end. Implemented by Result."""
-
-    @property
-    def facts(self) -> Facts:
-        """What is told of it."""
-        ...
+class Finished(Concluded, Protocol):
+    """A run that came to an end, and can be kept. Implemented by Result and Answer."""
 
     @property
     def passed(self) -> bool:
@@ -174,7 +168,7 @@ def release(
             _say_spent(failure, claim, signals, record.told)
             raise
         signals.ignore()
-        screen.end(done.facts, claim.where)
+        screen.end(done, claim.where)
         if record.unreturned is not None:
             say(f"expost: {record.unreturned}")
         if missed is not None:

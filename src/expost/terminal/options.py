@@ -73,16 +73,24 @@ def public_file(settings: Mapping[str, Any]) -> tuple[Path, ...]:
     return (Path(path),) if kind == "public" and path else ()
 
 
-RELEASING: list[Option] = [
+LASTING: list[Option] = [
     click.option("--ledger", default=None, envvar=VARIABLE, metavar="FILE|URL",
                  help="A ledger that lasts: its cap holds for the run, whose bill stays there; by default what "
                  f"{VARIABLE} names. {TOKEN} holds the token of an analyst."),
     click.option("--dataset", default=None, metavar="NAME", help="The data set of the ledger that the run reads."),
-    click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),
+]  # fmt: skip
+"""Where the spending of a run is kept."""
+KEEPING: list[Option] = [
     click.option("--overwrite", is_flag=True, help="Replace the release in the output folder; its receipt is kept."),
     click.option("--seed", type=int, default=None, help="Repeat the same noise; everything is then NOT PRIVATE."),
     click.option("--json", "as_json", is_flag=True, help="Print the receipt instead of words."),
 ]  # fmt: skip
+"""How a release is made and shown."""
+RELEASING: list[Option] = [
+    *LASTING,
+    click.option("--max-epsilon", type=float, default=None, help="Never let the stated ε pass this."),
+    *KEEPING,
+]
 
 
 def options(*groups: Sequence[Option]) -> Option:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, final
+from typing import Literal, Protocol, Self, final
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -16,13 +16,10 @@ from rich.text import Text
 
 from expost.checks.confidence import Confidence
 from expost.protocols import Look
-from expost.receipts.receipt import Commitment, receipt, receipt_text
+from expost.receipts.receipt import Commitment
 from expost.report.answers import Reading
-from expost.report.booked import held_and_returned
 from expost.report.digits import apart, half_width, margin, plain, tied
-from expost.report.facts import Facts
 from expost.report.units import RECORDS, by_unit
-from expost.report.words import conclusion, forewords
 from expost.terminal.steady import spelled
 from expost.text import printable
 
@@ -30,6 +27,20 @@ WIDEST = 100
 """Characters in a line that is still easily read."""
 
 VERDICTS = {True: "passed", False: "not yet", None: "not asked"}
+
+
+class Concluded(Protocol):
+    """What is told of a run at its end, all of it from releases. Implemented by Result and Answer."""
+
+    @property
+    def receipt(self) -> str:
+        """The receipt, as the text of its file."""
+        ...
+
+    @property
+    def closing(self) -> tuple[str, ...]:
+        """How it ended and what was spent, a paragraph each."""
+        ...
 
 
 @final
@@ -41,10 +52,16 @@ class Screen:
         self.asked: Fraction | None = None
         self.neighbours = RECORDS
         self._planned = 0
+        self._kept: RenderableType | None = None
         self._console = Console(highlight=False)
         self._rows: list[tuple[str, ...]] = []
         self._below: RenderableType = self._spinner(doing)
         self._live = Live(console=self._console, refresh_per_second=8, transient=True)
+
+    @property
+    def encoding(self) -> str:
+        """That of the terminal."""
+        return self._console.encoding
 
     @property
     def _moving(self) -> bool:
@@ -61,14 +78,19 @@ class Screen:
     ) -> None:
         if self._moving:
             self._live.stop()
-            self._console.print(self._table())
+            if self._columns:
+                self._console.print(self._table())
 
     def pledge(self, fixed: Commitment, *remarks: str) -> None:
-        """What is fixed before data is read, by its digest, and remarks; with the receipt on the output, beside it."""
+        """What is fixed before data is read, and remarks."""
         self.width = 1.0 if fixed.confidence is None else fixed.confidence.width
         self.asked, self.neighbours, self._planned = fixed.asked, fixed.neighbours, len(fixed.stops)
+        self.announce(fixed.digest, *remarks)
+
+    def announce(self, digest: str, *remarks: str) -> None:
+        """The digest of what is fixed before data is read, and remarks; with the receipt on the output, beside it."""
         console = Console(highlight=False, stderr=True) if self._quiet else self._console
-        for line in (f"pledged: sha256 {fixed.digest}", *remarks):
+        for line in (f"pledged: sha256 {digest}", *remarks):
             console.print(line, markup=False, soft_wrap=True)
 
     def tell(self, text: str) -> None:
@@ -104,13 +126,18 @@ class Screen:
             self._console.print("  ".join(told), markup=False, soft_wrap=True)
         self._show()
 
-    def end(self, facts: Facts, out: Path) -> None:
-        """The closing paragraph, or the receipt."""
+    def keep(self, shown: RenderableType) -> None:
+        """Have this shown at the end, above the closing words."""
+        self._kept = shown
+
+    def end(self, done: Concluded, out: Path) -> None:
+        """What was kept for the end and the closing paragraphs, or the receipt."""
         if self._quiet:
-            self._console.print(receipt_text(receipt(facts)), markup=False, soft_wrap=True, end="")
+            self._console.print(done.receipt, markup=False, soft_wrap=True, end="")
             return
-        booked = () if facts.booking is None else (held_and_returned(facts.booking),)
-        for told in (*forewords(facts), conclusion(facts), *booked):
+        if self._kept is not None:
+            self._console.print(self._kept)
+        for told in done.closing:
             self._console.print()
             paragraph(self._console, told)
         written_to = printable(f"Written to {out}{'/' if not str(out).endswith('/') else ''}")

@@ -8,6 +8,7 @@ import pytest
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Tabulated
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.statement import stated, stated_loss
 from expost.accounting.stops import PlannedStops
@@ -20,6 +21,7 @@ PLEDGES: list[Pledge] = [
     Mixture.even([2, 4, 8, 16], DELTA),
     HalfNormal.tuned(Fraction(1, 20), DELTA),
     PlannedStops((Promise(CURVE),), DELTA),
+    PlannedJumps((Promise(CURVE),), DELTA, Fraction(1, 10)),
 ]
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Highest, Tabulated
+from expost.accounting.jumps import PlannedJumps
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops
 from expost.jobs import audit as check
@@ -187,6 +188,7 @@ STOPS = (Promise(line(0, Fraction(1, 20), Fraction(1, 19))), Promise(line(Fracti
         Mixture.even([2, 4, 8], 1e-6),
         HalfNormal(0.3, 1e-5),
         PlannedStops(STOPS, 1e-5),
+        PlannedJumps((STOPS[0], STOPS[0].times(2)), 1e-5, Fraction(1, 10)),
     ],
 )
 def test_a_pledge_comes_back_as_it_went(pledge: Pledge) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 from expost.accounting.claim import Budget
 from expost.errors import SchemaMismatch
@@ -36,30 +36,8 @@ from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
 from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.reading import files_of, read_records
+from expost.tabular.source.hidden import HiddenTable
 from expost.tabular.table import Table
-
-
-@final
-class _Hidden:
-    """A table on its way to be read, of which nothing shows."""
-
-    __slots__ = ("_table",)
-
-    def __init__(self, table: object) -> None:
-        self._table = table
-
-    def __repr__(self) -> str:
-        return "a table"
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files it will be read from."""
-        return files_of(self._table)
-
-    def coded(self, schema: Schema) -> Rows:
-        """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table | Grouped) else read_records(self._table, schema)
 
 
 def synthesize(
@@ -114,7 +92,7 @@ def synthesize(
     table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
-    hidden = _Hidden(table)
+    hidden = HiddenTable(table)
     del table  # a traceback that shows variables would show its rows
     recipe = table_recipe(
         schema=schema,
@@ -194,7 +172,7 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, folder:
     write_through(folder / SCHEMA, schema.dumps())
 
 
-def _require_fit(recipe: TableRecipe, hidden: _Hidden) -> None:
+def _require_fit(recipe: TableRecipe, hidden: HiddenTable) -> None:
     """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
     require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied)
     if isinstance(recipe.check, OnPublicTable):

@@ -1,7 +1,7 @@
-"""Sentences: how a rule is written. Words in, conditions out, and one clear sentence for each slip of the pen."""
+"""Sentences: how rules and conditions are written. Words in, conditions out, one clear sentence for each slip."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias, final
@@ -87,7 +87,7 @@ class Determines:
 Statement: TypeAlias = Never | Implies | Determines
 
 
-def tokens_in(sentence: str) -> list[Token]:
+def tokens_in(sentence: str, *, keywords: Collection[str] = KEYWORDS) -> list[Token]:
     """The words and signs of a sentence; text in quotes is a name, whatever it says, and a doubled quote is one."""
     found, end, last = [], 0, len(sentence.rstrip())
     while end < last:
@@ -101,28 +101,42 @@ def tokens_in(sentence: str) -> list[Token]:
         elif double is not None:
             found.append(Token(double.replace('""', '"'), True))
         else:
-            found.append(Token(sign or bare, sign is None and bare not in KEYWORDS))
+            found.append(Token(sign or bare, sign is None and bare not in keywords))
         end = match.end()
     return found
 
 
-def sentence_of(tokens: Sequence[Token]) -> str:
+def sentence_of(tokens: Sequence[Token], *, keywords: Collection[str] = KEYWORDS) -> str:
     """The sentence as it is usually written: names in quotes where they need them, one space between words."""
     told = ""
     for each in tokens:
         closing = not each.named and each.text in CLOSING
-        told += ("" if closing or not told or told.endswith(OPENING) else " ") + _spelled(each)
+        told += ("" if closing or not told or told.endswith(OPENING) else " ") + _spelled(each, keywords)
     return told
 
 
-def _spelled(token: Token) -> str:
-    plain = not token.named or (token.text not in KEYWORDS and re.fullmatch(BARE, token.text))
+def tokens_of(condition: Condition) -> list[Token]:
+    """A condition as it is written."""
+    column, relation = Token(condition.column, True), condition.relation
+    if relation in COMPARED:
+        return [column, Token(relation.value, False), *(Token(value, True) for value in condition.values)]
+    told = [column, *(Token(word, False) for word in relation.value.split())]
+    if relation is Relation.AMONG:
+        told.append(Token("(", False))
+        for place, value in enumerate(condition.values):
+            told += [Token(",", False)] * (place > 0) + [Token(value, True)]
+        told.append(Token(")", False))
+    return told
+
+
+def _spelled(token: Token, keywords: Collection[str] = KEYWORDS) -> str:
+    plain = not token.named or (token.text not in keywords and re.fullmatch(BARE, token.text))
     return token.text if plain else "'" + token.text.replace("'", "''") + "'"
 
 
 def statement_in(tokens: Sequence[Token]) -> Statement:
     """What a sentence says."""
-    words = _Words(tokens)
+    words = Words(tokens)
     if words.takes("never"):
         found: Statement = Never(_conditions(words))
     elif tuple(tokens[1:2]) == (Token("determines", False),):
@@ -136,15 +150,23 @@ def statement_in(tokens: Sequence[Token]) -> Statement:
 
 
 @final
-class _Words:
-    """The words of a sentence, read from left to right."""
+class Words:
+    """The words of a sentence, read from left to right.
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self._tokens, self._place = tokens, 0
+    ``lenient`` are words that mean something, but are also taken for a name where only a name can stand.
+    """
+
+    def __init__(self, tokens: Sequence[Token], *, lenient: Collection[str] = ()) -> None:
+        self._tokens, self._place, self._lenient = tokens, 0, lenient
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        """The word that comes next, or that many words later; it is not read."""
+        place = self._place + ahead
+        return self._tokens[place] if place < len(self._tokens) else None
 
     def takes(self, word: str) -> bool:
         """Whether this word or sign comes next; it is then read."""
-        found = self._next == Token(word, False)
+        found = self.peek() == Token(word, False)
         self._place += found
         return found
 
@@ -160,23 +182,19 @@ class _Words:
 
     def name(self, what: str) -> str:
         """The name that comes next."""
-        found = self._next
-        if found is None or not found.named:
-            hint = f"put {found.text} in quotes if it is one" if found and found.text in KEYWORDS else "name one"
+        found = self.peek()
+        if found is None or not (found.named or found.text in self._lenient):
+            hint = f"put {found.text} in quotes if it is one" if found and found.text[0].isalpha() else "name one"
             raise SchemaMismatch(f"{what} should follow {self._before}, {self._instead}; {hint}.")
         self._place += 1
         return found.text
 
     def finish(self) -> None:
-        if self._next is not None:
+        if (left := self.peek()) is not None:
             raise SchemaMismatch(
-                f"{self._next.text} after {self._before} has no meaning; join conditions by and, and put names of "
+                f"{left.text} after {self._before} has no meaning; join conditions by and, and put names of "
                 "several words in quotes."
             )
-
-    @property
-    def _next(self) -> Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
 
     @property
     def _before(self) -> str:
@@ -184,17 +202,18 @@ class _Words:
 
     @property
     def _instead(self) -> str:
-        return "where it ends" if self._next is None else f"where it has {_spelled(self._next)}"
+        return "where it ends" if (found := self.peek()) is None else f"where it has {_spelled(found)}"
 
 
-def _conditions(words: _Words) -> tuple[Condition, ...]:
-    found = [_condition(words)]
+def _conditions(words: Words) -> tuple[Condition, ...]:
+    found = [condition_in(words)]
     while words.takes("and"):
-        found.append(_condition(words))
+        found.append(condition_in(words))
     return tuple(found)
 
 
-def _condition(words: _Words) -> Condition:
+def condition_in(words: Words) -> Condition:
+    """The condition that comes next."""
     column = words.name("a column")
     if words.takes("is"):
         relation = Relation.PRESENT if words.takes("not") else Relation.ABSENT
@@ -213,7 +232,7 @@ def _condition(words: _Words) -> Condition:
     raise words.lacks("=, !=, <, <=, >, >=, in or is")
 
 
-def _determines(words: _Words) -> Determines:
+def _determines(words: Words) -> Determines:
     column = words.name("a column")
     words.require("determines")
     other = words.name("a column")
@@ -224,7 +243,7 @@ def _determines(words: _Words) -> Determines:
     return Determines(column, other, tuple(pairs))
 
 
-def _pair(words: _Words) -> tuple[str, str]:
+def _pair(words: Words) -> tuple[str, str]:
     value = words.name("a value")
     words.require("->")
     return value, words.name("a value")

@@ -40,13 +40,7 @@ class Frame:
 
     @classmethod
     def of(cls, native: object) -> "Frame":
-        try:
-            known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
-        except TypeError:
-            raise InvalidValue(
-                f"a {type(native).__name__} is not a table; give a file, a DuckDB query, or a pandas, polars or Arrow "
-                "frame."
-            ) from None
+        known = _known(native)
         return cls(known.collect() if isinstance(known, nw.LazyFrame) else known)
 
     @property
@@ -56,14 +50,34 @@ class Frame:
     @property
     def kind(self) -> Kind:
         """The library it belongs to; arrow for those that have no kind here."""
-        word = str(self.frame.implementation)
-        return Kind(word) if word in {kind.value for kind in Kind} else Kind.PYARROW
+        return _kind(self.frame)
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time."""
         for start in range(0, len(self.frame), CHUNK):
             part = self.frame[start : start + CHUNK]
             yield [_values(part.get_column(name)) for name in names]
+
+
+def kind_of(native: object) -> Kind:
+    """The library that a frame belongs to; a lazy one is not collected for that."""
+    return _kind(_known(native))
+
+
+def _known(native: object) -> "nw.DataFrame[Any] | nw.LazyFrame[Any]":
+    try:
+        known: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(native)
+    except TypeError:
+        raise InvalidValue(
+            f"a {type(native).__name__} is not a table; give a file, a DuckDB query, or a pandas, polars or Arrow "
+            "frame."
+        ) from None
+    return known
+
+
+def _kind(known: "nw.DataFrame[Any] | nw.LazyFrame[Any]") -> Kind:
+    word = str(known.implementation)
+    return Kind(word) if word in {kind.value for kind in Kind} else Kind.PYARROW
 
 
 def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
-from expost.persons.identifiers import Persons
+from expost.persons.identifiers import Register
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
@@ -159,7 +159,7 @@ def _read(source: object, declared: Schema) -> tuple[Table, Grouped | None]:
     if without:
         raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
     marks, width = absent(schema), len(schema.columns)
-    persons, parts = Persons(marks), []
+    persons, parts = Register(marks), []
     for chunk in table.chunks((*schema.names, *units_of(schema))):
         codes = [encoded(column, values, marks) for column, values in zip(schema.columns, chunk[:width], strict=True)]
         kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])

@@ -1,0 +1,55 @@
+"""Deciding: ever finer looks until error bars say which group is larger, or above a threshold."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from expost.errors import BudgetExceeded
+from expost.intervals import steady_width
+from expost.jobs.asking.climb import AnswerLook
+from expost.jobs.asking.estimates import bars_of
+from expost.jobs.asking.measuring import Measuring, Progress
+from expost.jobs.asking.planning import AnswerPlan
+from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import WithinDistance, WithinShare, decided, pairs_compared
+
+
+def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
+    """Look at ever finer measurements until it is decided; every look holds, whichever is the last.
+
+    Uses: error bars at every look.
+    """
+    (tally,) = measuring.recipe.tallies
+    levels = [each for each in plan.levels[:top] if each > measuring.spent]
+    if not levels:
+        raise BudgetExceeded("there is no room for a first look; ask with more to spend, or say how many rows count.")
+    for each in levels:
+        tell("looking whether it is decided")
+        measuring.measure({tally: 1.0}, to=each, store=measuring.storing(1.0, [0]))
+        found = decision_look(plan, measuring)
+        if found.reached:
+            break
+    return found
+
+
+def decision_width(plan: AnswerPlan, recipe: AskRecipe) -> float:
+    """Standard errors on either side of an error bar that is shown beside a decision."""
+    return steady_width(plan.levels, Fraction(recipe.chance()))
+
+
+def decision_look(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
+    """What the measurements so far decide, and the error bars beside that."""
+    recipe, question = measuring.recipe, measuring.recipe.decision
+    assert question is not None  # it is what was asked for
+    target, cells = question.target, measuring.known_cells(Tally.of(question.query))
+    assert not isinstance(target, WithinDistance | WithinShare)
+    labels = recipe.labels(question.query)
+    pairs = pairs_compared(target, len(labels))
+    bars = (pairs if question.linear else 2 * pairs) or (len(labels) if recipe.together else 1)
+    width = steady_width(plan.levels, Fraction(1 - recipe.confidence) / bars)
+    apart = width / 2**0.5 if pairs and question.linear else width  # of two that are independent
+    settled = decided(target, bars_of(question.query, recipe.schema, cells, apart), labels)
+    width = decision_width(plan, recipe)
+    none = np.zeros(len(labels), dtype=np.bool_)
+    return AnswerLook((bars_of(question.query, recipe.schema, cells, width),), (settled,), (none,), (0,), width)

@@ -1,0 +1,182 @@
+"""Targets: how precise an answer is to be, or what is to be decided, and whether error bars already say so."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expost.errors import InvalidValue
+from expost.jobs.asking.estimates import Bars
+from expost.numerics import Real, positive
+from expost.text import number_typed
+
+Flags: TypeAlias = NDArray[np.bool_]
+SHOWN = 20
+"""Characters of what was typed that a message repeats."""
+LISTED = 6
+"""Groups that a message names."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WithinDistance:
+    """Every answer within a distance of the truth."""
+
+    distance: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distance", positive(self.distance, "within"))
+
+    def __str__(self) -> str:
+        return f"within {_plain(self.distance)}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WithinShare:
+    """Every answer within a share of the truth, or ``of_total`` within that share of the sum over all groups."""
+
+    share: Fraction
+    of_total: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "share", positive(self.share, "within"))
+        if self.share >= 1:
+            raise InvalidValue(f"within is {_plain(100 * self.share)} %; a share of the truth is below 100 %.")
+
+    def __str__(self) -> str:
+        return f"within {_plain(100 * self.share)} %{' of the total' if self.of_total else ''}"
+
+
+Precision: TypeAlias = WithinDistance | WithinShare
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Above:
+    """Which groups are above a threshold."""
+
+    threshold: Fraction
+
+    def __str__(self) -> str:
+        return f"above {_plain(self.threshold)} or not"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Top:
+    """Which groups are the largest."""
+
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise InvalidValue(f"top is {self.number}; ask for at least one group.")
+
+    def __str__(self) -> str:
+        return f"the top {self.number}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Which of two groups is larger, by their labels."""
+
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise InvalidValue(f"{self.first} is compared with itself; name two groups.")
+
+    def __str__(self) -> str:
+        return f"whether {self.first} or {self.second} is larger"
+
+
+Decision: TypeAlias = Above | Top | Compare
+Target: TypeAlias = Precision | Decision
+
+
+def precision_typed(text: str, *, of_total: bool = False) -> Precision:
+    """A precision as a person types it: a number, or a share with a percent sign."""
+    trimmed = text.strip()
+    try:
+        number = number_typed(trimmed.removesuffix("%").strip().replace(",", "") if "%" in trimmed else trimmed)
+    except (ValueError, ZeroDivisionError):
+        raise InvalidValue(f"within is {text[:SHOWN]}; write a distance such as 50, or a share such as 5%.") from None
+    if trimmed.endswith("%"):
+        return WithinShare(number / 100, of_total)
+    if of_total:
+        raise InvalidValue(f"within is {text}, which is not a share; write for example 5% of the total.")
+    return WithinDistance(number)
+
+
+def precision_of(given: "Precision | Real | str") -> Precision:
+    """A precision from what a caller of Python writes: a number is a distance, a text is read."""
+    if isinstance(given, WithinDistance | WithinShare):
+        return given
+    return precision_typed(given) if isinstance(given, str) else WithinDistance(positive(given, "within"))
+
+
+def precise(target: Precision, bars: Bars) -> Flags:
+    """The groups whose error bars are short enough, wherever between their ends the truth is."""
+    far = np.maximum(bars.high - bars.point, bars.point - bars.low)
+    if isinstance(target, WithinDistance):
+        return np.asarray(far <= float(target.distance) * (1 + 1e-12))
+    share = float(target.share) * (1 + 1e-12)
+    if target.of_total:
+        # Not the sum of absolute values: noise alone would make that large where there are many groups.
+        total = abs(float(bars.point.sum())) - math.sqrt(len(far)) * float(far.max(initial=0.0))
+        return np.asarray(far <= share * max(total, 0.0))
+    least = np.where(bars.low > 0, bars.low, np.where(bars.high < 0, -bars.high, 0.0))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.maximum(bars.point - bars.low, bars.high - bars.point) <= share * least)
+
+
+def too_small(bars: Bars, size: float) -> Flags:
+    """The groups of fewer rows than this, for which a share of the truth is out of reach."""
+    return np.asarray(bars.high_rows < size)
+
+
+def decided(target: Decision, bars: Bars, labels: tuple[str, ...]) -> Flags:
+    """The groups of which it is decided, because bars do not overlap."""
+    match target:
+        case Above(threshold):
+            return np.asarray((bars.low > float(threshold)) | (bars.high <= float(threshold)))
+        case Compare(first, second):
+            one, other = labels.index(first), labels.index(second)
+            flags = np.ones(len(labels), dtype=np.bool_)
+            flags[[one, other]] = bars.low[one] > bars.high[other] or bars.low[other] > bars.high[one]
+            return flags
+        case Top(number):
+            beyond = (bars.low[None, :] > bars.high[:, None]).sum(axis=1)  # groups that are larger for sure
+            rivals = (bars.high[None, :] >= bars.low[:, None]).sum(axis=1) - 1  # and those that may be, without itself
+            return np.asarray((beyond >= number) | (rivals < number))
+
+
+def pairs_compared(target: Decision, groups: int) -> int:
+    """How many comparisons of two groups a decision rests on; 0 where each group stands for itself."""
+    match target:
+        case Above():
+            return 0
+        case Compare():
+            return 1
+        case Top():
+            return groups * (groups - 1) // 2
+
+
+def require_groups(target: Decision, labels: tuple[str, ...]) -> None:
+    """Refuse a decision that the groups leave nothing of."""
+    if isinstance(target, Compare):
+        for each in (target.first, target.second):
+            if each not in labels:
+                raise InvalidValue(f"there is no group {each}; compare two of {', '.join(labels[:LISTED])}.")
+    if isinstance(target, Top) and target.number >= len(labels):
+        raise InvalidValue(f"top is {target.number} of {len(labels)} groups; ask for fewer than there are.")
+
+
+def _plain(number: Fraction) -> str:
+    return f"{float(number):,.10g}"

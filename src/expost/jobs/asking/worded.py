@@ -1,0 +1,190 @@
+"""An answer in words: what is known how precisely, what it cost, and what else a reader must know."""
+
+import math
+
+from expost.jobs.asking.contribution import Cut
+from expost.jobs.asking.facts import LOOKS, AnswerFacts, Pledged
+from expost.jobs.asking.query import Persons
+from expost.jobs.asking.targets import Above, Compare, Top
+from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
+from expost.report.booked import held_and_returned
+from expost.report.digits import plain, price, small
+from expost.report.units import OF_PERSONS, by_unit
+from expost.report.words import FLOATING, NOT_PRIVATE, ONE_PERSON, ONE_RECORD
+
+LISTED = 5
+"""Groups that a sentence names."""
+UNTOLD = 0.5
+"""The noise in a share beyond which it is not told."""
+COVERED = "The bound covers everything that was measured for the answers, coarse looks included."
+
+UNPAID = (
+    "This cost nothing: what earlier answers on the ledger released was precise enough, and nothing was measured anew. "
+    "Their receipts state its price."
+)
+
+
+def group_name(line: GroupLine) -> str:
+    """A group by its labels; all rows where there is one."""
+    return " × ".join(line.group) or "all rows"
+
+
+def answer_headline(facts: AnswerFacts) -> str:
+    """The result in one sentence."""
+    cost = f"this cost ε = {price(facts.epsilon)}" if facts.spending.bill else "earlier answers were enough for it"
+    return f"{_known(facts)}; {cost}."
+
+
+def _known(facts: AnswerFacts) -> str:
+    if facts.recipe.decision is not None:
+        return decided_words(facts)
+    asked, first = facts.told[0].question.target, facts.told[0]
+    if not facts.reached:
+        few = f", and {facts.few:,} {'is' if facts.few == 1 else 'are'} of groups too small for it" if facts.few else ""
+        return f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure_words(facts)}{few}"
+    if facts.few:
+        return _known_few(facts)
+    if facts.groups == 1:
+        return f"The {measure_words(first)} is known to {asked}, {sure_words(facts)}"
+    return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
+
+
+def _known_few(facts: AnswerFacts) -> str:
+    """What is known where some groups are too small for what was asked."""
+    asked, first = facts.told[0].question.target, facts.told[0]
+    counted = "persons" if isinstance(first.question.query.measure, Persons) else "rows"
+    if len(facts.told) > 1:
+        rest = "one is" if facts.few == 1 else f"{facts.few:,} are"
+        return (
+            f"Every answer of a large enough group is known to {asked}, {sure_words(facts)}, and {rest} of smaller ones"
+        )
+    if facts.few == facts.groups:
+        named = "There are" if facts.groups == 1 else f"All {facts.groups:,} groups have"
+        return f"{named} fewer than {first.size:,} {counted}, too few to be known to {asked}, {sure_words(facts)}"
+    rest = "one group has" if facts.few == 1 else f"{facts.few:,} groups have"
+    large = f"{_all(facts)} with at least {first.size:,} {counted}"
+    return f"{large} is known to {asked}, {sure_words(facts)}, and {rest} fewer"
+
+
+def _all(facts: AnswerFacts) -> str:
+    """What every answer is about."""
+    first = facts.told[0]
+    if len({each.question.query.by for each in facts.told}) > 1 or not first.question.query.by:
+        return "Every answer"
+    return f"Every {' × '.join(first.question.query.by)}"
+
+
+def decided_words(facts: AnswerFacts) -> str:
+    """What was decided, as far as it was."""
+    if facts.reached:
+        return f"{sure_words(facts).capitalize()}, {_decided(facts.told[0])}"
+    if isinstance(facts.told[0].question.target, Compare):
+        return "Which of the two groups is larger was not decided"
+    return f"It was decided for {facts.settled:,} of {facts.groups:,} groups, {sure_words(facts)}"
+
+
+def _decided(told: QuestionTold) -> str:
+    target, lines = told.question.target, told.lines
+    largest = sorted(lines, key=lambda line: -line.estimate)
+    if isinstance(target, Top):
+        return f"the top {target.number} by {measure_words(told)} {_listed(largest[: target.number])}"
+    if isinstance(target, Above):
+        above = [line for line in largest if line.settled == "above"]
+        named = f": {', '.join(map(group_name, above))}" if 0 < len(above) <= LISTED else ""
+        are = "is" if len(above) == 1 else "are"
+        return f"{len(above):,} of {len(lines):,} groups {are} above {float(target.threshold):,.10g}{named}"
+    assert isinstance(target, Compare)  # there is no other decision
+    first, second = (group_name(line) for line in largest if group_name(line) in (target.first, target.second))
+    return f"{first} is larger than {second} by {measure_words(told)}"
+
+
+def measure_words(told: QuestionTold) -> str:
+    """What the estimates are of, as a sentence says it."""
+    return "number of persons" if isinstance(told.question.query.measure, Persons) else told.measure
+
+
+def _listed(lines: list[GroupLine]) -> str:
+    names = [group_name(line) for line in lines]
+    if len(names) == 1:
+        return f"is {names[0]}"
+    if len(names) > LISTED:
+        return f"are {', '.join(names[:LISTED])} and {len(names) - LISTED} more"
+    return f"are {', '.join(names[:-1])} and {names[-1]}"
+
+
+def sure_words(facts: AnswerFacts) -> str:
+    """How sure the answers are."""
+    level = plain(float(facts.recipe.confidence))
+    if facts.recipe.together and facts.groups > 1:
+        return f"with {level} confidence for all of them together"
+    if facts.groups > 1 and facts.heading.pledged.kind != LOOKS:
+        return f"each with {level} confidence"
+    return f"with {level} confidence"
+
+
+def cost_words(facts: AnswerFacts) -> str:
+    """What it cost, and what that covers."""
+    if not facts.spending.bill:
+        return UNPAID
+    about = ONE_PERSON if facts.neighbours in OF_PERSONS else ONE_RECORD
+    per = by_unit("per record", facts.neighbours)
+    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}. {COVERED} {about}"
+
+
+def missed_words(facts: AnswerFacts) -> str:
+    """What is not settled; empty where everything is."""
+    if facts.reached:
+        return ""
+    stopped = f"the run stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}."
+    if facts.recipe.decision is not None:
+        return f"{facts.open:,} of {facts.groups:,} groups {'is' if facts.open == 1 else 'are'} not decided: {stopped}"
+    than = "is less precise" if facts.open == 1 else "are less precise"
+    return f"{facts.open:,} of {facts.groups:,} answers {than} than was asked for: {stopped}"
+
+
+def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
+    """How persons with many rows were cut, a paragraph for each tally; none where that was not found out."""
+    return tuple(
+        f"To “{tally.name}” a person adds no more than {cut.most:,} {'row' if cut.most == 1 else 'rows'} in one group "
+        f"would. {_cut_share(cut)}; these answers may be somewhat too low, which the error bars do not tell."
+        for tally, cut in facts.cuts.items()
+    )
+
+
+def _cut_share(cut: Cut) -> str:
+    """About which share of all persons is cut; at most which, where noise hides more."""
+    if 2 * cut.std > UNTOLD:
+        return "How many persons have more, and count for less, cannot be told from noise"
+    if cut.share < 2 * cut.std:
+        share = f"Fewer than about {plain(_two_digits(min(cut.share + 2 * cut.std, 1.0)))}"
+    else:
+        share = f"About {plain(_two_digits(cut.share))}, give or take {plain(_two_digits(2 * cut.std))},"
+    return f"{share} of the persons have more, and count for less"
+
+
+def _two_digits(share: float) -> float:
+    return float(f"{share:.2g}")
+
+
+def closing_words(facts: AnswerFacts) -> tuple[str, ...]:
+    """The paragraphs at the end of a run."""
+    marks = [FLOATING] if facts.floating else []
+    marks += [NOT_PRIVATE] if facts.seeded else []
+    booked = () if facts.booking is None else (held_and_returned(facts.booking),)
+    known = f"{_known(facts)}."
+    said = [known, missed_words(facts), cost_words(facts), *marks]
+    return (*cut_words(facts), " ".join(filter(None, said)), *booked)
+
+
+def announced(pledged: Pledged) -> str:
+    """What the answers will cost, as far as that is known before any data is read."""
+    recipe, at = pledged.recipe, f"at δ = {small(pledged.recipe.delta)}"
+    if pledged.price is not None:
+        return f"This costs ε = {price(pledged.price)} {at}, whatever the data say."
+    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
+
+
+def largest_error(told: QuestionTold) -> float:
+    """The longest half of an error bar among the groups that are settled; not a number where none is."""
+    halves = [line.half for line in told.lines if not line.few and line.settled != OPEN]
+    return max(halves, default=math.nan)

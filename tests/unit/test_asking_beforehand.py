@@ -1,0 +1,78 @@
+"""What is known of a question before any data is read: what bins cannot tell, and what a person adds at most."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from expost.errors import InvalidValue
+from expost.jobs.asking.contribution import cuts_in
+from expost.jobs.asking.phrases import queries_in
+from expost.jobs.asking.planning import plan_answer
+from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.targets import precision_typed
+from expost.mechanisms.gaussian import Measurement
+from expost.noise import SeededNoise
+from expost.tabular.schema.schema import Schema
+
+COLUMNS = """
+[[column]]
+name = "ward"
+kind = "categorical"
+values = ["a", "b"]
+missing = true
+[[column]]
+name = "age"
+kind = "integer"
+edges = [0, 18, 65, 100]
+closed = "left"
+missing = true
+"""
+RECORDS = Schema.load(f'reviewed = true\nneighbours = "add-remove"\n{COLUMNS}')
+PERSONS = Schema.load(f'reviewed = true\nneighbours = "add-remove"\nunit = "who"\n{COLUMNS}')
+
+
+def recipe(schema: Schema, question: str, within: str) -> AskRecipe:
+    questions = tuple(Targeted(query, precision_typed(within)) for query in queries_in(question, unit=schema.unit))
+    return AskRecipe(
+        schema=schema,
+        questions=questions,
+        confidence=Fraction(19, 20),
+        together=False,
+        delta=1e-5,
+        max_epsilon=1.0,
+    )
+
+
+def test_a_median_finer_than_every_bin_is_refused_before_anything_is_paid() -> None:
+    """The narrowest bin has the ages 0 to 17."""
+    with pytest.raises(InvalidValue, match="bins of age are 17 wide or more"):
+        recipe(RECORDS, "median age", "8")
+
+    assert recipe(RECORDS, "median age", "9").questions
+
+
+def test_all_persons_have_a_price_that_no_data_decides() -> None:
+    """Each of them is counted once, so that nothing of them can be cut."""
+    assert recipe(PERSONS, "persons", "100").priced
+    assert plan_answer(recipe(PERSONS, "persons", "100")).epsilons[0] == pytest.approx(
+        plan_answer(recipe(RECORDS, "count", "100")).epsilons[0], rel=1e-3
+    )
+
+
+def test_persons_by_group_may_be_in_several() -> None:
+    """How many groups a person is in has to be found first."""
+    assert not recipe(PERSONS, "persons by ward", "100").priced
+
+
+def test_noise_alone_makes_no_person_of_many_rows() -> None:
+    """A cell counts where it is four standard deviations above 0, which one of 33,000 is by chance."""
+    tally, noise = Tally.of(queries_in("count by ward")[0]), SeededNoise(5)
+
+    found = [
+        cuts_in((tally,), Measurement(noise.gaussian(40.0, 11) + np.eye(1, 11)[0] * 4000, Fraction(1600)))
+        for _ in range(300)
+    ]
+
+    assert sum(each[tally].most > 1 for each in found) <= 4  # 0.1 on average, and more than 4 once in ten million times

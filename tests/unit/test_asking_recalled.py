@@ -1,0 +1,203 @@
+"""Answers on a lasting ledger: what earlier ones released is used once, and found by what is public alone."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from expost.accounting.curve import AdpEpsilon
+from expost.errors import Unreadable
+from expost.jobs import audit
+from expost.jobs.asking.answer import Answer
+from expost.jobs.asking.recalled import Memory
+from expost.jobs.asking.run import ask
+from expost.ledgers.book import Book, home_of
+from expost.ledgers.run import LedgerRun
+from expost.ledgers.terms import Terms, epsilon_terms, order_terms
+from expost.private import Neighbours
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
+
+RECORDS = Schema(
+    (Integer("g", (0, 1, 2), Missing.FALLBACK), Integer("h", (0, 1), Missing.FALLBACK)), True, Neighbours.ADD_REMOVE
+)
+PERSONS = replace(RECORDS, neighbours=Neighbours.ADD_REMOVE_PERSON, unit="id")
+SIZES = (3000, 1500, 400)
+TABLE = pl.DataFrame(
+    {
+        "g": np.repeat([0, 1, 2], SIZES),
+        "h": np.arange(sum(SIZES)) % 2,
+        "id": [f"p{place // 2}" for place in range(sum(SIZES))],
+    }
+)
+Asked = Callable[..., Answer]
+
+
+def opened(folder: Path, terms: Terms) -> Book:
+    book = Book(home_of(str(folder / "ledger.db"), create=True))
+    book.add("visits", terms)
+    return book
+
+
+def asking(book: Book) -> Asked:
+    def asked(*questions: str, table: Any = TABLE, schema: Schema = RECORDS, **given: Any) -> Answer:
+        with LedgerRun(book, "visits", "ask") as run:
+            return ask(table, *questions, schema=schema, ledger=run, **given)
+
+    return asked
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    return asking(opened(tmp_path, order_terms(1000, alpha=20)))
+
+
+def halves(answer: Answer) -> list[float]:
+    return [line.half for line in answer.told[0].lines if line.low > 0]
+
+
+def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked: Asked) -> None:
+    """Else who repeats a question at no cost would learn of a single record on the day on which it stops being free."""
+    first = asked("count by g", within="10%")
+
+    same, changed = asked("count by g", within="10%"), asked("count by g", within="10%", table=TABLE[:-1])
+
+    assert first.epsilon > 0
+    assert max(same.epsilon, changed.epsilon) <= 0
+    assert first.table.equals(same.table)
+    assert first.table.equals(changed.table)
+
+
+def test_no_data_is_opened_for_an_answer_that_is_known(asked: Asked) -> None:
+    first = asked("count by g", within="10%")
+
+    assert asked("count by g", within="10%", table="gone.csv").told == first.told
+
+
+def test_what_was_released_before_data_changed_is_not_used_once_somebody_says_so(asked: Asked) -> None:
+    """And from then on what was released after that is, alone."""
+    first = asked("count by g", within="10%")
+    changed = asked("count by g", within="10%", table=TABLE[:2000], afresh=True)
+
+    again = asked("count by g", within="10%", table=TABLE[:2000])
+
+    assert changed.epsilon > 0
+    assert changed.told != first.told
+    assert again.epsilon == AdpEpsilon(0.0)
+    assert again.told == changed.told
+
+
+def test_a_measurement_counts_once_however_many_answers_went_on_from_it(asked: Asked) -> None:
+    """A question that is answered from all of them has no shorter error bars than the last that went on."""
+    for within in ("20%", "9%", "8%", "7%", "6%", "5%"):
+        last = asked("count by g", within=within, max_epsilon=3.0)
+        known = asked("count by g", within="50%", max_epsilon=3.0, confidence=0.95, fewer_than=len(within) + 1)
+        if last.outcome.look.width == 0:
+            assert min(halves(known)) > 0.999 * min(halves(last))
+    assert known.epsilon == AdpEpsilon(0.0)
+
+
+def test_an_answer_that_went_on_from_others_is_repeated_bit_for_bit(asked: Asked) -> None:
+    asked("count by g", within="8%", max_epsilon=3.0)
+    for within in ("7.9%", "7%", "6%", "5%"):
+        later = asked("count by g", within=within, max_epsilon=3.0)
+        again = asked("count by g", within=within, max_epsilon=3.0)
+
+        assert again.epsilon == AdpEpsilon(0.0)
+        assert again.told == later.told
+
+
+def test_counts_under_a_schema_with_more_groups_are_measured(asked: Asked) -> None:
+    more = replace(RECORDS, columns=(Integer("g", (0, 1, 2, 3), Missing.FALLBACK), RECORDS.columns[1]))
+    asked("count by g", within="10%")
+
+    found = asked("count by g", within="30%", schema=more)
+
+    assert found.epsilon > 0
+    assert len(found.told[0].lines) == 4
+
+
+def test_finer_counts_without_the_rows_that_a_column_drops_are_no_part_of_a_coarser_count(asked: Asked) -> None:
+    """With half of the rows dropped for h, the sum over h is not the number of rows."""
+    dropping = replace(RECORDS, columns=(RECORDS.columns[0], Integer("h", (0,), Missing.DROP)))
+    gaps = TABLE.with_columns(pl.when(pl.col("h") == 0).then(pl.col("h")))
+    asked("count by g, h", within=15, schema=dropping, table=gaps)
+
+    found = asked("count by g", within="40%", schema=dropping, table=gaps)
+
+    assert found.epsilon > 0
+    assert [line.estimate for line in found.told[0].lines] == pytest.approx(SIZES, rel=0.4)
+
+
+def test_finer_counts_that_drop_nothing_are(asked: Asked) -> None:
+    """The twin."""
+    asked("count by g, h", within=15)
+
+    assert asked("count by g", within="40%").epsilon == AdpEpsilon(0.0)
+
+
+def test_a_bound_on_the_rows_of_a_person_that_is_given_is_kept_to(asked: Asked) -> None:
+    """An earlier answer with another bound does not stand in for it."""
+    asked("count by g", within="10%", schema=PERSONS, max_epsilon=3.0, rows_per_person=8)
+
+    found = asked("count by g", within="60%", schema=PERSONS, max_epsilon=3.0, rows_per_person=2)
+
+    assert found.epsilon > 0
+    assert audit(json.loads(found.receipt)).differences == ()
+
+
+def test_more_to_spend_is_another_request(asked: Asked) -> None:
+    """What was out of reach before is measured, and not told again as out of reach."""
+    short = asked("count by g", within="2%", max_epsilon=0.1, fewer_than=2)
+
+    found = asked("count by g", within="2%", max_epsilon=3.0, fewer_than=2)
+
+    assert not short.passed
+    assert found.epsilon > 0
+    assert found.passed
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.05])
+def test_where_there_is_little_room_rows_of_persons_are_counted_for_little(tmp_path: Path, epsilon: float) -> None:
+    """The first step takes its share of what may be spent, and not of what was asked for."""
+    asked = asking(opened(tmp_path, epsilon_terms(epsilon, 1e-5)))
+
+    found = asked("count by g", within="30%", schema=PERSONS, max_epsilon=2.0)
+
+    assert 0 < found.epsilon < 1.1 * epsilon  # the cap of a ledger is divided in another way than the δ of a run
+
+
+def test_stored_answers_with_other_cells_are_refused(tmp_path: Path) -> None:
+    """Whoever changed the file is not believed."""
+    book = opened(tmp_path, order_terms(1000, alpha=20))
+    asking(book)("count by g", within="10%")
+    with LedgerRun(book, "visits", "ask") as run:
+        (kept,) = run.recalled().payloads
+    found = json.loads(kept)
+    found["tallies"][0]["values"] = "c-muFAONj~0000"
+    with book.home.writing() as writing:
+        writing.rows("UPDATE runs SET payload = ?", json.dumps(found))
+
+    with pytest.raises(Unreadable, match="changed"):
+        asking(book)("count by g", within="10%")
+
+
+def test_nothing_of_the_data_is_kept_but_what_was_released(tmp_path: Path) -> None:
+    """The same columns are known by the same digest, whatever the table holds."""
+    kept = []
+    for place, table in enumerate((TABLE, TABLE[:100])):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        book = opened(folder, order_terms(1000, alpha=20))
+        asking(book)("count by g", within=50, table=table)
+        with LedgerRun(book, "visits", "ask") as run:
+            kept.append(Memory.of(run.recalled().payloads[0]))
+
+    one, other = ([(name, counted) for name, (counted, _) in each.tallies.items()] for each in kept)
+    assert one == other

@@ -1,0 +1,139 @@
+"""The page of an answer: what is known how precisely, noise apart from sampling, and nothing that was not released."""
+
+import re
+import xml.etree.ElementTree as Tree
+from dataclasses import replace
+
+import pytest
+
+from expost.jobs.asking.drawn import answer_chart
+from expost.jobs.asking.figures import figure, half_figure, high_figure, low_figure
+from expost.jobs.asking.report import MOST_SHOWN, answer_page, groups_shown
+from expost.jobs.asking.told import GroupLine
+from expost.jobs.asking.worded import answer_headline, closing_words, cut_words, missed_words
+from expost.report.charts import NARROW, WIDE
+from expost.report.words import NOT_PRIVATE
+from tests.unit.asking_examples import KINDS, answer_of, asked
+
+
+def page(kind: str) -> str:
+    """The page of one of the answers, as text."""
+    body = answer_page(answer_of(kind).facts).partition("<body>")[2]
+    return " ".join(
+        re.sub(r"<[^>]+>", " ", re.sub(r"<svg.*?</svg>", "", body)).replace("\N{NO-BREAK SPACE}", " ").split()
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_is_well_formed_and_says_first_that_it_is_not_private(kind: str) -> None:
+    markup = answer_page(answer_of(kind).facts).removeprefix("<!DOCTYPE html>\n")
+
+    Tree.fromstring(markup.replace("&nbsp;", " "))
+
+    assert page(kind).index("NOT PRIVATE") < page(kind).index("privacy price")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_fetches_nothing_and_runs_nothing(kind: str) -> None:
+    markup = answer_page(answer_of(kind).facts)
+
+    assert not re.search(r"<script|\bsrc=|href=|@import|url\(", markup)
+    assert "default-src 'none'" in markup
+
+
+def test_the_headline_says_what_is_known_and_what_it_cost() -> None:
+    told = answer_headline(answer_of("one release").facts)
+
+    assert told == "Every region is known to within 40, each with 95 % confidence; this cost ε = 0.161."
+
+
+def test_the_headline_of_a_decision_names_what_was_decided() -> None:
+    told = answer_headline(asked("count by renewed", above=300).facts)
+
+    assert told.startswith("With 95 % confidence, 2 of 2 groups are above 300: ")
+
+
+def test_what_is_not_settled_is_said_in_a_banner_and_flagged_in_its_row() -> None:
+    facts = answer_of("out of reach").facts
+
+    assert missed_words(facts) in page("out of reach")
+    assert page("out of reach").count("NOT SETTLED") == facts.open > 0
+
+
+def test_a_share_has_its_sampling_error_in_a_column_of_its_own() -> None:
+    told = page("several by a jump")
+
+    assert "privacy noise between sampling error settled" in told
+    assert re.search(r"± [\d.]+ points", told)
+    assert "no privacy budget makes it smaller" in told
+
+
+def test_a_count_has_no_sampling_error_and_says_so() -> None:
+    assert "sampling error settled" not in page("a jump")
+    assert "so that there is no sampling error" in page("a jump")
+
+
+def test_the_sampling_error_of_a_mean_is_told_to_be_unknown() -> None:
+    facts = asked("median age by plan", within=30).facts
+
+    assert "was not measured, so that it is not known here" in answer_page(facts)
+
+
+def test_persons_who_were_cut_are_told_of_before_the_answers() -> None:
+    facts = answer_of("persons, found").facts
+
+    (sentence,) = cut_words(facts)
+    assert page("persons, found").index(sentence) < page("persons, found").index("Count by plan")
+    assert "per person" in page("persons, found")
+
+
+def test_a_group_that_is_too_small_has_no_number() -> None:
+    facts = answer_of("a jump").facts
+    (told,) = facts.told
+    few = replace(told, lines=(replace(told.lines[0], settled="fewer than 80"), *told.lines[1:]))
+
+    row = re.search(r"<tr[^>]*><td[^>]*>north</td>.*?</tr>", answer_page(replace(facts, told=(few,))))
+
+    assert row is not None
+    assert "fewer than 80" in row[0]
+    assert "±" not in row[0]
+
+
+def test_of_many_groups_the_largest_are_shown() -> None:
+    lines = [GroupLine((str(place),), float(place), 0.0, 99.0, "yes") for place in range(60)]
+
+    shown = groups_shown(lines)
+
+    assert [line.estimate for line in shown] == [float(place) for place in range(59, 59 - MOST_SHOWN, -1)]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_chart_is_drawn_within_its_frame(width: int) -> None:
+    (told,) = answer_of("a jump").told
+
+    drawn = answer_chart(told, told.lines, width)
+
+    ends = [float(each) for each in re.findall(r'\b(?:x|x1|x2|cx)="(-?[\d.]+)"', drawn)]
+    assert min(ends) >= 0
+    assert max(ends) <= width
+
+
+def test_markup_in_a_label_is_quoted() -> None:
+    facts = answer_of("a jump").facts
+    (told,) = facts.told
+    hostile = replace(told, lines=(replace(told.lines[0], group=("<b>x</b>",)), *told.lines[1:]))
+
+    assert "<b>x</b>" not in answer_page(replace(facts, told=(hostile,)))
+
+
+def test_figures_are_rounded_to_the_safe_side() -> None:
+    assert (half_figure(9.41), low_figure(12.399, 0.5), high_figure(12.311, 0.5)) == ("9.5", "12.39", "12.32")
+    assert (figure(-3.2, 1.0), half_figure(float("inf"))) == ("\N{MINUS SIGN}3", "not known")
+
+
+def test_the_closing_words_end_with_the_warning_of_a_rehearsal() -> None:
+    assert closing_words(answer_of("one release").facts)[-1].endswith(NOT_PRIVATE)
+
+
+def test_a_notebook_shows_the_page() -> None:
+    assert answer_of("the top")._repr_html_().startswith("<style>")

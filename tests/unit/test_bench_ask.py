@@ -1,0 +1,65 @@
+"""The benchmark of asking: a miniature of it has every figure."""
+
+import math
+
+import numpy as np
+import pytest
+from benchmarks import ask
+
+from expost.accounting.gaussian import gaussian_epsilon
+
+FIGURES = (
+    "epsilon",
+    "oracle_epsilon",
+    "doubling_epsilon",
+    "plain_doubling_epsilon",
+    "naive_doubling_epsilon",
+    "reached",
+)
+
+
+def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+    smaller = {
+        "REPEATS": 1, "DOUBLINGS": 3, "ADULT": ("race",), "SHARES": (5,), "LINES": 20_000, "MILLION": 2_000, "TURNS": 1,
+        "EQUAL": (50,),
+    }  # fmt: skip
+    for name, value in smaller.items():
+        monkeypatch.setattr(ask, name, value)
+
+    figures = ask.run(lambda text: None)
+
+    assert {f"ask.{each}.adult.race.5" for each in FIGURES} <= figures.keys()
+    assert {"ask.over_oracle", "ask.over_doubling", "ask.std_over_opendp.50"} <= figures.keys()
+    assert {"ask.adult_seconds", "ask.million_seconds"} <= figures.keys()
+    assert all(value > 0 for name, value in figures.items() if "reached" not in name)
+
+
+def test_the_oracle_meets_the_target_of_the_smallest_group_and_no_more() -> None:
+    rows = np.array([1000.0, 400.0, 3.0])
+    task = ask.Task("counts", "count by g", ask.lines(10), rows, rows)
+
+    stated = ask.oracle(task, 0.05, 200)
+
+    std = 0.05 * 400 / ask.WIDTH
+    assert stated == pytest.approx(gaussian_epsilon(1 / (2 * std**2), ask.DELTA), rel=1e-9)
+
+
+def test_doubling_that_holds_is_stated_higher_and_has_wider_bars_than_the_naive_way() -> None:
+    valid, plain, naive = ask.ways().values()
+
+    assert valid.rhos == plain.rhos == naive.rhos
+    assert valid.width > 2.7 > plain.width == naive.width
+    assert valid.stated == plain.stated
+    assert all(one > other for one, other in zip(valid.stated, naive.stated, strict=True))
+    assert naive.stated[0] == pytest.approx(ask.START, rel=1e-6)
+
+
+def test_doubling_ends_at_the_first_round_that_is_precise_enough() -> None:
+    rows, plan = np.array([1e6]), ask.ways()["doubling"]
+    task = ask.Task("counts", "count", ask.lines(10), rows, rows)
+
+    assert ask.doubling(task, 0.5, 1, plan, np.random.default_rng(1)) == plan.stated[0]
+
+
+def test_noise_of_opendp_falls_as_epsilon_rises() -> None:
+    assert ask.opendp_std(1.0) < ask.opendp_std(0.5) < math.inf
