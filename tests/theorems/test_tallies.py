@@ -300,6 +300,17 @@ def test_squared_lengths_are_exact_below_their_end_and_cut_there() -> None:
     assert squared_lengths(owners, steps, 4).tolist() == [9 + (2**31 - 1) ** 2, 25, LONGEST, 0]
 
 
+def test_a_person_is_there_once_however_many_rows_say_so() -> None:
+    """The twin: rows are counted as often as they are, up to the bound."""
+    for question, times in (("persons by g", 1), ("count by g", 2)):
+        tally = tally_of(question)
+        read = read_under(schema_of(PERSON), [tally])
+        evaluate = tally.statistic(schema_of(PERSON), most=2).evaluate
+        once, twice = (evaluate(persons(read, ((KINDS[0],) * rows,))((0,))) for rows in (1, 2))
+
+        assert np.array_equal(twice, times * once)
+
+
 @pytest.mark.parametrize("question", ["count by g", "mean of b by g", "persons by g"])
 def test_one_row_each_is_counted_as_records_are(question: str) -> None:
     """At full weight, in finer steps."""

@@ -135,6 +135,18 @@ def test_finer_counts_without_the_rows_that_a_column_drops_are_no_part_of_a_coar
     assert [line.estimate for line in found.told[0].lines] == pytest.approx(SIZES, rel=0.4)
 
 
+def test_counts_without_the_rows_that_another_question_dropped_are_not_those_of_all_rows(asked: Asked) -> None:
+    """Asked beside counts by h, those by g lack half of the rows; asked alone they do not."""
+    dropping = replace(RECORDS, columns=(RECORDS.columns[0], Integer("h", (0,), Missing.DROP)))
+    gaps = TABLE.with_columns(pl.when(pl.col("h") == 0).then(pl.col("h")))
+    asked("count by g", "count by h", within=20, schema=dropping, table=gaps)
+
+    found = asked("count by g", within="40%", schema=dropping, table=gaps)
+
+    assert found.epsilon > 0
+    assert [line.estimate for line in found.told[0].lines] == pytest.approx(SIZES, rel=0.4)
+
+
 def test_finer_counts_that_drop_nothing_are(asked: Asked) -> None:
     """The twin."""
     asked("count by g, h", within=15)
