@@ -7,6 +7,7 @@ release with probability 1e-6 (Hoeffding); seeds are fixed. Without the clip of 
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from scipy import stats
 from expost.accounting.claim import Budget
 from expost.accounting.descent import Descent
 from expost.mechanisms.gaussian import Gaussian
-from expost.noise import Floats, SeededNoise
+from expost.noise import Floats, Noise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.training.head.centre import RADIUS, Centre
@@ -23,6 +24,7 @@ from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Head
 from expost.training.head.moments import Moments, SecondMoments
 from expost.training.head.optimizer import Momentum
+from tests.ahead import NoiseAhead
 
 RUNS, ROWS, WIDTH, CLASSES = 2000, 50, 2, 2
 SLACK = math.sqrt(math.log(2e6) / (2 * RUNS))
@@ -42,7 +44,7 @@ def records(*, attacked: bool, clipped: bool = True) -> Labelled:
     return Labelled(features, np.array([0, 1, 0, *[1] * rows])).of_persons(owners, SeededNoise(1))
 
 
-def release(way: str, data: Labelled, noise: SeededNoise) -> Floats:
+def release(way: str, data: Labelled, noise: Noise) -> Floats:
     """One release that costs μ²/2."""
     if way == "a gradient step":
         step = Descent(Fraction(1), 1 / Fraction(MU))
@@ -55,13 +57,16 @@ def release(way: str, data: Labelled, noise: SeededNoise) -> Floats:
     return mechanism.sample(data, Budget(Fraction(MU) ** 2, Fraction(2)), Past(), noise).values.ravel()
 
 
+@cache
+def releases(way: str, *, attacked: bool, clipped: bool = True) -> Floats:
+    """As many as there are runs."""
+    data, noise = records(attacked=attacked, clipped=clipped), NoiseAhead(2 * attacked + clipped)
+    return np.stack([release(way, data, noise) for _ in range(RUNS)])
+
+
 def rates(way: str, *, clipped: bool) -> tuple[float, float]:
     """How often the attack is right about a person who is there, and wrong about one who is not."""
-    sides = (records(attacked=False), records(attacked=True, clipped=clipped))
-    without, with_it = (
-        np.stack([release(way, data, SeededNoise(side * RUNS + run)) for run in range(RUNS)])
-        for side, data in enumerate(sides)
-    )
+    without, with_it = releases(way, attacked=False), releases(way, attacked=True, clipped=clipped)
     towards = np.mean(with_it, axis=0) - np.mean(without, axis=0)
     middle = (np.mean(with_it, axis=0) + np.mean(without, axis=0)) @ towards / 2
     return float(np.mean(with_it @ towards > middle)), float(np.mean(without @ towards > middle))

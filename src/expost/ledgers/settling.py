@@ -54,16 +54,7 @@ class Unsettled:
 def unsettled(book: Book, dataset: str | None = None) -> list[Unsettled]:
     """The runs that are open, the oldest first."""
     with book.home.reading() as reading, legible():
-        found = [
-            _unsettled(reading, row)
-            for row in reading.rows(
-                "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.split, "
-                "runs.dataset, runs.begun "
-                "FROM runs JOIN datasets ON datasets.id = runs.dataset LEFT JOIN analysts ON "
-                "analysts.id = runs.analyst WHERE runs.state = 'open'"
-            )
-            if dataset in (None, row[1])
-        ]
+        found = [_unsettled(reading, row) for row in _open_runs(reading) if dataset in (None, row[1])]
     return sorted(found, key=lambda run: run.since)
 
 
@@ -76,19 +67,29 @@ def settle(book: Book, run: str, *, statement: str | None = None) -> Entered:
     """
     if statement is not None and (not statement.strip() or len(statement) > MOST_STATEMENT):
         raise InvalidValue(f"the statement is empty or longer than {MOST_STATEMENT:,} characters; write a sentence.")
-    named = _named(unsettled(book), run)
+    with book.home.reading() as reading, legible():
+        identity, dataset = _named([(str(row[0]), str(row[1])) for row in _open_runs(reading)], run)
     with book.home.writing() as writing:
-        position = Position.locked(writing, named.dataset)
-        found = OpenRun.found(writing, position, named.id)
+        position = Position.locked(writing, dataset)
+        found = OpenRun.found(writing, position, identity)
         after = found.committed if statement is None else found.spent
         said = spelled({"statement": statement, "in full": statement is None})[1:-1]
         entered, _ = found.moved(writing, Move("settle", said, after, after, state="settled"), book.clock)
     return entered
 
 
-def _named(runs: list[Unsettled], name: str) -> Unsettled:
-    """The one run that is meant."""
-    found = [run for run in runs if len(name) >= SHORTEST and run.id.startswith(name)]
+def _open_runs(reading: Writing) -> list[Row]:
+    return reading.rows(
+        "SELECT runs.id, datasets.name, datasets.terms, runs.what, analysts.name, runs.opened, runs.split, "
+        "runs.dataset, runs.begun "
+        "FROM runs JOIN datasets ON datasets.id = runs.dataset LEFT JOIN analysts ON "
+        "analysts.id = runs.analyst WHERE runs.state = 'open'"
+    )
+
+
+def _named(runs: list[tuple[str, str]], name: str) -> tuple[str, str]:
+    """The one run that is meant, with the name of its data set."""
+    found = [run for run in runs if len(name) >= SHORTEST and run[0].startswith(name)]
     if len(found) != 1:
         several = "more than one open run begins" if found else "no open run begins"
         raise LedgerConflict(f"{several} with {name!r}; `expost ledger orphans` lists those that are open.")

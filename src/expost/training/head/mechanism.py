@@ -127,7 +127,7 @@ class Head:
             return run.trained()
 
     def _ahead(self, steps: int, records: int, noise: Noise) -> Iterator[Block]:
-        """Coins and noise of all steps, a block at a time; another thread draws the next block meanwhile."""
+        """Coins and noise of all steps, a block at a time; another thread draws the next one, if any, meanwhile."""
 
         def draw(count: int) -> Block:
             coins = noise.coins(self.descent.rate, count * records).reshape(count, records)
@@ -135,12 +135,13 @@ class Head:
             return coins, self.summation.noise(self.descent.noise_multiplier, shape, noise)
 
         counts = [min(BLOCK, steps - start) for start in range(0, steps, BLOCK)]
+        block = draw(counts[0])
         with ThreadPoolExecutor(1) as other:
-            drawn = other.submit(draw, counts[0])
             for count in counts[1:]:
-                block, drawn = drawn.result(), other.submit(draw, count)
+                drawn = other.submit(draw, count)
                 yield block
-            yield drawn.result()
+                block = drawn.result()
+            yield block
 
 
 def require_sampled(neighbours: Neighbours) -> None:
