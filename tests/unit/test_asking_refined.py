@@ -94,7 +94,7 @@ def test_an_answer_is_refined_after_an_interrupt_at_the_price_that_is_announced(
 def test_no_step_passes_what_may_be_spent_whoever_chose_it() -> None:
     """The odometer refuses it before data is opened, and not only the plan."""
     answer = asked(SeededNoise(2), within=80, max_epsilon=1.0)
-    measuring, plan = answer._measuring, answer._plan  # noqa: SLF001  what no caller reaches
+    measuring, plan = answer._measuring, answer._plan
 
     with pytest.raises(BudgetExceeded):
         measuring.measure(plan.exact, to=2 * plan.levels[-1])
