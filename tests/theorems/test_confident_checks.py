@@ -18,8 +18,9 @@ from expost.accounting.curve import Linear
 from expost.accounting.tails import laplace_tail, lattice_tail, sparse_vector_tail
 from expost.checks.confidence import population_bound, worth_asking
 from expost.errors import InvalidValue, SpentCheck
-from expost.noise import Floats, SeededNoise
+from expost.noise import Floats
 from expost.protocols import Check, Price
+from tests.ahead import NoiseAhead
 from tests.unit.examples import one_sentence
 
 VARIANCES = [Fraction(1, 3), Fraction(2), Fraction(49), Fraction(10**4), Fraction(255**2)]
@@ -172,7 +173,7 @@ def shortened(guard: Callable[..., int]) -> Callable[..., int]:
 
 def share_passed(check: Check[range, int], candidate: int) -> float:
     """In how many runs the same candidate passes one of the looks."""
-    noise, known, passed = SeededNoise(7), prices(check), 0
+    noise, known, passed = NoiseAhead(7), prices(check), 0
     for _ in range(RUNS):
         answers = check.begin()
         passed += any(answers.answer(*look, HELD, candidate, noise).passed for look in enumerate(known))

@@ -68,12 +68,12 @@ class Confidence:
 
         A candidate below the target is below it by at least one unit.
         """
-        return _least(lambda guard: lattice_tail(variance, guard + 1) <= self.share, math.sqrt(up(variance)))
+        share, spread = self.share, math.sqrt(up(variance))
+        return _least(lambda guard: lattice_tail(variance, guard + 1) <= share, spread)
 
     def threshold_guard(self, variance: Fraction, scale: Fraction) -> int:
         """The same for a sparse vector, whose threshold noise all looks share."""
-        allowed = up(1 - self.level) * (1 - 4 * ROUNDING)
-        spread = math.sqrt(up(variance + 2 * scale**2))
+        allowed, spread = up(1 - self.level) * (1 - 4 * ROUNDING), math.sqrt(up(variance + 2 * scale**2))
         return _least(lambda guard: sparse_vector_tail(variance, scale, guard + 1, self.looks) <= allowed, spread)
 
 
