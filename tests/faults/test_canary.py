@@ -156,7 +156,10 @@ RUNS: dict[str, tuple[int, Callable[[], tuple[int, bytes]]]] = {
         lambda: asked("secret.parquet", "--within", "50%", "--format", "parquet"),
     ),
     "answered as JSON": (0, lambda: asked("secret.csv", "--within", "50%", "--json")),
-    "not answered of persons": (3, lambda: asked("secret.csv", "--within", "90%", form="persons.toml")),
+    "not answered of persons": (
+        3,
+        lambda: asked("secret.csv", "--within", "1%", "--fewer-than", "1", form="persons.toml"),
+    ),
     "not answered": (3, lambda: asked("secret.csv", "--within", "1%", "--fewer-than", "1")),
     "a question, refused for its column": (2, lambda: asked("secret.csv", "mean of undeclared", "--within", "50%")),
     "a question, malformed": (2, lambda: asked("broken.csv", "--within", "50%")),

@@ -16,6 +16,7 @@ UNIT_BITS = 96
 """A unit is 2**-96: a cost is rounded up by less than that."""
 INFINITE = 1 << 256
 """What a measure says of a step that it knows no bound for: beyond any cap, and it can be taken back like any other."""
+APART = "amounts in different measures have no sum and no maximum"
 MOST_TEXT = 4096
 KEPT = 256
 """Amounts whose text is remembered: a charge reads what the last one wrote."""
@@ -48,23 +49,23 @@ def as_float(number: int) -> float:
 
 def plus(one: Amount, other: Amount) -> Amount:
     """Both."""
-    return tuple(map(add, one, _as_wide(one, other)))
+    if len(one) != len(other):
+        raise ValueError(APART)
+    return tuple(map(add, one, other))
 
 
 def minus(one: Amount, other: Amount) -> Amount:
     """What is left of one without the other."""
-    return tuple(map(sub, one, _as_wide(one, other)))
+    if len(one) != len(other):
+        raise ValueError(APART)
+    return tuple(map(sub, one, other))
 
 
 def larger(one: Amount, other: Amount) -> Amount:
     """The larger in each measure: what disjoint parts cost together."""
-    return other if is_within(one, other) else tuple(map(max, one, _as_wide(one, other)))
-
-
-def _as_wide(one: Amount, other: Amount) -> Amount:
     if len(one) != len(other):
-        raise ValueError("amounts in different measures have no sum and no maximum")
-    return other
+        raise ValueError(APART)
+    return other if is_within(one, other) else tuple(map(max, one, other))
 
 
 def summed(amounts: Iterable[Amount], width: int) -> Amount:

@@ -9,7 +9,7 @@ from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
 from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
-from expost.ledgers.chain import GENESIS, Entered, enter, spelled
+from expost.ledgers.chain import GENESIS, Entered, Link, enter, spelled
 from expost.ledgers.home import Home
 from expost.ledgers.moving import RUN, Begun, Move, OpenRun, sha256
 from expost.ledgers.posting import ONE_RECORD, Clock, Position, now
@@ -74,7 +74,7 @@ class Book:
         token = uuid4().hex + uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
-            terms, known = allowance(position.account.terms, cap), position.account.id
+            terms, known = allowance(position.terms, cap), position.id
             if writing.rows("SELECT 1 FROM analysts WHERE dataset = ? AND name = ?", known, name):
                 raise LedgerConflict(f"{name!r} is an analyst of {dataset!r} already; the allowance stays as it is.")
             identity, nothing, kept = uuid4().hex, amount_out(terms.nothing), sha256(token)
@@ -122,7 +122,7 @@ class Book:
         identity = uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
-            terms, known = position.account.terms, position.account.id
+            terms, known = position.terms, position.id
             analyst = None if token is None else analyst_of(writing, known, token)
             if key is not None and (earlier := earlier_release(writing, known, key, request, analyst)) is not None:
                 return Begun(earlier[0], dataset, terms, payload=earlier[1], earlier=True)
@@ -141,18 +141,18 @@ class Book:
             )
         return Begun(identity, dataset, terms, entered.number)
 
-    def move(self, run: Begun, move: Move, *, after: int, known: OpenRun | None) -> tuple[Entered, OpenRun | None]:
+    def move(self, run: Begun, move: Move, after: int, known: OpenRun | None) -> tuple[Link, OpenRun | None]:
         """Change what a run has spent and holds, refused if it is no longer open or a cap has no room for it.
 
-        The latest entry of the run must be the one that this comes ``after``. What is then ``known`` of the run spares
-        the next change a look at the ledger: it is made only if the chain still ends with this entry, so that nothing
-        else has changed.
+        The latest entry of the run must be the one that this comes ``after``. What is then ``known`` of a run that is
+        counted in nothing but its data set spares the next change a look at the ledger: it is made only if the chain
+        still ends with this entry, so that nothing else has changed.
         """
-        if known is not None and known.is_alone and move.is_plain:
+        if known is not None and move.state == "open" and move.payload is None and move.also is None:
             try:
-                entered, following, change, entry = known.follow(move, self.clock)
+                following, change, entry = known.follow(move, self.clock)
                 if self.home.enter(change, entry):
-                    return entered, following
+                    return (following.position.entries, following.position.head), following
             except BudgetExceeded:  # of what was known, and there may be room by now
                 pass
         with self.home.writing() as writing:
@@ -160,12 +160,13 @@ class Book:
             position = Position.locked(writing, run.dataset)
             found = OpenRun.found(writing, position, run.id, after=after)
             entered, following = found.moved(writing, move, self.clock)
-        return entered, following if move.state == "open" and position.entries == after else None
+        alone = move.state == "open" and found.analyst is None and found.split is None
+        return (entered.number, entered.hash), following if alone and position.entries == after else None
 
     def latest(self, run: Begun) -> Entered:
         """The latest entry of a run, once nobody else is writing."""
         with self.home.writing() as writing:
-            known = Position.locked(writing, run.dataset).account.id
+            known = Position.locked(writing, run.dataset).id
             ((number, *cells),) = writing.rows(
                 "SELECT number, at, kind, run, body, hash FROM entries WHERE dataset = ? AND number >= ? AND run = ? "
                 "ORDER BY number DESC LIMIT 1",

@@ -2,15 +2,22 @@
 
 import hashlib
 import json
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TypeAlias, final
 
 spelled = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 """A table as the body of an entry: one line of JSON."""
 GENESIS = "0" * 64
 """What the first entry of a data set follows."""
+Link: TypeAlias = tuple[int, str]
+"""The number and the hash of an entry, by which it is known."""
+Unlinked: TypeAlias = tuple[int, str, str, str | None, str]
+"""An entry without its hash: its number, when it was made, what it is, of which run, and what it says."""
 
 
-class Entered(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Entered:
     """An entry as it is kept: its place, when it was made, of which run if any, what it is and what it says."""
 
     number: int
@@ -23,13 +30,14 @@ class Entered(NamedTuple):
 
 def enter(previous: str, number: int, *, at: str, kind: str, run: str | None, body: str) -> Entered:
     """The entry that follows another."""
-    return Entered(number, at, kind, run, body, link(previous, number, at=at, kind=kind, run=run, body=body))
+    return Entered(number, at, kind, run, body, link(previous, (number, at, kind, run, body)))
 
 
-def link(previous: str, number: int, *, at: str, kind: str, run: str | None, body: str) -> str:
+def link(previous: str, entry: Unlinked) -> str:
     """The SHA-256 of an entry and of all before it.
 
     None of its six lines has a line break when expost writes it, so that no other entry has the same lines.
     """
+    number, at, kind, run, body = entry
     whose = "-" if run is None else f"={run}"
-    return hashlib.sha256(f"{previous}\n{number}\n{at}\n{kind}\n{whose}\n{body}".encode()).hexdigest()
+    return hashlib.sha256("\n".join((previous, str(number), at, kind, whose, body)).encode()).hexdigest()

@@ -53,6 +53,15 @@ def names_of(path: Path) -> int:
     return path.stat().st_nlink
 
 
+def write_name_through(folder: Path) -> None:
+    """Let a new name in a folder be on the disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 def file_conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
     """What SQLite says of a file, in a sentence of ours."""
     kind = getattr(failure, "sqlite_errorname", "")

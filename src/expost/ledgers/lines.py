@@ -22,12 +22,13 @@ def whole_line(line: Linear) -> Whole:
 
 def lines_together(one: Whole, other: Whole) -> Whole | None:
     """What two lines cost together; None where their divisor is too large for an exact sum."""
-    divisor = lcm(one[3], other[3])
+    (xi, rho, profile, below), (its_xi, its_rho, its_profile, its_below) = one, other
+    divisor = lcm(below, its_below)
     if divisor.bit_length() > DENOMINATOR_BITS:
         return None
-    mine, its = divisor // one[3], divisor // other[3]
-    profile = None if one[2] is None or other[2] is None else one[2] * mine + other[2] * its
-    return one[0] * mine + other[0] * its, one[1] * mine + other[1] * its, profile, divisor
+    mine, its = divisor // below, divisor // its_below
+    known = None if profile is None or its_profile is None else profile * mine + its_profile * its
+    return xi * mine + its_xi * its, rho * mine + its_rho * its, known, divisor
 
 
 def line_of(found: Whole) -> Linear:

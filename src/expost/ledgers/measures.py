@@ -25,8 +25,8 @@ class Order:
 
     def of_lines(self, lines: Sequence[Whole]) -> int:
         """What the highest of some lines is in this measure, in units."""
-        (found,) = at_orders(lines, [self.alpha.as_integer_ratio()])
-        return found
+        above, below = self.alpha.as_integer_ratio()
+        return at_orders(lines, (above,), below)[0]
 
 
 @final
@@ -61,10 +61,10 @@ class Profile:
 Measure = Order | Slope | Profile
 
 
-def at_orders(lines: Sequence[Whole], orders: Sequence[tuple[int, int]]) -> list[int]:
-    """The highest of some lines at each order, a ratio, in units."""
+def at_orders(lines: Sequence[Whole], orders: Sequence[int], below: int) -> list[int]:
+    """The highest of some lines at each of these orders over a number that they have in common, in units."""
     if len(lines) == 1:
         xi, rho, _, divisor = lines[0]
-        start, slope = -xi << UNIT_BITS, -rho << UNIT_BITS
-        return [-((start * below + slope * above) // (divisor * below)) for above, below in orders]
-    return [max(at) for at in zip(*[at_orders([line], orders) for line in lines], strict=True)]
+        start, slope, divisor = -xi * below << UNIT_BITS, -rho << UNIT_BITS, divisor * below
+        return [-((start + slope * above) // divisor) for above in orders]
+    return [max(at) for at in zip(*[at_orders([line], orders, below) for line in lines], strict=True)]

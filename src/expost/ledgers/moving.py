@@ -8,10 +8,10 @@ from typing import NamedTuple, Protocol, TypeAlias, final
 
 from expost.accounting.pledge import Pledge
 from expost.errors import LedgerConflict
-from expost.ledgers.amounts import Amount, minus
-from expost.ledgers.chain import Entered, spelled
+from expost.ledgers.amounts import Amount, amount_out, minus, plus
+from expost.ledgers.chain import Entered, Link, spelled
 from expost.ledgers.home import Change, Home, Row, Writing, legible
-from expost.ledgers.posting import ACCOUNT, Account, Clock, Position
+from expost.ledgers.posting import ACCOUNT, Account, Clock, Position, charged
 from expost.ledgers.slots import OWN, Slots, are_within, moved, nothing_in_slots, run_cost, slots_in, slots_out
 from expost.ledgers.terms import Terms
 from expost.text import Json
@@ -57,11 +57,6 @@ class Move(NamedTuple):
     payload: str | None = None
     also: Also | None = None
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it changes nothing but what the run has spent and holds."""
-        return self.state == "open" and self.payload is None and self.also is None
-
     def told(self, more: str = "") -> str:
         """The body of the entry; what is held is left out where it is what was spent."""
         spent, committed = self.spent, self.committed
@@ -83,7 +78,7 @@ class Books(Protocol):
     ) -> Begun:  # fmt: skip
         """Put a run on record, before it holds anything."""
 
-    def move(self, run: Begun, move: Move, *, after: int, known: "OpenRun | None") -> "tuple[Entered, OpenRun | None]":
+    def move(self, run: Begun, move: Move, after: int, known: "OpenRun | None") -> "tuple[Link, OpenRun | None]":
         """Change what a run has spent and holds; what is then known of it, if others do not write in between."""
 
     def latest(self, run: Begun) -> Entered:
@@ -104,40 +99,36 @@ class OpenRun(NamedTuple):
     def found(cls, writing: Writing, position: Position, identity: str, *, after: int | None = None) -> "OpenRun":
         """The run of a data set that is locked, refused if it is not open or its latest entry is not the one given."""
         found = writing.rows(RUN, identity)
-        if not found or found[0][:2] != (position.account.id, "open"):
+        if not found or found[0][:2] != (position.id, "open"):
             raise LedgerConflict("this run was closed or settled on the ledger; begin another.")
         analyst, split = (None if cell is None else str(cell) for cell in found[0][2:4])
         number, kind, body = found[0][4:]
         if after not in (None, number):
             raise LedgerConflict(MORE)
         with legible():
-            spent, committed = totals_in(str(kind), str(body), position.account.terms, named=split is not None)
+            spent, committed = totals_in(str(kind), str(body), position.terms, named=split is not None)
         return cls(identity, analyst, split, spent, committed, position)
 
-    @property
-    def is_alone(self) -> bool:
-        """Whether it is counted in nothing but its data set."""
-        return self.analyst is None and self.split is None
-
-    def follow(self, move: Move, clock: Clock) -> "tuple[Entered, OpenRun, Change, Row]":
-        """The entry of a plain move of a run that is alone, the run after it, the change that it makes, and its row.
+    def follow(self, move: Move, clock: Clock) -> "tuple[OpenRun, Change, Row]":
+        """What a move makes of a run that is counted in nothing but its data set, the change, and the row of its entry.
 
         It is refused if a cap has no room for it.
         """
         self._require_more(move)
+        run, _, _, paid, held, position = self
         spent, committed = move.spent, move.committed
-        entered, position, change, entry = self.position.follow(
-            move.kind, move.told(), run=self.id, clock=clock, neighbours=move.neighbours,
-            spent=None if spent is self.spent else minus(spent[OWN], self.spent[OWN]),
-            committed=None if committed is self.committed else minus(committed[OWN], self.committed[OWN]),
-        )  # fmt: skip
-        return entered, OpenRun(self.id, None, None, spent, committed, position), change, entry
+        more = (
+            None if spent is paid else minus(spent[OWN], paid[OWN]),
+            None if committed is held else minus(committed[OWN], held[OWN]),
+        )
+        after, change, entry = position.follow((move.kind, run, move.told()), clock, more, move.neighbours)
+        return OpenRun(run, None, None, spent, committed, after), change, entry
 
     def moved(self, writing: Writing, move: Move, clock: Clock) -> "tuple[Entered, OpenRun]":
         """Change what it has spent and holds, refused if a cap has no room for it; its data set is locked."""
         self._require_more(move)
         pairs = (self.spent, move.spent), (self.committed, move.committed)
-        known, terms = self.position.account.id, self.position.account.terms
+        known, terms = self.position.id, self.position.terms
         spent, committed = moved(writing, known, self.split, terms, spent=pairs[0], committed=pairs[1])
         if self.analyst is not None:
             change = [minus(run_cost(after), run_cost(before)) for before, after in pairs]
@@ -155,7 +146,8 @@ class OpenRun(NamedTuple):
         return entered, OpenRun(self.id, self.analyst, self.split, move.spent, move.committed, position)
 
     def _require_more(self, move: Move) -> None:
-        if not (are_within(self.spent, move.spent) and are_within(move.spent, move.committed)):
+        spent, committed = move.spent, move.committed
+        if not ((spent is self.spent or are_within(self.spent, spent)) and are_within(spent, committed)):
             raise LedgerConflict(MORE)
 
 
@@ -181,5 +173,9 @@ def sha256(text: str) -> str:
 def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:
     """Change an analyst's own bill, refused if their allowance has no room for it."""
     ((name, *row),) = writing.rows(f"SELECT name, {ACCOUNT} FROM analysts WHERE id = ?", analyst)  # noqa: S608
-    _, cells = Account.of(row).moved(spent, committed, whose="analyst", name=str(name))
-    writing.later("UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?", *cells, analyst)
+    account = Account.of(row)
+    held, room = charged(account, committed, "analyst", str(name))
+    writing.later(
+        "UPDATE analysts SET spent = ?, committed = ?, room = ? WHERE id = ?",
+        *(amount_out(plus(account.spent, spent)), amount_out(held), str(room), analyst),
+    )

@@ -1,28 +1,36 @@
 """Posting: what happens to a data set in one transaction, checked against its caps and put into its chain."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from itertools import compress, product
+from typing import NamedTuple, TypeAlias, final
 
 from expost.errors import BudgetExceeded, LedgerConflict
 from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
-from expost.ledgers.chain import Entered, enter
+from expost.ledgers.chain import Entered, link
 from expost.ledgers.home import Change, Row, Writing, legible
 from expost.ledgers.tables import ENTER
 from expost.ledgers.terms import Terms, terms_in
 from expost.report.units import OF_PERSONS, RECORDS, by_unit
 
-Clock = Callable[[], datetime]
+Clock: TypeAlias = Callable[[], datetime]
+Said: TypeAlias = tuple[str, str | None, str]
+"""What an entry is, of which run if any, and what it says."""
+More: TypeAlias = tuple[Amount | None, Amount | None]
+"""By how much what is spent and what is held change, if they do."""
 BACKWARDS = timedelta(minutes=5)
 """How far the clocks of the machines that share a ledger may differ."""
 ONE_RECORD = "one record"
 """What a data set protects where nobody says."""
 ACCOUNT = "id, terms, spent, committed"
-MOVE = (
-    "UPDATE datasets SET spent = ?, committed = ?, room = ?, entries = ?, head = ?, latest = ?, neighbours = ? "
+COLUMNS = "neighbours = ?, ", "spent = ?, ", "committed = ?, room = ?, "
+MOVES = {
+    changed: f"UPDATE datasets SET {''.join(compress(COLUMNS, changed))}entries = ?, head = ?, latest = ? "  # noqa: S608
     "WHERE id = ? AND head = ?"
-)
-"""Nothing is changed unless the chain still ends where the entry follows."""
+    for changed in product((False, True), repeat=3)
+}
+"""By which of the columns change; nothing does unless the chain still ends where the entry follows."""
 
 
 def now() -> datetime:
@@ -30,7 +38,9 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Account(NamedTuple):
+@final
+@dataclass(frozen=True, slots=True)
+class Account:
     """A data set or an analyst: its caps, what was captured, and that together with all holds."""
 
     id: int | str
@@ -46,30 +56,29 @@ class Account(NamedTuple):
         known = terms_in(str(terms))
         return cls(identity, known, amount_in(str(spent), known.width), amount_in(str(committed), known.width))
 
-    def moved(
-        self, spent: Amount | None, committed: Amount | None, *, whose: str, name: str
-    ) -> tuple["Account", tuple[str, str, str]]:
-        """The account after a change of both, or of one, refused if no cap has room for it, and its cells.
 
-        These are what the ledger keeps: spent, committed, and how much room is left.
-        """
-        terms, paid, held = self.terms, self.spent, self.committed
-        paid, held = paid if spent is None else plus(paid, spent), held if committed is None else plus(held, committed)
-        room = terms.room(held)
-        if room < 0 and committed is not None and max(committed) > 0:
-            raise BudgetExceeded(
-                f"the {whose} {name!r} has {terms.stated(self.committed):.4g} spent or held of its cap "
-                f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
-                "that hold the rest have ended."
-            )
-        return Account(self.id, terms, paid, held), (amount_out(paid), amount_out(held), str(room))
+def charged(account: "Account | Position", more: Amount, whose: str, name: str) -> tuple[Amount, int]:
+    """What an account holds with so much more, and the room that is left; refused if no cap has room for it."""
+    terms = account.terms
+    held = plus(account.committed, more)
+    room = terms.room(held)
+    if room < 0 and max(more) > 0:
+        raise BudgetExceeded(
+            f"the {whose} {name!r} has {terms.stated(account.committed):.4g} spent or held of its cap "
+            f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
+            "that hold the rest have ended."
+        )
+    return held, room
 
 
 class Position(NamedTuple):
-    """A data set that is locked by this transaction, and the end of its chain."""
+    """A data set: its account, and the end of its chain."""
 
+    id: int | str
+    terms: Terms
+    spent: Amount
+    committed: Amount
     name: str
-    account: Account
     neighbours: str | None
     entries: int
     head: str
@@ -77,7 +86,7 @@ class Position(NamedTuple):
 
     @classmethod
     def locked(cls, writing: Writing, dataset: str) -> "Position":
-        """The data set of this name."""
+        """The data set of this name, locked by this transaction."""
         found = writing.rows(
             f"SELECT {ACCOUNT}, neighbours, entries, head, latest FROM datasets WHERE name = ?{{lock}}",  # noqa: S608
             dataset,
@@ -89,7 +98,10 @@ class Position(NamedTuple):
             assert isinstance(entries, int)
             assert neighbours is None or isinstance(neighbours, str)
             time = datetime.fromisoformat(str(latest))
-            return cls(dataset, Account.of(found[0][:4]), neighbours, entries, str(head), time)
+            known = Account.of(found[0][:4])
+            return cls(
+                known.id, known.terms, known.spent, known.committed, dataset, neighbours, entries, str(head), time
+            )
 
     def post(
         self,
@@ -104,37 +116,41 @@ class Position(NamedTuple):
         neighbours: str | None = None,
     ) -> tuple[Entered, "Position"]:
         """Put an entry into the chain and the change that it makes into the account; the position for one more."""
-        entered, after, (sql, cells), entry = self.follow(
-            kind, body, run=run, clock=clock, spent=spent, committed=committed, neighbours=neighbours
-        )
+        after, (sql, cells), entry = self.follow((kind, run, body), clock, (spent, committed), neighbours)
         writing.later(sql, *cells)
         writing.later(ENTER, *entry)
-        return entered, after
+        return Entered(after.entries, after.latest.isoformat(), kind, run, body, after.head), after
 
-    def follow(
-        self,
-        kind: str,
-        body: str,
-        *,
-        run: str | None,
-        clock: Clock,
-        spent: Amount | None,
-        committed: Amount | None,
-        neighbours: str | None,
-    ) -> tuple[Entered, "Position", Change, Row]:
-        """The entry that comes next, the position after it, the change that it makes, and its row.
+    def follow(self, said: Said, clock: Clock, more: More, neighbours: str | None) -> tuple["Position", Change, Row]:
+        """The position after one more entry, which makes what is spent and held ``more``; the change, and its row.
 
         The change touches no row if others have written since this was the position of the data set.
         """
-        if self.neighbours is not None and neighbours not in (None, self.neighbours):
+        known, terms, paid, held, name, settled, number, head, _ = self
+        (kind, run, body), (spent, committed) = said, more
+        cells: tuple[str, ...] = ()
+        settles = neighbours is not None and neighbours != settled
+        if neighbours is not None and settles:
+            settled = self._settled(neighbours)
+            cells = (settled,)
+        if spent is not None:
+            paid = plus(paid, spent)
+            cells = (*cells, amount_out(paid))
+        if committed is not None:
+            held, room = charged(self, committed, "data set", name)
+            cells = (*cells, amount_out(held), str(room))
+        time, number = self._time(clock), number + 1
+        at = time.isoformat()
+        hashed = link(head, (number, at, kind, run, body))
+        change = MOVES[settles, spent is not None, committed is not None], (*cells, number, hashed, at, known, head)
+        after = Position(known, terms, paid, held, name, settled, number, hashed, time)
+        return after, change, (known, number, at, kind, run, body, hashed)
+
+    def _settled(self, neighbours: str) -> str:
+        """The relation of its first step, which all others have to be under."""
+        if self.neighbours is not None:
             raise LedgerConflict(self._other(neighbours))
-        known, at = self.account.id, self._time(clock)
-        entered = enter(self.head, self.entries + 1, at=at.isoformat(), kind=kind, run=run, body=body)
-        account, cells = self.account.moved(spent, committed, whose="data set", name=self.name)
-        after = Position(self.name, account, self.neighbours or neighbours, entered.number, entered.hash, at)
-        number, hashed = entered.number, entered.hash
-        change = MOVE, (*cells, number, hashed, entered.at, after.neighbours, known, self.head)
-        return entered, after, change, (known, number, entered.at, kind, run, body, hashed)
+        return neighbours
 
     def _other(self, neighbours: str) -> str:
         """Why a step under another relation is refused, and what to do about it."""
@@ -152,9 +168,11 @@ class Position(NamedTuple):
     def _time(self, clock: Clock) -> datetime:
         """The time of an entry, which never runs backwards."""
         time = clock()
+        if time >= self.latest:
+            return time
         if time < self.latest - BACKWARDS:
             raise LedgerConflict(
                 f"the clock says {time:%Y-%m-%d %H:%M}, which is before the last entry of the ledger "
                 f"({self.latest:%Y-%m-%d %H:%M}); set the clock."
             )
-        return max(time, self.latest)
+        return self.latest

@@ -135,7 +135,7 @@ class _Followed:
         self.number += 1
         if missing:
             raise Unreadable("is missing")
-        made = link(self.head, entry.number, at=entry.at, kind=entry.kind, run=entry.run, body=entry.body)
+        made = link(self.head, (entry.number, entry.at, entry.kind, entry.run, entry.body))
         if made != entry.hash:
             raise Unreadable("does not follow from those before it: it was changed, or the order was")
         time = datetime.fromisoformat(entry.at)

@@ -49,14 +49,14 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
     """The record of one data set."""
     with book.home.reading() as reading:
         position = Position.locked(reading, dataset)
-        known, terms = position.account.id, position.account.terms
+        known, terms = position.id, position.terms
         ((declared,),) = reading.rows("SELECT unit FROM datasets WHERE id = ?", known)
         ((first,),) = reading.rows("SELECT min(at) FROM entries WHERE dataset = ? AND kind = 'capture'", known)
         ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ?", known)
         ((analysts,),) = reading.rows("SELECT count(*) FROM analysts WHERE dataset = ?", known)
         steps = reading.rows("SELECT DISTINCT what FROM runs WHERE dataset = ?", known)
     unit = unit_words(declared, position.neighbours)
-    name, reached = title or dataset, terms.stated(position.account.committed)
+    name, reached = title or dataset, terms.stated(position.committed)
     began = str(first or position.latest.isoformat())[:10]
     relation = position.neighbours or "have not been fixed yet"
     used = ", ".join(sorted(str(what) for (what,) in steps)) or "nothing yet"

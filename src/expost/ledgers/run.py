@@ -20,7 +20,6 @@ from expost.ledgers.recall import Recalled, recall
 from expost.ledgers.saying import Sayings
 from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
-from expost.ledgers.terms import Terms
 from expost.recorded import Asking, Booking, ReadableLedger
 
 
@@ -52,16 +51,17 @@ class LedgerRun:
         self._lock, self._pid = RLock(), os.getpid()
         self._begun: Begun | None = None
         self._moves: Moves
+        self._tab: Tab
+        self._says, self._before = Sayings(), ("", "")
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
-        self._tab, self._says = Tab(), Sayings()
         self._open: dict[int, Hold] = {}
         nothing: Slots = {}
-        self._reserved = self._spent = self._committed = nothing
+        self._spent = self._committed = nothing
+        self._reserved: Slots | None = None
         self._most: Amount = ()
         self._payload: str | None = None
-        self._before = "", ""
         self._also: Also | None = None
         self._known: Mapping[str, Account] = {}
 
@@ -109,7 +109,7 @@ class LedgerRun:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._catch_up()
-            wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values(), *self._kind)
+            wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values())
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
                 said = self._says.hold(entry, promise)
                 self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
@@ -171,7 +171,7 @@ class LedgerRun:
         latest = None if self._begun is None else self._moves.latest
         if latest is None:
             raise LedgerConflict("this run has not held anything; give it to an odometer, and take a step.")
-        accounts, amounts = self._known if self._over else self._charged(), (self._most, run_cost(self._spent))
+        accounts, amounts = self._known if self._over else self._charged(), (self._largest(), run_cost(self._spent))
         return booking_of(self._opened, latest, accounts, name=self._book.home.name, amounts=amounts, stops=self._stops)
 
     @property
@@ -195,30 +195,34 @@ class LedgerRun:
             key=self._key, request=self._request,
         )  # fmt: skip
         self._pledged, self._moves = pledge, Moves(self._book, begun)
-        self._reserved = self._spent = self._committed = self._tab.slots((), begun.terms, self.split is not None)
+        self._tab = Tab(begun.terms, {}, named=self.split is not None)
+        self._spent = self._committed = self._tab.slots()
         self._most, self._begun = run_cost(self._spent), begun
 
     def _raise(self, committed: Slots, said: str, neighbours: str | None) -> None:
         def become() -> None:
-            self._committed, self._most = committed, larger(self._most, run_cost(committed))
-            self._neighbours = neighbours or self._neighbours
+            self._committed, self._neighbours = committed, neighbours or self._neighbours
 
         self._moves.make(Move("hold", said, self._spent, committed, neighbours), become)
 
     def _settle(self, hold: Hold, spent: Spent, *, finished: bool) -> None:
         """Capture one step; where steps are alike the next is held as well, and then waits for one commit only."""
         entry, payload = hold.entry, self._payload
-        pending = [each for each in self._open.values() if each is not hold]
+        pending = [each for each in self._open.values() if each is not hold] if len(self._open) > 1 else []
         tab, this = self._tab.after(entry.part, spent.curve), (entry.part, self._says.curve(hold.promise.curve))
-        paid = tab.slots((), *self._kind)
-        committed = larger_slots(self._reserved, tab.slots(pending, *self._kind))
+        paid, committed = tab.slots(), tab.slots(pending)
+        if self._reserved is not None:
+            committed = larger_slots(self._reserved, committed)
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
-        ahead = tab.slots([*pending, hold], *self._kind) if finished and self._before == this else committed
+        ahead = committed
+        if finished and self._before == this:
+            ahead = larger_slots(committed, tab.slots([*pending, hold]))
 
         def become(held: Slots) -> None:
-            self._tab, self._spent, self._committed, self._before = tab, paid, held, this
-            self._most = larger(self._most, run_cost(held))
+            if held is not self._committed:
+                self._most, self._committed = self._largest(), held
+            self._tab, self._spent, self._before = tab, paid, this
             if payload is not None:
                 self._begun = replace(self._opened, payload=payload)
             self._payload = self._also = None
@@ -226,17 +230,16 @@ class LedgerRun:
 
         said = self._says.capture(hold, spent, payload, finished=finished)
         move = Move("capture", said, paid, committed, payload=payload, also=self._also)
-        self._moves.capture(move, become, ahead=larger_slots(committed, ahead))
+        self._moves.capture(move, become, ahead)
 
     def _become_over(self) -> None:
-        self._committed, self._over = self._spent, True
+        self._most, self._committed, self._over = self._largest(), self._spent, True
+
+    def _largest(self) -> Amount:
+        return larger(self._most, run_cost(self._committed))
 
     def _charged(self) -> Mapping[str, Account]:
         return accounts_of(self._book.home, self._opened.id, self._known)
-
-    @property
-    def _kind(self) -> tuple[Terms, bool]:
-        return self._opened.terms, self.split is not None
 
     @property
     def _opened(self) -> Begun:

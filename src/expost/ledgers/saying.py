@@ -6,7 +6,7 @@ from typing import final
 
 from expost.accounting.claim import Promise, Spent
 from expost.accounting.curve import Curve, Linear
-from expost.ledger import Entry, Fact, Hold
+from expost.ledger import Entry, Hold
 from expost.ledgers.chain import spelled
 from expost.receipts.costs import curve_out
 
@@ -38,10 +38,14 @@ class Sayings:
         """What was done, what it cost, and the hash of what was stored."""
         entry = hold.entry
         stored = "null" if payload is None else f'"{hashlib.sha256(payload.encode()).hexdigest()}"'
-        facts = ",".join([f"{spelled(str(name))}:{_fact(value)}" for name, value in entry.facts.items()])
+        facts = ",".join([
+            f"{spelled(str(name))}:{value if type(value) is int else spelled(value)}"
+            for name, value in entry.facts.items()
+        ])  # fmt: skip
         return (
-            f'{_step(entry.what, entry.part, entry.neighbours)},"floating":{_truth(entry.floating)},'
-            f'"facts":{{{facts}}},"curve":{self.curve(spent.curve)},"finished":{_truth(finished)},"stored":{stored}'
+            f'{_step(entry.what, entry.part, entry.neighbours)},"floating":{"true" if entry.floating else "false"},'
+            f'"facts":{{{facts}}},"curve":{self.curve(spent.curve)},"finished":{"true" if finished else "false"},'
+            f'"stored":{stored}'
         )
 
     def curve(self, curve: Curve) -> str:
@@ -56,14 +60,6 @@ class Sayings:
 @lru_cache(maxsize=KEPT)
 def _step(what: str, part: str, neighbours: str) -> str:
     return f'"what":{spelled(what)},"part":{spelled(part)},"neighbours":{spelled(neighbours)}'
-
-
-def _fact(value: Fact) -> str:
-    return _truth(value) if isinstance(value, bool) else str(value) if type(value) is int else spelled(value)
-
-
-def _truth(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def _line(line: Linear) -> str:

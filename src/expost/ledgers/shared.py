@@ -128,7 +128,7 @@ class SharedRelease(Generic[D]):
         """What is known at a level without reading data, on the bill of who asks; None if it must be refined first."""
         with self._book.home.writing() as writing:
             position, release, views = self._found(writing)
-            analyst = None if token is None else analyst_of(writing, position.account.id, token)
+            analyst = None if token is None else analyst_of(writing, position.id, token)
             known = bool(views) and views[-1].level >= level
             if analyst is not None and (known or self._sealed is not None):
                 position = self._grant(writing, position, release, analyst, level)
@@ -167,7 +167,7 @@ class SharedRelease(Generic[D]):
     def _found(self, writing: Writing) -> tuple[Position, str, list[View]]:
         """The data set, the release, which is begun if it is not there, and its views."""
         position = Position.locked(writing, self._dataset)
-        known, request = position.account.id, self._request
+        known, request = position.id, self._request
         found = writing.rows(
             "SELECT id, request, digest FROM releases WHERE dataset = ? AND name = ?", known, self._name
         )
@@ -212,7 +212,7 @@ class SharedRelease(Generic[D]):
         before = Fraction(str(seen[0][0])) if seen else Fraction(0)
         if level <= before:
             return position
-        terms = position.account.terms
+        terms = position.terms
         change = view_charge(terms, self._statistic.l2_squared, math.prod(self._statistic.shape), before, level)
         charge_analyst(writing, analyst, spent=change, committed=change)
         writing.later("DELETE FROM seen WHERE release = ? AND analyst = ?", release, analyst)

@@ -39,15 +39,15 @@ def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
 
 @final
 class Tab:
-    """What a run has spent by part, as a line in whole numbers where it is one.
+    """What a run has spent by part, as a line in whole numbers where it is one, and in slots.
 
     It remembers what it was asked last: most steps cost just what they promised.
     """
 
-    __slots__ = ("_after", "_parts", "_slots")
+    __slots__ = ("_after", "_named", "_parts", "_slots", "_terms")
 
-    def __init__(self, parts: Mapping[str, Spent | Whole] | None = None) -> None:
-        self._parts: Mapping[str, Spent | Whole] = {} if parts is None else parts
+    def __init__(self, terms: Terms, parts: Mapping[str, Spent | Whole], *, named: bool) -> None:
+        self._terms, self._parts, self._named = terms, parts, named
         self._after: tuple[str, Curve, Tab] | None = None
         self._slots: Slots | None = None
 
@@ -55,24 +55,26 @@ class Tab:
         """The tab with one more step on it, which cost this."""
         known = self._after
         if known is None or known[0] != part or (known[1] is not curve and known[1] != curve):
-            known = self._after = part, curve, Tab({**self._parts, part: _paid(self._parts.get(part), curve)})
+            parts = {**self._parts, part: _paid(self._parts.get(part), curve)}
+            known = self._after = part, curve, Tab(self._terms, parts, named=self._named)
         return known[2]
 
-    def slots(self, pending: Collection[Hold], terms: Terms, named: bool) -> Slots:
+    def slots(self, pending: Collection[Hold] = ()) -> Slots:
         """All of it in slots, with steps under way in full."""
         if pending:
             first, *others = pending
-            return self.after(first.entry.part, first.promise.curve).slots(others, terms, named)
+            return self.after(first.entry.part, first.promise.curve).slots(others)
         if self._slots is None:
-            self._slots = self._in_slots(terms, named)
+            self._slots = self._in_slots()
         return self._slots
 
-    def _in_slots(self, terms: Terms, named: bool) -> Slots:
-        if len(self._parts) == 1 and not named:
+    def _in_slots(self) -> Slots:
+        if len(self._parts) == 1 and not self._named:
             ((part, paid),) = self._parts.items()
             if isinstance(paid, tuple) and "/" not in part:  # as ``joined`` would have it
-                return {OWN: terms.amount_of_lines([paid])}
-        return slots_of({part: _spent(paid) for part, paid in self._parts.items()}, terms, named=named)
+                return {OWN: self._terms.amount_of_lines([paid])}
+        parts = {part: _spent(paid) for part, paid in self._parts.items()}
+        return slots_of(parts, self._terms, named=self._named)
 
 
 def _paid(before: Spent | Whole | None, curve: Curve) -> Spent | Whole:
@@ -104,9 +106,9 @@ def larger_slots(one: Slots, other: Slots) -> Slots:
 
 def are_within(one: Slots, other: Slots) -> bool:
     """Whether one is no more than the other in every slot."""
-    if one is other or len(one) == 1:
-        return one is other or is_within(one[OWN], other[OWN])
-    return all(is_within(one[name], other[name]) for name in one)
+    if one is other:
+        return True
+    return is_within(one[OWN], other[OWN]) and (len(one) == 1 or all(is_within(one[name], other[name]) for name in one))
 
 
 def nothing_in_slots(terms: Terms, *, named: bool) -> Slots:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from expost.errors import LedgerConflict
-from expost.ledgers.file import file_conflict, foreign_parts, names_of
+from expost.ledgers.file import file_conflict, foreign_parts, names_of, write_name_through
 from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.tables import ENTER, MIGRATIONS, require_version
 
@@ -84,7 +84,7 @@ class SqliteHome:
             _write_tables(made)
             with suppress(FileExistsError):  # somebody else made it meanwhile
                 os.link(made, path)
-            _write_through(path.parent)
+            write_name_through(path.parent)
         except sqlite3.Error as failure:
             raise file_conflict(path, failure) from None
         except OSError as refused:
@@ -108,12 +108,13 @@ class SqliteHome:
         self._require_home()
         with self._lock:
             cursor = self._opened()
+            execute = cursor.execute
             try:
-                cursor.execute(WRITE)
-                is_there = cursor.execute(*change).rowcount > 0
+                execute(READ)  # the change that comes first waits for the lock, and reads what is there then
+                is_there = execute(*change).rowcount > 0
                 if is_there:
-                    cursor.execute(ENTER, entry)
-                cursor.execute("COMMIT")
+                    execute(ENTER, entry)
+                execute("COMMIT")
             except BaseException as failure:
                 self._undo(cursor, failure)
                 raise
@@ -209,16 +210,18 @@ class SqliteHome:
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
 
-    def _found(self) -> list[tuple[int, ...]]:
+    def _found(self) -> tuple[tuple[int, ...], ...] | None:
         """Which file and which log stand under their names, and how many names these have: inode, device, links."""
+        file, log = self._names
         try:
-            return [os.stat(name)[1:4] for name in self._names]  # noqa: PTH116  a path would take longer than to look
+            return os.stat(file)[1:4], os.stat(log)[1:4]  # noqa: PTH116  a path would take longer than to look
         except OSError:
-            return []
+            return None
 
     def _require_in_place(self) -> None:
         """Refuse to go on in a file that others no longer find: what it says would be lost with this process."""
-        if not self._places or self._found() != self._places:
+        found = self._found()
+        if found is None or found != self._places:
             raise LedgerConflict(
                 f"the ledger {self._path} or its log was moved, deleted or replaced while it was open, or has a second "
                 "name; restore both, and compare them with your receipts."
@@ -238,12 +241,3 @@ def _write_tables(path: Path) -> None:
         connection.execute("COMMIT")
     finally:
         connection.close()
-
-
-def _write_through(folder: Path) -> None:
-    """Let a new name in a folder be on the disk."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -1,10 +1,11 @@
 """Standing: where a run and the accounts that it is charged to are."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from expost.errors import LedgerConflict
 from expost.ledgers.amounts import Amount
-from expost.ledgers.chain import Entered
+from expost.ledgers.chain import Link
 from expost.ledgers.home import Home
 from expost.ledgers.moving import Begun
 from expost.ledgers.posting import ACCOUNT, Account
@@ -23,12 +24,12 @@ def accounts_of(home: Home, run: str, known: Mapping[str, Account]) -> Mapping[s
     except LedgerConflict:
         if not known:
             raise
-        return {whose: account._replace(spent=account.committed) for whose, account in known.items()}
+        return {whose: replace(account, spent=account.committed) for whose, account in known.items()}
 
 
 def booking_of(
     run: Begun,
-    latest: Entered,
+    latest: Link,
     accounts: Mapping[str, Account],
     *,
     name: str,
@@ -45,8 +46,8 @@ def booking_of(
         ledger=name,
         dataset=run.dataset,
         run=run.id,
-        entry=latest.number,
-        head=latest.hash,
+        entry=latest[0],
+        head=latest[1],
         held=terms.share(amounts[0], kept_by),
         captured=terms.share(amounts[1], kept_by),
         spent=terms.stated(account.spent),

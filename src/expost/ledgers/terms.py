@@ -4,6 +4,7 @@ They are fixed when the data set is put on the ledger, before the first release,
 """
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -41,9 +42,9 @@ class Terms:
 
     ``limits`` has a number of units for each measure that is capped, and None for those that only state. Each cap is a
     filter in its own measure for its own share of δ; a run that ends within one of them is an event of that filter, so
-    that all that is ever released is (ε, δ)-DP with the sum of the shares. ``orders`` are those of the measures that
-    are bounds at an order, which come first, as ratios; ``capped`` are the places of those that have a limit, with what
-    shares of it are taken of.
+    that all that is ever released is (ε, δ)-DP with the sum of the shares. ``orders``, over ``below``, are those of the
+    measures that are bounds at an order, which come first; ``capped`` are the places of those that have a limit, with
+    what shares of it are taken of.
 
     Implements: filter over several measures.
     Uses: filter; planned stops; mixture over orders.
@@ -54,13 +55,16 @@ class Terms:
     measures: tuple[Measure, ...]
     limits: tuple[int | None, ...]
     delta: float | None = None
-    orders: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    orders: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    below: int = field(init=False, repr=False, compare=False)
     capped: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        orders = [measure.alpha.as_integer_ratio() for measure in self.measures if isinstance(measure, Order)]
+        orders = [measure.alpha for measure in self.measures if isinstance(measure, Order)]
+        below = math.lcm(*(alpha.denominator for alpha in orders))
         capped = [(place, max(limit, 1)) for place, limit in enumerate(self.limits) if limit is not None]
-        object.__setattr__(self, "orders", tuple(orders))
+        object.__setattr__(self, "orders", tuple(int(alpha * below) for alpha in orders))
+        object.__setattr__(self, "below", below)
         object.__setattr__(self, "capped", tuple(capped))
 
     @property
@@ -82,15 +86,15 @@ class Terms:
 
     def amount_of_lines(self, lines: Sequence[Whole]) -> Amount:
         """What the highest of some lines is in each measure, rounded up once."""
-        known = at_orders(lines, self.orders)
+        known = at_orders(lines, self.orders, self.below)
         return (*known, *[measure.of_lines(lines) for measure in self.measures[len(known) :]])
 
     def kept_by(self, amount: Amount) -> int:
         """The number of the measure whose cap leaves most, relative to it."""
-        best, used, least = -1, 1, 0
-        for place, limit in self.capped:
-            if amount[place] * least < used * limit:
-                best, used, least = place, amount[place], limit
+        (best, least), *others = self.capped
+        for place, limit in others:
+            if amount[place] * least < amount[best] * limit:
+                best, least = place, limit
         return best
 
     def room(self, amount: Amount) -> int:
@@ -99,10 +103,8 @@ class Terms:
 
     def share(self, amount: Amount, measure: int | None = None) -> float:
         """Which share of the cap is used, in the measure that leaves most or in the one of this number."""
-        return up(self._used(amount, self.kept_by(amount) if measure is None else measure))
-
-    def _used(self, amount: Amount, measure: int) -> Fraction:
-        return Fraction(amount[measure], max(self.limits[measure] or 0, 1))
+        number = self.kept_by(amount) if measure is None else measure
+        return up(Fraction(amount[number], max(self.limits[number] or 0, 1)))
 
     def stated(self, amount: Amount) -> float:
         """What a total is stated as: the ε at δ, the bound at the order, or ρ; infinite where nothing is claimed."""

@@ -18,7 +18,7 @@ from expost.jobs.searches import of_search
 from expost.jobs.synthesis.prices import StatedLadder
 from expost.ledgers.billing import billing_faults
 from expost.ledgers.book import Book, home_of
-from expost.ledgers.posting import Account, Position
+from expost.ledgers.posting import Position
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms
 from expost.mechanisms.gaussian import Gaussian
@@ -51,9 +51,9 @@ def book(here: Path, terms: Terms = ROOMY) -> Book:
     return opened
 
 
-def account(opened: Book) -> Account:
+def account(opened: Book) -> Position:
     with opened.home.reading() as reading:
-        return Position.locked(reading, "customers").account
+        return Position.locked(reading, "customers")
 
 
 def kinds(opened: Book) -> list[str]:

@@ -214,7 +214,7 @@ def test_every_entry_follows_from_the_one_before(book: Book) -> None:
     for number, at, kind, identity, body, hashed in found:
         assert isinstance(number, int)
         whose = None if identity is None else str(identity)
-        assert link(previous, number, at=str(at), kind=str(kind), run=whose, body=str(body)) == hashed
+        assert link(previous, (number, str(at), str(kind), whose, str(body))) == hashed
         previous = str(hashed)
     assert [str(row[2]) for row in found] == ["init", "begin", "hold", "capture", "close"]
     assert (head, entries) == (previous, len(found))

@@ -48,10 +48,10 @@ def test_lines_add_up_as_curves_do_where_their_divisor_allows_an_exact_sum(one: 
 @given(st.lists(st.tuples(st.sampled_from(["data", "data/train", "data/held", "other"]), curves), max_size=5))
 def test_a_tab_comes_to_what_the_curves_of_its_steps_do(steps: list[tuple[str, Curve]]) -> None:
     """Whatever is kept of a tab on the way, its amounts are those of the exact sums of all curves, rounded up once."""
-    tabs, parts = {terms: Tab() for terms in TERMS}, dict[str, Spent]()
+    tabs, parts = {terms: Tab(terms, {}, named=False) for terms in TERMS}, dict[str, Spent]()
     for part, curve in steps:
         parts[part] = parts.get(part, NOTHING.as_spent()) + Spent(curve)
         tabs = {terms: tab.after(part, curve) for terms, tab in tabs.items()}
 
     for terms, tab in tabs.items():
-        assert tab.slots((), terms, named=False) == {"own": terms.amount(joined(parts))}
+        assert tab.slots() == {"own": terms.amount(joined(parts))}

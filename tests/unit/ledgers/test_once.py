@@ -46,7 +46,7 @@ def ask(book: Book, key: str, epsilon: Real = 0.1) -> list[float]:
 
 def spent(book: Book) -> float:
     with book.home.reading() as reading:
-        account = Position.locked(reading, "visits").account
+        account = Position.locked(reading, "visits")
     assert account.spent == account.committed
     return account.terms.stated(account.spent)
 

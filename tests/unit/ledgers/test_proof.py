@@ -56,7 +56,7 @@ def rehashed(path: Path) -> None:
         head = GENESIS
         rows = connection.execute("SELECT number, at, kind, run, body FROM entries WHERE dataset = ?", (dataset,))
         for number, at, kind, run, body in sorted(rows.fetchall()):
-            head = link(head, number, at=at, kind=kind, run=run, body=body)
+            head = link(head, (number, at, kind, run, body))
             connection.execute("UPDATE entries SET hash = ? WHERE dataset = ? AND number = ?", (head, dataset, number))
         connection.execute("UPDATE datasets SET head = ? WHERE id = ?", (head, dataset))
     connection.commit()

@@ -37,7 +37,7 @@ def ledger(tmp_path: Path) -> Path:
 def spent(book: Book) -> list[Fraction]:
     """The data set's bill as ρ, by order."""
     with book.home.reading() as reading:
-        account = Position.locked(reading, "visits").account
+        account = Position.locked(reading, "visits")
     orders = [measure.alpha for measure in account.terms.measures if isinstance(measure, Order)]
     return [as_fraction(units) / alpha for units, alpha in zip(account.spent, orders, strict=False)]
 
