@@ -19,7 +19,7 @@ class Recalled:
 def recall(home: Home, dataset: str, what: str, token: str | None) -> Recalled:
     """What the runs of this kind have kept: all of them for the owner, for an analyst those of their own bill."""
     with home.writing() as writing:
-        known = Position.locked(writing, dataset).account.id
+        known = Position.locked(writing, dataset).id
         analyst = None if token is None else analyst_of(writing, known, token)
         found = writing.rows(
             "SELECT analyst, payload FROM runs WHERE dataset = ? AND what = ? AND payload IS NOT NULL ORDER BY begun",

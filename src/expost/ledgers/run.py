@@ -48,11 +48,10 @@ class LedgerRun:
         self._book, self._dataset, self._what, self._token = book, dataset, what, token
         self.split, self._because, self._key, self._request = split, because, key, request
         self._beside: ReadableLedger = MemoryLedger() if beside is None else beside
-        self._lock, self._pid = RLock(), os.getpid()
+        self._lock, self._pid, self._says, self._before = RLock(), os.getpid(), Sayings(), ("", "")
         self._begun: Begun | None = None
         self._moves: Moves
         self._tab: Tab
-        self._says, self._before = Sayings(), ("", "")
         self._pledged: Pledge | None = None
         self._neighbours: str | None = None
         self._given, self._over, self._stops = False, False, (0, 0)
@@ -111,8 +110,8 @@ class LedgerRun:
             self._catch_up()
             wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values())
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                said = self._says.hold(entry, promise)
-                self._raise(larger_slots(self._committed, wanted), said, entry.neighbours)
+                wanted = larger_slots(self._committed, wanted)
+                self._raise(wanted, self._says.hold(entry, promise), entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold
@@ -215,9 +214,7 @@ class LedgerRun:
             committed = larger_slots(self._reserved, committed)
         if not are_within(committed, self._committed):
             raise LedgerConflict("a step cost more than was held for it; its mechanism promises too little.")
-        ahead = committed
-        if finished and self._before == this:
-            ahead = larger_slots(committed, tab.slots([*pending, hold]))
+        ahead = larger_slots(committed, tab.slots([*pending, hold])) if finished and self._before == this else committed
 
         def become(held: Slots) -> None:
             if held is not self._committed:
@@ -229,8 +226,7 @@ class LedgerRun:
             self._open.pop(id(hold), None)
 
         said = self._says.capture(hold, spent, payload, finished=finished)
-        move = Move("capture", said, paid, committed, payload=payload, also=self._also)
-        self._moves.capture(move, become, ahead)
+        self._moves.capture(Move("capture", said, paid, committed, payload=payload, also=self._also), become, ahead)
 
     def _become_over(self) -> None:
         self._most, self._committed, self._over = self._largest(), self._spent, True
