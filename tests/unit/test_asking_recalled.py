@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from expost.accounting.curve import AdpEpsilon
 from expost.errors import Unreadable
 from expost.jobs import audit
 from expost.jobs.asking.answer import Answer
@@ -68,7 +69,7 @@ def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked:
     same, changed = asked("count by g", within="10%"), asked("count by g", within="10%", table=TABLE[:-1])
 
     assert first.epsilon > 0
-    assert (same.epsilon, changed.epsilon) == (0, 0)
+    assert {same.epsilon, changed.epsilon} == {AdpEpsilon(0.0)}
     assert first.table.equals(same.table)
     assert first.table.equals(changed.table)
 
@@ -88,7 +89,7 @@ def test_what_was_released_before_data_changed_is_not_used_once_somebody_says_so
 
     assert changed.epsilon > 0
     assert changed.told != first.told
-    assert again.epsilon == 0
+    assert again.epsilon == AdpEpsilon(0.0)
     assert again.told == changed.told
 
 
@@ -99,7 +100,7 @@ def test_a_measurement_counts_once_however_many_answers_went_on_from_it(asked: A
         known = asked("count by g", within="50%", max_epsilon=3.0, confidence=0.95, fewer_than=len(within) + 1)
         if last.outcome.look.width == 0:
             assert min(halves(known)) > 0.999 * min(halves(last))
-    assert known.epsilon == 0
+    assert known.epsilon == AdpEpsilon(0.0)
 
 
 def test_an_answer_that_went_on_from_others_is_repeated_bit_for_bit(asked: Asked) -> None:
@@ -108,7 +109,7 @@ def test_an_answer_that_went_on_from_others_is_repeated_bit_for_bit(asked: Asked
         later = asked("count by g", within=within, max_epsilon=3.0)
         again = asked("count by g", within=within, max_epsilon=3.0)
 
-        assert again.epsilon == 0
+        assert again.epsilon == AdpEpsilon(0.0)
         assert again.told == later.told
 
 
@@ -150,7 +151,7 @@ def test_finer_counts_that_drop_nothing_are(asked: Asked) -> None:
     """The twin."""
     asked("count by g, h", within=15)
 
-    assert asked("count by g", within="40%").epsilon == 0
+    assert asked("count by g", within="40%").epsilon == AdpEpsilon(0.0)
 
 
 def test_a_bound_on_the_rows_of_a_person_that_is_given_is_kept_to(asked: Asked) -> None:
