@@ -50,6 +50,9 @@ class NoiseAhead:
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         return self._noise.coins(probability, count)
 
+    def key(self) -> bytes:
+        return self._noise.key()
+
     def gaussian(self, std: float, shape: Shape) -> Floats:
         return self._noise.gaussian(std, shape)
 

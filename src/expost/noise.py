@@ -54,6 +54,9 @@ class Noise(Protocol):
     def coins(self, probability: Fraction, count: int) -> NDArray[np.bool_]:
         """Independent coins, each true with the given probability."""
 
+    def key(self) -> bytes:
+        """32 secret bytes, for draws that must come out alike whenever they are made again."""
+
     def gaussian(self, std: float, shape: Shape) -> Floats:
         """Floating-point normal draws: only for callers that accept floating point, and say so."""
 
@@ -95,11 +98,16 @@ def _coins(self: Bytes, probability: Fraction, count: int) -> NDArray[np.bool_]:
     """Independent coins, each true with the given probability, exactly: 16 bits settle nearly all of them."""
     probability, count = limits.coin_probability(probability), limits.size(count)
     whole, rest = divmod(probability * 65536, 1)
-    prefixes = np.frombuffer(self.bytes(2 * count), "<u2").astype(np.int32)
+    prefixes = np.frombuffer(self.bytes(2 * count), "<u2")
     coins = prefixes < whole
     for place in np.flatnonzero(prefixes == whole):
         coins[place] = reference.bernoulli(self, rest)
     return coins
+
+
+def _key(self: Bytes) -> bytes:
+    """32 secret bytes, for draws that must come out alike whenever they are made again."""
+    return self.bytes(32)
 
 
 def _gaussian(self: Bytes, std: float, shape: Shape) -> Floats:
@@ -138,7 +146,7 @@ class SystemNoise:
 
     discrete_gaussian, discrete_laplace = _discrete_gaussian, _discrete_laplace
     bernoulli_exp, bernoulli_real, below, coins = _bernoulli_exp, _bernoulli_real, _below, _coins
-    gaussian, laplace, uniform = _gaussian, _laplace, _uniform
+    key, gaussian, laplace, uniform = _key, _gaussian, _laplace, _uniform
 
 
 @final
@@ -161,7 +169,7 @@ class SeededNoise:
 
     discrete_gaussian, discrete_laplace = _discrete_gaussian, _discrete_laplace
     bernoulli_exp, bernoulli_real, below, coins = _bernoulli_exp, _bernoulli_real, _below, _coins
-    gaussian, laplace, uniform = _gaussian, _laplace, _uniform
+    key, gaussian, laplace, uniform = _key, _gaussian, _laplace, _uniform
 
 
 @final
@@ -213,6 +221,10 @@ class ScriptedNoise:
         """The next values of the script, as truth values."""
         limits.coin_probability(probability)
         return np.array(self._next(count), np.bool_)
+
+    def key(self) -> bytes:
+        """The next value of the script, as bytes."""
+        return int(self._next(1)[0]).to_bytes(32)
 
     def gaussian(self, std: float, shape: Shape) -> Floats:
         """The next values of the script; ``std`` does not scale them."""

@@ -12,6 +12,7 @@ from expost._seal import SEAL, Seal, guarded, require
 from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Noise
 from expost.numerics import Real, exact
+from expost.pieces import Pieces
 from expost.storage import shares_storage
 
 D = TypeVar("D")
@@ -80,7 +81,7 @@ class Records(Protocol):
         """The records where the mask is true."""
 
 
-R = TypeVar("R", bound=Records)
+R = TypeVar("R", bound=Records | Pieces)
 
 
 @final
@@ -207,7 +208,8 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
 
     A record's side depends on its own coin alone, so adding or removing a record changes one part only. Cutting a
     shuffled table at a fixed share would not do: one more record moves the cut. Nor would coins that can be
-    repeated, so a seeded split makes everything released from its parts NOT PRIVATE.
+    repeated, so a seeded split makes everything released from its parts NOT PRIVATE. Records in pieces have coins by a
+    secret key, which come out alike in every pass.
     """
     share = exact(held, "held")
     if not 0 < share < 1:
@@ -215,6 +217,8 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
 
     def sides() -> tuple[R, R]:
         records = data.open(SEAL)
+        if isinstance(records, Pieces):
+            return records.divided(share, noise)
         coins = noise.coins(share, len(records))
         return records[~coins], records[coins]
 

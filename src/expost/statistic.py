@@ -12,6 +12,7 @@ from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real, positive
+from expost.pieces import added_up
 from expost.private import Neighbours, require_relation
 
 D = TypeVar("D")
@@ -29,7 +30,8 @@ class Statistic(Generic[D]):
     ``l2_squared`` bounds the squared Euclidean distance and ``l1`` the sum of absolute differences between
     neighbours. A claim too small here is the one way privacy can break above this layer, so every statistic
     deserves a brute-force test over neighbours. ``spacing`` is what one integer step stands for: sensitivities and
-    noise are in steps, what is released is not.
+    noise are in steps, what is released is not. ``additive`` says that the values are sums over the records: of records
+    in several pieces they are then computed piece by piece. Others are given the pieces as they are.
     """
 
     compute: Callable[[D], Integers]
@@ -39,6 +41,7 @@ class Statistic(Generic[D]):
     neighbours: Neighbours
     name: str = "statistic"
     spacing: Fraction = Fraction(1)
+    additive: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "l2_squared", positive(self.l2_squared, "l2_squared"))
@@ -51,7 +54,7 @@ class Statistic(Generic[D]):
 
     def evaluate(self, data: D) -> Integers:
         """The exact values, refused unless they are integers of the declared shape."""
-        values = np.asarray(self.compute(data))
+        values = np.asarray(added_up(data, self.compute) if self.additive else self.compute(data))
         if values.shape != self.shape or not np.issubdtype(values.dtype, np.integer):
             raise InvalidValue(f"the statistic {self.name} did not return integers of its shape {self.shape}.")
         return values.astype(np.int64)
@@ -71,7 +74,7 @@ def histogram(
         return np.bincount(outside + 1, minlength=cells + 2)[1 : cells + 1].astype(np.int64)
 
     moved = Fraction(2 if neighbours.replaces else 1)  # a replaced record leaves one cell and joins one
-    return Statistic(compute, (cells,), moved, moved, neighbours, name)
+    return Statistic(compute, (cells,), moved, moved, neighbours, name, additive=True)
 
 
 def bounded_sum(
@@ -105,4 +108,5 @@ def bounded_sum(
 
     apart = 2 if neighbours.replaces else 1
     l1 = apart * isqrt(width * limit * limit)  # Cauchy-Schwarz, and l1 is an integer
-    return Statistic(compute, (width,), Fraction((apart * limit) ** 2), Fraction(l1), neighbours, name)
+    squared = Fraction((apart * limit) ** 2)
+    return Statistic(compute, (width,), squared, Fraction(l1), neighbours, name, additive=True)

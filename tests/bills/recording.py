@@ -71,6 +71,9 @@ class RecordingNoise:
         self.asked.append(Draw("coins", probability, count))
         return self.source.coins(probability, count)
 
+    def key(self) -> bytes:
+        return self.source.key()
+
     def gaussian(self, std: float, shape: Shape) -> Floats:
         self.asked.append(Draw("gaussian", std, shape))
         return self.source.gaussian(std, shape)

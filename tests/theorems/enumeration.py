@@ -61,6 +61,9 @@ class CoinPath:
     def below(self, bound: int) -> int:
         raise AssertionError("only coins are enumerated")
 
+    def key(self) -> bytes:
+        raise AssertionError("only coins are enumerated")
+
     def gaussian(self, std: float, shape: Shape) -> Floats:
         raise AssertionError("only coins are enumerated")
 

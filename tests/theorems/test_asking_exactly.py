@@ -91,6 +91,9 @@ class Coarsened:
     def below(self, bound: int) -> int:
         raise AssertionError("only Gaussian noise is enumerated")
 
+    def key(self) -> bytes:
+        raise AssertionError("only Gaussian noise is enumerated")
+
     def gaussian(self, std: float, shape: Shape) -> Floats:
         raise AssertionError("only Gaussian noise is enumerated")
 

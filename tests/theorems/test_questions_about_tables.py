@@ -18,10 +18,11 @@ from expost.checks.least import Least
 from expost.checks.question import Question
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
-from expost.tabular import questions
+from expost.tabular import overlaps, questions
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
-from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin, WorstOverlap
+from expost.tabular.overlaps import WorstOverlap
+from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
@@ -226,7 +227,7 @@ def test_the_gain_is_over_the_commonest_value_of_the_released_counts(least: Frac
 def test_the_overlap_is_that_of_the_worst_table_with_what_chance_takes_added_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(questions, "chance_taken", lambda shares, records: 0.0)
+    monkeypatch.setattr(overlaps, "chance_taken", lambda shares, records: 0.0)
     cliques, least, rows = (("a",), ("y",), ("a", "y")), Fraction(3, 5), candidate().table
     question = WorstOverlap(cliques, least, Neighbours.ADD_REMOVE)
     for records in data_sets(MOST):
@@ -261,19 +262,19 @@ def test_what_chance_takes_from_an_overlap_is_what_it_takes_on_average(shares: l
     drawn = np.random.default_rng(5).multinomial(count, shares, size=2000)
     mean = float(np.abs(drawn - count * np.array(shares)).sum(axis=1).mean()) / 2
 
-    assert questions.chance_taken(np.array(shares), count) == pytest.approx(mean, rel=0.02)
+    assert overlaps.chance_taken(np.array(shares), count) == pytest.approx(mean, rel=0.02)
 
 
 @pytest.mark.parametrize("records", [-3.0, 0.0, 0.4])
 def test_chance_takes_nothing_where_no_record_is_drawn(records: float) -> None:
-    assert questions.chance_taken(np.array([0.5, 0.5]), records) == 0
+    assert overlaps.chance_taken(np.array([0.5, 0.5]), records) == 0
 
 
 def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     question = WorstOverlap((("a", "y"),), Fraction(1, 2), Neighbours.ADD_REMOVE)
     records = table(((0, 0), (1, 0), (2, 1)))
     dense = question.ask(candidate(), records)
-    monkeypatch.setattr(questions, "DENSE", 1)
+    monkeypatch.setattr(overlaps, "DENSE", 1)
 
     assert question.ask(candidate(), records) == dense
 
@@ -364,14 +365,14 @@ def test_a_value_is_known_from_four_standard_errors_and_one_record_on(count: flo
 
 
 def test_all_pairs_are_asked_about_once() -> None:
-    assert [*questions.crosstabs(("a", "b", "c"))] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [*overlaps.crosstabs(("a", "b", "c"))] == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
 def test_what_is_given_back_to_chance_is_told_as_a_share_of_those_held_out() -> None:
     judged = candidate()
     shares = np.array([2.0, 1.0, 1.0, 1.0]) / 5
 
-    assert questions.chance_share(judged, ("a", "y")) == pytest.approx(questions.chance_taken(shares, 3.0) / 3)
+    assert overlaps.chance_share(judged, ("a", "y")) == pytest.approx(overlaps.chance_taken(shares, 3.0) / 3)
 
 
 def test_questions_for_different_neighbours_have_no_least() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, Generic, Never, Protocol, TypeVar, final
 
 import numpy as np
@@ -11,6 +12,7 @@ from expost.errors import InvalidValue
 from expost.ledger import Fact
 from expost.noise import Floats, Integers
 from expost.numerics import Real, exact
+from expost.pieces import added_up
 from expost.private import Neighbours, require_relation
 from expost.protocols import Verdict
 
@@ -103,9 +105,9 @@ class CentredSum(Generic[D, U]):
 
     def ask(self, candidate: U, held: D) -> int:
         """The sum of the contributions."""
-        steps = _steps(self.score(candidate, held), len(held), self.resolution)
+        steps, records = map(int, added_up(held, partial(_gained, self.score, candidate, self.resolution)))
         p, q = self.threshold.numerator, self.threshold.denominator
-        return int(steps.sum()) * q - p * self.resolution * len(steps)
+        return steps * q - p * self.resolution * records
 
 
 @final
@@ -148,7 +150,7 @@ class PublicCount(Generic[D, U]):
     def ask(self, candidate: U, held: D) -> int:
         """How far the sum lies above the smallest passing one."""
         needed = -(-self.threshold * self.count * self.resolution // 1)
-        return int(_steps(self.score(candidate, held), len(held), self.resolution).sum()) - int(needed)
+        return int(added_up(held, partial(_gained, self.score, candidate, self.resolution))[0]) - int(needed)
 
 
 @final
@@ -202,6 +204,11 @@ def fix_threshold(question: Thresholded, resolution: int = 1) -> None:
         )
     object.__setattr__(question, "threshold", threshold)
     require_relation(question.neighbours)
+
+
+def _gained(score: Callable[[U, D], Floats], candidate: U, resolution: int, held: D) -> Integers:
+    """The steps of all records together, and how many records there are."""
+    return np.array([_steps(score(candidate, held), len(held), resolution).sum(), len(held)], dtype=np.int64)
 
 
 def _steps(scores: Floats, records: int, resolution: int) -> Integers:

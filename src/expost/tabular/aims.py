@@ -26,7 +26,7 @@ from expost.tabular.measures import (
     TargetAccuracy,
     require_column,
 )
-from expost.tabular.questions import WorstOverlap
+from expost.tabular.overlaps import WorstOverlap
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Lesson, Score
 

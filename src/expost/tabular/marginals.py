@@ -78,7 +78,9 @@ class Marginals:
         """All counts, one marginal after the other, with their sensitivities: of a Table, or of Grouped rows."""
         most = len(self.cliques) * self._moved
         if self.neighbours.unit == "record":
-            return Statistic(self.counts, (self.cells,), Fraction(most), Fraction(most), self.neighbours, "marginals")
+            return Statistic(
+                self.counts, (self.cells,), Fraction(most), Fraction(most), self.neighbours, "marginals", additive=True
+            )
         return self._of_persons(self._averaged, l1=GRID * most, name="marginals of persons")
 
     def weighed(self, first: tuple[Clique, ...]) -> Statistic[Any]:
@@ -94,7 +96,9 @@ class Marginals:
 
     def _of_persons(self, compute: Callable[[Grouped], Integers], *, l1: int, name: str) -> Statistic[Grouped]:
         squared = Fraction(GRID * GRID * len(self.cliques) * self._moved)
-        return Statistic(compute, (self.cells,), squared, Fraction(l1), self.neighbours, name, Fraction(1, GRID))
+        return Statistic(
+            compute, (self.cells,), squared, Fraction(l1), self.neighbours, name, Fraction(1, GRID), additive=True
+        )
 
     @property
     def _moved(self) -> int:

@@ -9,7 +9,8 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Floats
 from expost.private import Neighbours
 from expost.tabular.marginals import Clique
-from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin, WorstOverlap, balancing, crosstabs
+from expost.tabular.overlaps import WorstOverlap, crosstabs
+from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin, balancing
 from expost.tabular.schema.column import MISSING_LABEL
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Lesson, Score, correct

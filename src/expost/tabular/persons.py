@@ -155,7 +155,7 @@ def rows_per_person(neighbours: Neighbours) -> Statistic[Grouped]:
         return np.bincount(places, minlength=len(NUMBERS)).astype(np.int64)
 
     moved = Fraction(2 if neighbours.replaces else 1)
-    return Statistic(compute, (len(NUMBERS),), moved, moved, neighbours, "persons by number of rows")
+    return Statistic(compute, (len(NUMBERS),), moved, moved, neighbours, "persons by number of rows", additive=True)
 
 
 def _repeats(owners: Integers, cells: Integers, persons: int) -> Integers:

@@ -1,22 +1,20 @@
-"""Questions about a synthetic table: for rare outcomes, against guessing, and how far its pairs of columns are off.
+"""Questions about a synthetic table: for rare outcomes, and against guessing.
 
 Each is an integer of the held-out records, as CentredSum is. What they take from a candidate besides the table was
 released: the counts of the target, and about how many records were held out.
 """
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
 
 from expost.checks.question import fix_threshold
 from expost.noise import Floats, Integers
+from expost.pieces import added_up, joined_up
 from expost.private import Neighbours
-from expost.tabular.marginals import Clique
 from expost.tabular.model.inference import Flags
 from expost.tabular.score import Candidate, Lesson
 from expost.tabular.table import Table
@@ -32,9 +30,6 @@ Rounding down keeps what is below 0 below it, and takes no two values farther ap
 
 KNOWN = 4.0
 """Standard errors of noise that the count of a value must exceed for balanced accuracy to be about that value."""
-
-DENSE = 2**20
-"""Cells up to which a table is counted cell by cell, those that nobody is in as well."""
 
 
 @final
@@ -67,12 +62,19 @@ class BalancedSum:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
-        codes, counts = held.codes(self.target).astype(np.int64), candidate.counts[self.target]
-        right = candidate.told(Lesson(self.target), held) == codes
+        counts = candidate.counts[self.target]
+        weights = np.rint(WEIGHTS * balancing(*counts)).astype(np.int64)
+        right, weighed = map(int, added_up(held, partial(_weighed_right, candidate, self.target, weights)))
         p, q = self.threshold.numerator, self.threshold.denominator
-        weights = np.rint(WEIGHTS * balancing(*counts)).astype(np.int64)[codes]
-        gained = int(weights[right].sum()) if known_values(*counts).sum() >= 2 else 0
-        return (gained * q - int(weights.sum()) * p) * UNITS // (q * WEIGHTS)
+        gained = right if known_values(*counts).sum() >= 2 else 0
+        return (gained * q - weighed * p) * UNITS // (q * WEIGHTS)
+
+
+def _weighed_right(candidate: Candidate, target: str, weights: Integers, held: Table) -> Integers:
+    """The weight of the records that are predicted right, and that of all."""
+    codes = held.codes(target).astype(np.int64)
+    weighed = weights[codes]
+    return np.array([weighed[candidate.told(Lesson(target), held) == codes].sum(), weighed.sum()], dtype=np.int64)
 
 
 def known_values(counts: Floats, std: float) -> Flags:
@@ -120,11 +122,16 @@ class GuessingGain:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum of the contributions."""
-        codes = held.codes(self.target).astype(np.int64)
-        right = candidate.told(Lesson(self.target), held) == codes
-        guessed = codes == int(np.argmax(candidate.counts[self.target][0]))
-        gained = int(right.sum()) - int(guessed.sum())
-        return gained * self.threshold.denominator - self.threshold.numerator * len(codes)
+        gained, records = map(int, added_up(held, partial(_gained, candidate, self.target)))
+        return gained * self.threshold.denominator - self.threshold.numerator * records
+
+
+def _gained(candidate: Candidate, target: str, held: Table) -> Integers:
+    """How many more records are predicted right than guessed right, and how many there are."""
+    codes = held.codes(target).astype(np.int64)
+    right = candidate.told(Lesson(target), held) == codes
+    guessed = codes == int(np.argmax(candidate.counts[target][0]))
+    return np.array([int(right.sum()) - int(guessed.sum()), len(codes)], dtype=np.int64)
 
 
 @final
@@ -157,94 +164,15 @@ class RankMargin:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The sum over pairs, by ranks: the halves that a positive record wins are those below it, twice, and ties."""
-        ranks = candidate.told(self.lesson, held)
-        positive = held.codes(self.lesson.target).astype(np.int64) == self.lesson.positive
-        upper, lower = ranks[positive], np.sort(ranks[~positive])
+        ranks, positive = joined_up(held, partial(_ranked, candidate, self.lesson)).T
+        upper, lower = ranks[positive == 1], np.sort(ranks[positive == 0])
         halves = np.searchsorted(lower, upper, "left") + np.searchsorted(lower, upper, "right")
         p, q = self.threshold.numerator, self.threshold.denominator
         pairs, larger = len(upper) * len(lower), max(1, len(upper), len(lower))
         return (int(halves.sum()) * q - 2 * p * pairs) * UNITS // (2 * q * larger)
 
 
-@final
-@dataclass(frozen=True)
-class WorstOverlap:
-    """How far the table that overlaps least with the synthetic one is above the threshold, in records.
-
-    The overlap of a table of counts n of N records with a distribution q is 1 − ½Σ|n/N − q|. Asked for are N·(overlap
-    − threshold) and what drawing N records from q itself would take from the overlap, on average, for the released N.
-    One record moves ½Σ|n − Nq| by at most 1, and the least of several tables by no more.
-
-    Implements: worst overlap.
-    Uses: least of several questions.
-    """
-
-    cliques: tuple[Clique, ...]
-    threshold: Fraction
-    neighbours: Neighbours
-    unit: ClassVar[int] = UNITS
-    monotone: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        fix_threshold(self)
-
-    @property
-    def sensitivity(self) -> int:
-        """1 and, where the number of records changes, what is asked of one more: 1 − threshold."""
-        if self.neighbours.replaces:
-            return UNITS
-        p, q = self.threshold.numerator, self.threshold.denominator
-        return -(-(2 * q - p) * UNITS // q)
-
-    def ask(self, candidate: Candidate, held: Table) -> int:
-        """The least over the tables."""
-        return min(self._margin(candidate, held, clique) for clique in self.cliques)
-
-    def _margin(self, candidate: Candidate, held: Table, clique: Clique) -> int:
-        drawn, ours = _counts(candidate.table, held, clique)
-        rows, records = len(candidate.table), len(held)
-        chance = math.floor(UNITS * chance_taken(drawn / rows, candidate.held))
-        apart = int(np.abs(ours * rows - drawn * records).sum())  # 2·rows times the records that are elsewhere
-        p, q = self.threshold.numerator, self.threshold.denominator
-        return chance + UNITS * (2 * rows * (q - p) * records - q * apart) // (2 * rows * q)
-
-
-def chance_share(candidate: Candidate, clique: Clique) -> float:
-    """The same for one table as a share of the records; follows from what was released."""
-    drawn = _counts(candidate.table, candidate.table, clique)[0]
-    return chance_taken(drawn / len(candidate.table), candidate.held) / max(1, round(candidate.held))
-
-
-def chance_taken(shares: Floats, records: float) -> float:
-    """The mean of ½Σ|n − Nq| where N records are drawn from q: of a binomial count, by de Moivre's formula.
-
-    A normal approximation would be far too large where a cell expects less than a record, and hide what is wrong there.
-    """
-    drawn = max(0, round(records))
-    shares = shares[(shares > 0) & (shares < 1)]
-    above = np.minimum(np.floor(drawn * shares) + 1, drawn)
-    ways = gammaln(drawn + 1) - gammaln(above + 1) - gammaln(drawn - above + 1)
-    return math.fsum(above * np.exp(ways + xlogy(above, shares) + xlog1py(drawn - above + 1, -shares)))
-
-
-def _counts(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:
-    """The counts of two tables, cell by cell; cells that are empty in both may be left out."""
-    sizes = [one.domain[name] for name in clique]
-    left, right = (_packed(table, clique, sizes) for table in (one, other))
-    cells = math.prod(sizes)
-    if cells > DENSE:
-        found, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-        left, right, cells = places[: len(left)], places[len(left) :], len(found)
-    return np.bincount(left, minlength=cells), np.bincount(right, minlength=cells)
-
-
-def _packed(table: Table, clique: Clique, sizes: list[int]) -> Integers:
-    packed = np.zeros(len(table), dtype=np.int64)
-    for name, size in zip(clique, sizes, strict=True):
-        packed = packed * size + table.codes(name).astype(np.int64)
-    return packed
-
-
-def crosstabs(names: tuple[str, ...]) -> Iterator[Clique]:
-    """All pairs of columns."""
-    return ((one, other) for place, one in enumerate(names) for other in names[place + 1 :])
+def _ranked(candidate: Candidate, lesson: Lesson, held: Table) -> Integers:
+    """The rank of each record, and whether it is positive."""
+    positive = held.codes(lesson.target).astype(np.int64) == lesson.positive
+    return np.column_stack([candidate.told(lesson, held), positive])

@@ -46,8 +46,8 @@ def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
     Implements: lengths of persons.
     """
     size, moved = len(BOUNDS) + 1, (2 if schema.neighbours.replaces else 1) * len(tallies)
-    compute = partial(_lengths, tallies, schema)
-    return Statistic(compute, (size * len(tallies),), Fraction(moved), Fraction(moved), schema.neighbours, LENGTHS)
+    most, shape = Fraction(moved), (size * len(tallies),)
+    return Statistic(partial(_lengths, tallies, schema), shape, most, most, schema.neighbours, LENGTHS, additive=True)
 
 
 def _lengths(tallies: tuple[Tally, ...], schema: Schema, rows: Rows) -> Integers:

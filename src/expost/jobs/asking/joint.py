@@ -56,7 +56,7 @@ class Joint:
         def compute(rows: Rows) -> Integers:
             return np.concatenate([one.evaluate(rows) * factor for one, factor in each])
 
-        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name)
+        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name, additive=True)
 
     def apart(self, found: Measurement) -> dict[Tally, Measurement]:
         """What was measured of each tally, in its own steps."""

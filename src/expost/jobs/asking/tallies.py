@@ -138,9 +138,8 @@ class Tally:
         moved = 2 if schema.neighbours.replaces else 1
         l1 = moved * (math.isqrt(reach * reach * self.cells(schema)) + 1)  # Cauchy-Schwarz
         compute = partial(self._records, schema) if schema.unit is None else partial(self._persons, schema, most)
-        return Statistic(
-            compute, (self.cells(schema),), Fraction(moved * reach * reach), Fraction(l1), schema.neighbours, self.name
-        )
+        squared, size = Fraction(moved * reach * reach), self.cells(schema)
+        return Statistic(compute, (size,), squared, Fraction(l1), schema.neighbours, self.name, additive=True)
 
     def scale(self, schema: Schema, *, most: int = 1) -> int:
         """How long all that one record or person adds can be, in steps."""

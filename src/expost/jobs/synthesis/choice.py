@@ -8,7 +8,7 @@ import numpy as np
 
 from expost.accounting.claim import NOTHING, Budget, Promise
 from expost.mechanisms.gaussian import Gaussian
-from expost.noise import Floats
+from expost.noise import Floats, Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular.edges import grid_counts, grids
@@ -107,4 +107,8 @@ def counted_first(neighbours: Neighbours) -> Statistic[Any]:
 def record_number(neighbours: Neighbours) -> Statistic[Table]:
     """How many records there are; where one replaces another it stays, and 1 is claimed all the same."""
     one = Fraction(1)
-    return Statistic(lambda table: np.array([len(table)], dtype=np.int64), (1,), one, one, neighbours, "records")
+    return Statistic(_number, (1,), one, one, neighbours, "records", additive=True)
+
+
+def _number(table: Table) -> Integers:
+    return np.array([len(table)], dtype=np.int64)

@@ -9,7 +9,8 @@ from expost.report.units import by_row
 from expost.tabular.aims import Aim
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import AboveGuessing, BalancedTargetAccuracy, Overlap
-from expost.tabular.questions import chance_share, crosstabs, known_values
+from expost.tabular.overlaps import chance_share, crosstabs
+from expost.tabular.questions import known_values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate
 

@@ -1,0 +1,111 @@
+"""Overlaps: how far the tables of some columns of a synthetic table are off, as one question about held-out records."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.special import gammaln, xlog1py, xlogy
+
+from expost.checks.question import fix_threshold
+from expost.noise import Floats, Integers
+from expost.pieces import added_up, joined_up
+from expost.private import Neighbours
+from expost.tabular.marginals import Clique
+from expost.tabular.questions import UNITS
+from expost.tabular.score import Candidate
+from expost.tabular.table import Table
+
+DENSE = 2**20
+"""Cells up to which a table is counted cell by cell, those that nobody is in as well."""
+
+
+@final
+@dataclass(frozen=True)
+class WorstOverlap:
+    """How far the table that overlaps least with the synthetic one is above the threshold, in records.
+
+    The overlap of a table of counts n of N records with a distribution q is 1 − ½Σ|n/N − q|. Asked for are N·(overlap
+    − threshold) and what drawing N records from q itself would take from the overlap, on average, for the released N.
+    One record moves ½Σ|n − Nq| by at most 1, and the least of several tables by no more.
+
+    Implements: worst overlap.
+    Uses: least of several questions.
+    """
+
+    cliques: tuple[Clique, ...]
+    threshold: Fraction
+    neighbours: Neighbours
+    unit: ClassVar[int] = UNITS
+    monotone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        fix_threshold(self)
+
+    @property
+    def sensitivity(self) -> int:
+        """1 and, where the number of records changes, what is asked of one more: 1 − threshold."""
+        if self.neighbours.replaces:
+            return UNITS
+        p, q = self.threshold.numerator, self.threshold.denominator
+        return -(-(2 * q - p) * UNITS // q)
+
+    def ask(self, candidate: Candidate, held: Table) -> int:
+        """The least over the tables."""
+        return min(self._margin(candidate, held, clique) for clique in self.cliques)
+
+    def _margin(self, candidate: Candidate, held: Table, clique: Clique) -> int:
+        drawn, ours = _counts(candidate.table, held, clique)
+        rows, records = len(candidate.table), int(ours.sum())
+        chance = math.floor(UNITS * chance_taken(drawn / rows, candidate.held))
+        apart = int(np.abs(ours * rows - drawn * records).sum())  # 2·rows times the records that are elsewhere
+        p, q = self.threshold.numerator, self.threshold.denominator
+        return chance + UNITS * (2 * rows * (q - p) * records - q * apart) // (2 * rows * q)
+
+
+def chance_share(candidate: Candidate, clique: Clique) -> float:
+    """The same for one table as a share of the records; follows from what was released."""
+    drawn = _counts(candidate.table, candidate.table, clique)[0]
+    return chance_taken(drawn / len(candidate.table), candidate.held) / max(1, round(candidate.held))
+
+
+def chance_taken(shares: Floats, records: float) -> float:
+    """The mean of ½Σ|n − Nq| where N records are drawn from q: of a binomial count, by de Moivre's formula.
+
+    A normal approximation would be far too large where a cell expects less than a record, and hide what is wrong there.
+    """
+    drawn = max(0, round(records))
+    shares = shares[(shares > 0) & (shares < 1)]
+    above = np.minimum(np.floor(drawn * shares) + 1, drawn)
+    ways = gammaln(drawn + 1) - gammaln(above + 1) - gammaln(drawn - above + 1)
+    return math.fsum(above * np.exp(ways + xlogy(above, shares) + xlog1py(drawn - above + 1, -shares)))
+
+
+def _counts(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:
+    """The counts of two tables, cell by cell; cells that are empty in both may be left out."""
+    sizes = [one.domain[name] for name in clique]
+    if math.prod(sizes) <= DENSE:
+        return _dense(clique, sizes, one), added_up(other, partial(_dense, clique, sizes))
+    left, right = _packed(clique, sizes, one), joined_up(other, partial(_packed, clique, sizes))
+    found, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+    mine, theirs = places[: len(left)], places[len(left) :]
+    return np.bincount(mine, minlength=len(found)), np.bincount(theirs, minlength=len(found))
+
+
+def _dense(clique: Clique, sizes: list[int], table: Table) -> Integers:
+    return np.bincount(_packed(clique, sizes, table), minlength=math.prod(sizes))
+
+
+def _packed(clique: Clique, sizes: list[int], table: Table) -> Integers:
+    packed = np.zeros(len(table), dtype=np.int64)
+    for name, size in zip(clique, sizes, strict=True):
+        packed = packed * size + table.codes(name).astype(np.int64)
+    return packed
+
+
+def crosstabs(names: tuple[str, ...]) -> Iterator[Clique]:
+    """All pairs of columns."""
+    return ((one, other) for place, one in enumerate(names) for other in names[place + 1 :])
