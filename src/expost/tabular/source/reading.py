@@ -1,11 +1,10 @@
 """Any table in, coded columns out: the file is read by its schema and no message ever shows a cell."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar, final
+from typing import TypeVar, final
 
 import duckdb
 import numpy as np
@@ -14,30 +13,14 @@ from duckdb import DuckDBPyRelation
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
 from expost.persons.identifiers import Register
 from expost.tabular.persons import Grouped, Rows
-from expost.tabular.schema.column import Codes, Column
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
+from expost.tabular.source.coding import Opened, coded_chunks, require_columns
 from expost.tabular.source.frames import Frame
-from expost.tabular.source.texts import absent, cells_of
+from expost.tabular.source.texts import absent
 from expost.tabular.table import Kind, Table
 
 T = TypeVar("T")
-
-SPELLED_ALIKE = frozenset({str, int, float, bool, date})
-"""Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
-
-
-class Opened(Protocol):
-    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        ...
-
-    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
-        """The values of these columns, a chunk of rows at a time."""
-        ...
 
 
 @final
@@ -119,29 +102,6 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
         return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
 
 
-def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
-    """The codes of a column's values; each distinct value is looked at once where equal ones are spelled alike."""
-    kinds = {*map(type, values)} - {type(None)}
-    if len(kinds) > 1 or not kinds <= SPELLED_ALIKE:
-        return column.encode(cells_of(values, absent))
-    distinct = list(set(values))
-    found = column.encode(cells_of(distinct, absent))
-    code = dict(zip(distinct, found.tolist(), strict=True))
-    codes: Codes = np.fromiter(map(code.__getitem__, values), found.dtype, len(values))
-    return codes
-
-
-def units_of(schema: Schema) -> tuple[str, ...]:
-    """The column that says whose row it is, if the schema names one."""
-    return () if schema.unit is None else (schema.unit,)
-
-
-def lacking(table: Opened, schema: Schema) -> tuple[str, ...]:
-    """The columns that the schema reads and the table does not have exactly one of, the unit marked as such."""
-    columns = tuple(name for name in schema.names if table.names.count(name) != 1)
-    return (*columns, *(f"{name} (the unit)" for name in units_of(schema) if table.names.count(name) != 1))
-
-
 def _rows(source: object, schema: Schema) -> Table:
     if schema.unit is not None:
         raise SchemaMismatch(
@@ -155,17 +115,12 @@ def _read(source: object, declared: Schema) -> tuple[Table, Grouped | None]:
     if not declared.reviewed:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
     table, schema = opened(source), declared.fine
-    without = lacking(table, schema)
-    if without:
-        raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
-    marks, width = absent(schema), len(schema.columns)
-    persons, parts = Register(marks), []
-    for chunk in table.chunks((*schema.names, *units_of(schema))):
-        codes = [encoded(column, values, marks) for column, values in zip(schema.columns, chunk[:width], strict=True)]
-        kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])
-        parts.append([each[kept] for each in codes])
-        for identifiers in chunk[width:]:
-            persons.add(identifiers, kept)
+    require_columns(table, schema)
+    persons, parts = Register(absent(schema)), []
+    for chunk in coded_chunks(table, schema):
+        parts.append(chunk.codes)
+        if chunk.identifiers is not None:
+            persons.add(chunk.identifiers, chunk.kept)
     if not parts:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
     columns = dict(zip(schema.names, map(np.concatenate, zip(*parts, strict=True)), strict=True))
