@@ -43,7 +43,8 @@ def synthesized(file: Path, schema: Path, *options: str) -> Taken:
 
 def ends(folder: Path, progress: Progress, *, many: bool = False) -> dict[str, float]:
     """Time and memory by the number of rows, and how much longer a row takes among many than among a million."""
-    figures, per_row = {}, {}
+    figures: dict[str, float] = {}
+    per_row: dict[int, float] = {}
     for rows in (*ROWS, *((MANY,) if many else ())):
         progress(f"a synthetic table of {rows:,} rows, from end to end")
         taken = synthesized(*write_table(folder, rows))
