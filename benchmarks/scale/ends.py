@@ -31,7 +31,7 @@ def synthesized(file: Path, schema: Path, *options: str) -> Taken:
     with TemporaryDirectory(prefix="expost-scale-") as folder:
         words = ["synth", str(file), "--schema", str(schema), "--target", TARGET, "--accuracy", ACCURACY]
         begun = perf_counter()
-        process = Popen(  # noqa: S603  our own command
+        process = Popen(
             [sys.executable, "-c", COMMAND, *words, "--out", f"{folder}/out", "--seed", "1", *options], stdout=DEVNULL
         )
         _, status, used = os.wait4(process.pid, 0)

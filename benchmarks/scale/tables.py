@@ -39,8 +39,7 @@ def write_table(folder: Path, rows: int, columns: int = 13) -> tuple[Path, Path]
 def schema_text(columns: int) -> str:
     """The schema of a table with this number of columns, the last of which is the target."""
     told = ["reviewed = true", 'neighbours = "add-remove"', f'target = "{TARGET}"']
-    for name in NUMBERS:
-        told.append(f'[[column]]\nname = "{name}"\n{BINS[name]}\nmissing = false')
+    told += [f'[[column]]\nname = "{name}"\n{BINS[name]}\nmissing = false' for name in NUMBERS]
     for place in range(_texts(columns)):
         values = ", ".join(f'"{_value(place, each)}"' for each in range(SIZES[place % len(SIZES)]))
         told.append(f'[[column]]\nname = "{_name(place)}"\nkind = "categorical"\nvalues = [{values}]\nmissing = false')
@@ -54,7 +53,7 @@ def columns_of(columns: int) -> list[str]:
 
 
 def _expressions(columns: int) -> list[str]:
-    """Each column as an expression of the row's number: every text depends on the one before it, and the target on all."""
+    """Each column as an expression of the row's number; some texts are alike, and the target depends on several."""
     made = [f"{sql.format(i=SEED)} AS {name}" for name, sql in NUMBERS.items()]
     drawn = "(hash({i}, 20) % {size})"
     for place in range(_texts(columns)):
