@@ -77,14 +77,6 @@ class Ranker(Protocol):
         ...
 
 
-def learn(learner: Learner, table: Table, model: Model, lesson: Lesson, noise: Noise) -> Predictor:
-    """What the learner learns of one lesson."""
-    if lesson.positive is None:
-        return learner(table, model, lesson.target, noise)
-    assert isinstance(learner, Ranker)  # a recipe with such a lesson has one
-    return learner.ranks(table, model, lesson.target, lesson.positive, noise)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Sklearn:

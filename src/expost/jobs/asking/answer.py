@@ -24,6 +24,7 @@ from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Precision, precision_of
 from expost.jobs.asking.told import Answered, QuestionTold, answers_in, columns_of
 from expost.jobs.asking.worded import closing_words
+from expost.jobs.job import say_nothing
 from expost.numerics import Real
 from expost.receipts.receipt import receipt_text
 from expost.recorded import Booked, ReadableLedger
@@ -183,7 +184,3 @@ def _finer(recipe: AskRecipe, within: Precision | Real | str) -> AskRecipe:
         raise InvalidValue("a decision has no precision to refine; ask for its numbers by within.")
     target = precision_of(within)
     return replace(recipe, questions=tuple(Targeted(each.query, target) for each in recipe.questions))
-
-
-def say_nothing(doing: str) -> None:
-    """Say nothing."""

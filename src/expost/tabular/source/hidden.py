@@ -1,15 +1,23 @@
 """A table on its way to be read: an error that shows variables shows nothing of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import final
 
 from duckdb import DuckDBPyRelation
 
-from expost.tabular.persons import Grouped, Rows
+from expost.noise import Noise
+from expost.tabular.persons import Grouped
+from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.frames import kind_of
-from expost.tabular.source.reading import files_of, read_records
+from expost.tabular.source.pace import Progress
+from expost.tabular.source.reading import files_of, read_pieces
+from expost.tabular.source.room import Room
 from expost.tabular.table import Kind, Table
+
+CODED = (Table, Grouped, PiecedRows)
 
 
 @final
@@ -27,7 +35,7 @@ class HiddenTable:
     @property
     def kind(self) -> Kind:
         """The kind of frame that it is; nothing is read for that."""
-        if isinstance(self._table, Table | Grouped):
+        if isinstance(self._table, CODED):
             return self._table.native
         return Kind.DUCKDB if isinstance(self._table, str | Path | DuckDBPyRelation) else kind_of(self._table)
 
@@ -36,6 +44,17 @@ class HiddenTable:
         """The files it will be read from."""
         return files_of(self._table)
 
-    def coded(self, schema: Schema) -> Rows:
+    def coded(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
         """The table under the schema, unless it is coded already."""
-        return self._table if isinstance(self._table, Table | Grouped) else read_records(self._table, schema)
+        table = self._table
+        return table if isinstance(table, CODED) else read_pieces(table, schema, room, noise, tell)
+
+    @contextmanager
+    def read(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> Iterator[AnyPieces]:
+        """The same for a while: what was kept of a table that was read here is then deleted."""
+        rows = self.coded(schema, room, noise, tell)
+        try:
+            yield rows
+        finally:
+            if isinstance(rows, PiecedRows) and rows is not self._table:
+                rows.close()
