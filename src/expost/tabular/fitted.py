@@ -33,7 +33,8 @@ class FittedClassifier:
 
 def one_thread() -> AbstractContextManager[object]:
     """Several threads on busy cores wait for each other: one is never much slower and often ten times faster."""
-    return ThreadpoolController().limit(limits=1)
+    alone: AbstractContextManager[object] = ThreadpoolController().limit(limits=1)
+    return alone
 
 
 def told_by(fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> Integers:
