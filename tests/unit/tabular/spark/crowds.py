@@ -34,7 +34,7 @@ def crowd(rows: int = 600) -> pa.Table:
     return pa.table(
         {
             "age": [None if n % 13 == 0 else n * 37 % 130 for n in numbers],
-            "town": [towns[n * n % 5] for n in numbers],
+            "town": [towns[n // 3 % 5] for n in numbers],
             "who": who,
         }
     )
