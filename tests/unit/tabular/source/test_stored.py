@@ -26,7 +26,7 @@ from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import frames, reading, stored, storing
+from expost.tabular.source import files, frames, reading, stored, storing
 from expost.tabular.source.reading import read_pieces, read_records
 from expost.tabular.source.room import Room
 from expost.tabular.source.stored import StoredRows
@@ -61,7 +61,8 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of about 64 rows."""
     for module in (stored, reading, storing):
         monkeypatch.setattr(module, "PIECE", 64)
-    monkeypatch.setattr(frames, "CHUNK", 30)
+    for module in (files, frames):
+        monkeypatch.setattr(module, "CHUNK", 30)
 
 
 @pytest.fixture(params=[ROOMY, CRAMPED], ids=["memory", "disk"])
