@@ -30,7 +30,8 @@ from expost.receipts.receipt import receipt_text
 from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import versions
 from expost.report.spending import Spending
-from expost.tabular.source.frames import Format, frame, write_table
+from expost.tabular.native import native_frame
+from expost.tabular.source.frames import Format, write_table
 from expost.tabular.table import Kind
 
 
@@ -56,7 +57,7 @@ class Answer:
     @property
     def table(self) -> Any:
         """Group, estimate, low, high and settled, as the same kind of frame as the input."""
-        return frame(self._kind, columns_of(self.told))
+        return native_frame(self._kind, columns_of(self.told))
 
     @property
     def told(self) -> tuple[QuestionTold, ...]:

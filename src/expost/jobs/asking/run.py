@@ -29,9 +29,9 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import day
+from expost.tabular.hidden import HiddenTable
 from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.hidden import HiddenTable
 from expost.tabular.source.room import Memory, Room
 
 TITLE = "Answers"

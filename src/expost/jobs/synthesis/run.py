@@ -30,14 +30,15 @@ from expost.report.outcomes import day
 from expost.search import Line
 from expost.tabular.aims import Aim
 from expost.tabular.apart import rehearse
+from expost.tabular.hidden import HiddenTable
 from expost.tabular.model.footprint import require_room
+from expost.tabular.native import native_frame
 from expost.tabular.persons import Grouped
 from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
-from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.hidden import HiddenTable
+from expost.tabular.source.frames import Format, write_table
 from expost.tabular.source.room import Memory, Room
 from expost.tabular.table import Table
 
@@ -148,7 +149,7 @@ def synthesize(
         )
         kind = coded.native
     decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
-    native = decoded.map(partial(frame, kind))
+    native = decoded.map(partial(native_frame, kind))
     text = partial(_spelled, done.recipe.schema, decoded.value) if schema.spelled else lambda: native.value
     return Result(
         native,

@@ -7,6 +7,7 @@ from typing import final
 
 from duckdb import DuckDBPyRelation
 
+from expost.errors import NotInstalled
 from expost.noise import Noise
 from expost.tabular.persons import Grouped
 from expost.tabular.pieced import AnyPieces, PiecedRows
@@ -45,9 +46,11 @@ class HiddenTable:
         return files_of(self._table)
 
     def coded(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
-        """The table under the schema, unless it is coded already."""
+        """The table under the schema, unless it is coded already; one in Spark stays there."""
         table = self._table
-        return table if isinstance(table, CODED) else read_pieces(table, schema, room, noise, tell)
+        if isinstance(table, CODED):
+            return table
+        return (_in_spark if self.kind is Kind.SPARK else read_pieces)(table, schema, room, noise, tell)
 
     @contextmanager
     def read(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> Iterator[AnyPieces]:
@@ -58,3 +61,12 @@ class HiddenTable:
         finally:
             if isinstance(rows, PiecedRows) and rows is not self._table:
                 rows.close()
+
+
+def _in_spark(table: object, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
+    try:
+        from expost.tabular.spark.reading import read_spark  # noqa: PLC0415  optional
+    except ImportError:
+        raise NotInstalled("tables in Spark need PySpark, pandas and pyarrow; pip install 'expost[spark]'.") from None
+    tell("coding the table in Spark")
+    return read_spark(table, schema, noise)
