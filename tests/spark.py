@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ def session(master: str = TWO_TASKS) -> Iterator["SparkSession"]:
 
     folder = Path(tempfile.mkdtemp(prefix="expost-spark-tests-"))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # a worker must find what this process has installed
     builder = SparkSession.builder.master(master).config("spark.local.dir", str(folder))
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)

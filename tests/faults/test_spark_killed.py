@@ -1,4 +1,4 @@
-"""Executors of Spark that are killed, and a driver: releases are as before without one, and none leaves without the other."""
+"""Spark loses an executor, and its driver: releases are as before without one, and none leaves without the other."""
 
 import json
 import os
