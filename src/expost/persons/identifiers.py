@@ -23,7 +23,6 @@ WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
 PLAIN = (str, bool, np.bool_, int, np.integer, float, np.float32, np.float16, Decimal, date, UUID, bytes)
 """Types whose values have a spelling each. A time has none: what reads it may have cut it to microseconds."""
 EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
-FLOATS = (float, np.float32, np.float16)
 CUT = (
     "the unit has numbers that are longer than a float can hold, so that two persons may have been read as one; read "
     "it as whole numbers or as text."
@@ -148,7 +147,7 @@ def identifier_text(identifier: object) -> str | None:
     """
     if type(identifier).__name__ in NOTHING:
         return None
-    if isinstance(identifier, FLOATS) and abs(identifier) >= _end_of(type(identifier)):
+    if isinstance(identifier, float | np.float32 | np.float16) and abs(float(identifier)) >= _end_of(type(identifier)):
         raise Unreadable(CUT)
     if isinstance(identifier, datetime) or not isinstance(identifier, PLAIN):
         raise Unreadable("the unit has times, lists or the like, which have no one spelling; give it as text.")

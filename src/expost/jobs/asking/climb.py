@@ -26,7 +26,7 @@ from expost.jobs.asking.planning import (
 )
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Flags, too_small
+from expost.jobs.asking.targets import Flags, nearer_middles, too_small
 
 ENOUGH = 0.65
 """The share of the lead at which coarse looks end."""
@@ -78,11 +78,12 @@ def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
 
 
 def looked_at(recipe: AskRecipe, seen: AnswerLook) -> AnswerLook:
-    """The same error bars, and what they settle of these questions."""
+    """The same error bars, with numbers where both ends are near, and what they settle of these questions."""
     pairs = [*zip(recipe.questions, seen.bars, strict=True)]
     settled = tuple(met(question, bars) for question, bars in pairs)
     few = tuple(too_small(bars, size) for bars, size in zip(seen.bars, seen.sizes, strict=True))
-    return replace(seen, settled=settled, few=few)
+    told = tuple(nearer_middles(question.target, bars) for question, bars in pairs)
+    return replace(seen, bars=told, settled=settled, few=few)
 
 
 def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:

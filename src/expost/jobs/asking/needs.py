@@ -12,7 +12,7 @@ from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_pr
 from expost.jobs.asking.query import Quantile
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
+from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, nearer_middles, precise, too_small
 
 MARGIN = 1.0
 """Standard errors of a coarse look that the jump allows for."""
@@ -26,9 +26,9 @@ LEFT = 0.01
 
 
 def met(question: Targeted, bars: Bars) -> Flags:
-    """The groups that meet their precision."""
+    """The groups that meet their precision, once their numbers are where both ends are near."""
     assert isinstance(question.target, WithinDistance | WithinShare)  # decisions are another way
-    return precise(question.target, bars)
+    return precise(question.target, nearer_middles(question.target, bars))
 
 
 def foreseen(recipe: AskRecipe, tally: Tally) -> bool:
