@@ -79,10 +79,9 @@ def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
 
 def looked_at(recipe: AskRecipe, seen: AnswerLook) -> AnswerLook:
     """The same error bars, with numbers where both ends are near, and what they settle of these questions."""
-    pairs = [*zip(recipe.questions, seen.bars, strict=True)]
-    settled = tuple(met(question, bars) for question, bars in pairs)
-    few = tuple(too_small(bars, size) for bars, size in zip(seen.bars, seen.sizes, strict=True))
-    told = tuple(nearer_middles(question.target, bars) for question, bars in pairs)
+    told = tuple(nearer_middles(each.target, bars) for each, bars in zip(recipe.questions, seen.bars, strict=True))
+    settled = tuple(met(question, bars) for question, bars in zip(recipe.questions, told, strict=True))
+    few = tuple(too_small(bars, size) for bars, size in zip(told, seen.sizes, strict=True))
     return replace(seen, bars=told, settled=settled, few=few)
 
 

@@ -12,12 +12,12 @@ from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_pr
 from expost.jobs.asking.query import Quantile
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, nearer_middles, precise, too_small
+from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
 
 MARGIN = 1.0
 """Standard errors of a coarse look that the jump allows for."""
-HALVINGS = 17
-"""How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""
+COARSEST, HALVINGS = 1e-7, 17
+"""The least precision that is looked for, as a part of the finest; and how often that range is halved, to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
@@ -26,9 +26,9 @@ LEFT = 0.01
 
 
 def met(question: Targeted, bars: Bars) -> Flags:
-    """The groups that meet their precision, once their numbers are where both ends are near."""
+    """The groups that meet their precision."""
     assert isinstance(question.target, WithinDistance | WithinShare)  # decisions are another way
-    return precise(question.target, nearer_middles(question.target, bars))
+    return precise(question.target, bars)
 
 
 def foreseen(recipe: AskRecipe, tally: Tally) -> bool:
@@ -73,14 +73,17 @@ def _least_precision(
 ) -> float:
     """The least precision at which the groups would be settled, were they as the coarse look has them.
 
-    Noise may have made them larger or smaller than they are, which a margin allows for.
+    Noise may have made them larger or smaller than they are, which a margin allows for. Where any number between the
+    ends of a column is near enough, nothing need be known.
     """
+    if isinstance(question.target, WithinDistance) and recipe.span(question) <= 2 * question.target.distance:
+        return finest * COARSEST
     if cells is None:
         return finest
     many = len(cells.values) // len(recipe.labels(question.query))
     shift = MARGIN * cells.std if many <= 2 else 0.0
     rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
-    low, high = finest * 1e-7, finest
+    low, high = finest * COARSEST, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5
