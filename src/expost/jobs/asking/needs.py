@@ -17,7 +17,7 @@ from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, preci
 MARGIN = 1.0
 """Standard errors of a coarse look that the jump allows for."""
 COARSEST, HALVINGS = 1e-7, 17
-"""The least precision that is looked for, as a part of the finest; and how often that range is halved, to 1e-4 of it."""
+"""The least precision looked for, as a part of the finest, and how often that range is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
