@@ -191,9 +191,10 @@ def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[in
 
 def refine(plan: AnswerPlan, measuring: Measuring, *, tell: Progress) -> AnswerLook:
     """Measure as precisely as a finer target seems to need, and look at that alone."""
-    share = measuring.share
+    share, sizes = measuring.share, sizes_at(measuring.recipe, measuring, plan.levels[-1])
     place, needed = next_place(plan, measuring, share)
     measuring.refined += 1
     tell("measuring as precisely as that takes")
-    measuring.measure(needed, to=beside(plan.levels[place]), anew=True)
-    return look(measuring, measuring.recipe.width(share), sizes_at(measuring.recipe, measuring, plan.levels[-1]))
+    width = measuring.recipe.width(share)
+    measuring.measure(needed, to=beside(plan.levels[place]), store=measuring.storing(width, sizes), anew=True)
+    return look(measuring, width, sizes)
