@@ -11,6 +11,7 @@ import torch
 
 from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
+from expost.persons.digests import Digests
 from expost.persons.people import People, numbered
 from tests.unit.examples import one_sentence, silence
 
@@ -53,6 +54,9 @@ def test_identifiers_are_numbered_by_first_appearance(name: str) -> None:
 def test_numbers_that_a_float_may_have_cut_are_refused(given: Any) -> None:
     with pytest.raises(Unreadable, match="longer than a float can hold"):
         numbered(given)
+
+    with pytest.raises(Unreadable, match="longer than a float can hold"):
+        Digests(b"key", frozenset({None})).of([*given], 0)
 
     assert numbered(given - 1).size == 1
 
