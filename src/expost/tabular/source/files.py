@@ -20,7 +20,10 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from expost.errors import InvalidValue, Unreadable
+from expost.tabular.schema.schema import Schema
 from expost.tabular.source.delimited import Delimited
+from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, plain_time, sql_name
+from expost.tabular.source.engine.running import Batches, coded_batches
 
 MARK = "expost-spill"
 WILDCARDS = re.compile(r"[*?\[]")
@@ -98,7 +101,6 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
 ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
 """Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
 
 
@@ -119,6 +121,10 @@ class Rows:
         rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
+        """The codes of all rows, by DuckDB; None where a column's values are such that only Python takes them."""
+        return coded_batches(self.relation, schema, absent)
 
 
 def from_query(sql: str) -> Rows:
@@ -158,13 +164,10 @@ def from_file(path: Path) -> Rows | Delimited:
 
 
 def _plain(name: str, kind: str) -> duckdb.Expression:
-    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone.
-
-    A UUID is its text, which is what is made of it anyway.
-    """
+    """A column whose values Python can hold. A UUID is its text, which is what is made of it anyway."""
     column = duckdb.ColumnExpression(name)
-    if kind in MOMENTS:
-        return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
+    if kind in ZONED_TYPES or kind in TIME_TYPES:
+        return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
     return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
 
 
