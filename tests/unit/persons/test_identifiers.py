@@ -24,7 +24,7 @@ from expost.tabular.persons import Grouped
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import delimited, files, frames
+from expost.tabular.source import delimited, files, frames, spill
 from expost.tabular.source.reading import read_records, read_table
 from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown
@@ -281,9 +281,9 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of its own for temporary files."""
     (tmp_path / "scratch").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
-    files._spill.cache_clear()
+    spill.spill_folder.cache_clear()
     yield tmp_path / "scratch"
-    files._spill.cache_clear()
+    spill.spill_folder.cache_clear()
 
 
 @pytest.fixture

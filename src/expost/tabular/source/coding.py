@@ -18,13 +18,17 @@ SPELLED_ALIKE = frozenset({str, int, float, bool, date})
 """Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
 
 
-class Opened(Protocol):
-    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
+class Headed(Protocol):
+    """A table whose columns are known. Implemented by whatever is Opened, and by spark.reading.Header."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
         ...
+
+
+class Opened(Headed, Protocol):
+    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time."""
@@ -92,14 +96,14 @@ def units_of(schema: Schema) -> tuple[str, ...]:
     return () if schema.unit is None else (schema.unit,)
 
 
-def require_columns(table: Opened, schema: Schema) -> None:
+def require_columns(table: Headed, schema: Schema) -> None:
     """Refuse a table that does not have each column that the schema reads, and the unit, exactly once."""
     without = lacking(table, schema)
     if without:
         raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
 
 
-def lacking(table: Opened, schema: Schema) -> tuple[str, ...]:
+def lacking(table: Headed, schema: Schema) -> tuple[str, ...]:
     """The columns that the schema reads and the table does not have exactly one of, the unit marked as such."""
     columns = tuple(name for name in schema.names if table.names.count(name) != 1)
     return (*columns, *(f"{name} (the unit)" for name in units_of(schema) if table.names.count(name) != 1))

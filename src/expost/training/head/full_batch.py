@@ -92,8 +92,8 @@ class FullBatch:
         """Go on from most of the last release."""
         assert self.centre is not None  # a price alone is never run
         head, before = self._head(self._descent(budget).noise_multiplier), None
-        if past.steps:
-            last = past.steps[-1].value
+        if past.newest is not None:
+            last = past.newest.value
             before = Trained(KEPT * last.weights, last.moments, last.steps)
         return head.train(self.centre.apart(data, unit=BIAS), self.steps, before, noise)
 

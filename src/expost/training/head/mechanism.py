@@ -110,7 +110,8 @@ class Head:
 
     def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
         """Go on from the last release for as many steps as the budget pays for."""
-        return self.train(data, self.descent.steps(budget), past.steps[-1].value if past.steps else None, noise)
+        before = None if past.newest is None else past.newest.value
+        return self.train(data, self.descent.steps(budget), before, noise)
 
     def train(self, data: Labelled, steps: int, before: Trained | None, noise: Noise) -> Trained:
         """Go on from released weights, or from zero, for this many steps."""
