@@ -46,10 +46,10 @@ READ_ROWS = {**READ, "spark.sql.execution.arrow.maxRecordsPerBatch": "16384"} | 
     "spark.sql.parquet.columnarReaderBatchSize": "4096"
 }
 UNREADABLE = (
-    "the DataFrame could not be read; check in Spark that its rows can be computed and its columns hold plain values. "
-    "What Spark says of it may show data."
+    "the DataFrame could not be read; check in Spark, whose words may show data, that its rows can be computed and its "
+    "columns hold plain values."
 )
-LOST = "a pass over the rows in Spark did not come to its end, and nothing of it was released."
+LOST = "a pass over the rows in Spark did not come to its end; look for the cause in Spark, whose words may show data."
 CLOSED = "the rows were let go of, and cannot be read any more; read the DataFrame again."
 
 
