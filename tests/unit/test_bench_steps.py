@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.scale.finetuning import features, labels, peak
 from benchmarks.scale.odometer import Climber, kinds, odometer_growth, plan_seconds
 
@@ -19,7 +18,7 @@ def test_steps_of_every_kind_read_both_sides_of_every_split() -> None:
 
     read = {(line[0].what, line[0].part) for line in climber.ledger.lines}
 
-    assert {what for what, _ in read} == {"Gaussian", "Laplace", "Tabled", "GaussianCheck"}
+    assert {what for what, _ in read} == {"Gaussian", "Laplace", "Tabled", "Gaussian check"}
     assert len({part for _, part in read}) == 6
 
 
