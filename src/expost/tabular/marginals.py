@@ -15,14 +15,12 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
+from expost.tabular.coverings import histograms
 from expost.tabular.persons import GRID, Grouped
 from expost.tabular.table import Table
 
 Clique: TypeAlias = tuple[str, ...]
 S = TypeVar("S", bound=np.generic)
-
-CHUNK = 2**15
-"""Records combined at a time: their codes stay in the processor's cache."""
 
 MOST_CELLS = 2**26
 """All marginals together, half a gigabyte of counts; a model of more would not fit either."""
@@ -115,7 +113,7 @@ class Marginals:
     def counts(self, table: Table) -> Integers:
         """The counts of the rows of a table, whoever they are of."""
         self._require_domain(table)
-        return np.concatenate([_histogram(table, clique, shape) for clique, shape in self._asked])
+        return histograms(table, self.cliques)
 
     def _averaged(self, grouped: Grouped) -> Integers:
         return self._summed(grouped, grouped.average_steps())
@@ -130,26 +128,9 @@ class Marginals:
         """The steps of all rows in each cell."""
         self._require_domain(grouped.table)
         weights = steps.astype(np.float64)  # whose sums stay below 2**53, and so exact
-        cells = ((grouped.table.cells(clique), math.prod(shape)) for clique, shape in self._asked)
-        return np.concatenate([np.bincount(each, weights, size) for each, size in cells]).astype(np.int64)
+        return histograms(grouped.table, self.cliques, weights)
 
     def _require_domain(self, table: Table) -> None:
-        if any(table.domain.get(name) != self.domain[name] for clique in self.cliques for name in clique):
+        domain = table.domain
+        if any(domain.get(name) != self.domain[name] for name in {name for clique in self.cliques for name in clique}):
             raise SchemaMismatch("the table's domain is not that of the marginals; use one schema for both.")
-
-    @property
-    def _asked(self) -> tuple[tuple[Clique, tuple[int, ...]], ...]:
-        return tuple(zip(self.cliques, self.shapes, strict=True))
-
-
-def _histogram(table: Table, clique: Clique, shape: tuple[int, ...]) -> Integers:
-    cells = math.prod(shape)
-    counts = np.zeros(cells, dtype=np.int64)
-    step = max(CHUNK, cells)
-    for start in range(0, len(table), step):
-        combined = np.zeros(min(step, len(table) - start), dtype=np.int64)
-        for name, size in zip(clique, shape, strict=True):
-            combined *= size
-            combined += table.codes(name)[start : start + step]
-        counts += np.bincount(combined, minlength=cells)
-    return counts

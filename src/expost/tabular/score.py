@@ -8,18 +8,15 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
+from expost.tabular.fitted import FAILED, FittedClassifier, features_of, one_thread, told_by
 from expost.tabular.model.graphical import Model
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 Predictor: TypeAlias = Callable[[Table], Integers]
-
-FAILED = -(2**40)
-"""Predicted where a classifier fails: wrong for every record, whatever the tolerance, and below every rank."""
 
 STEPS, FARTHEST, LARGEST = 2**20, 64.0, 2.0**32
 """Steps to 1 of a rank, how far log odds count, and what stands for infinite ones."""
@@ -80,14 +77,6 @@ class Ranker(Protocol):
         ...
 
 
-def learn(learner: Learner, table: Table, model: Model, lesson: Lesson, noise: Noise) -> Predictor:
-    """What the learner learns of one lesson."""
-    if lesson.positive is None:
-        return learner(table, model, lesson.target, noise)
-    assert isinstance(learner, Ranker)  # a recipe with such a lesson has one
-    return learner.ranks(table, model, lesson.target, lesson.positive, noise)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Sklearn:
@@ -123,18 +112,10 @@ class Sklearn:
         if np.unique(labels, return_counts=True)[1].min() < 10:
             wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
-        # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
-        threads = ThreadpoolController()
-        with threads.limit(limits=1):
-            fitted = made.fit(_features(table, target), labels)
+        with one_thread():
+            fitted = made.fit(features_of(table, target), labels)
             self._tried(fitted, told, _every_code(table.schema, target))
-
-        def predict(records: Table) -> Integers:
-            # A copy for every question: what a classifier remembers of records is neither released nor asked again.
-            with threads.limit(limits=1):
-                return _told(copy.deepcopy(fitted), told, _features(records, target))
-
-        return predict
+        return FittedClassifier(fitted, told, target)
 
     def _tried(self, fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> None:
         """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
@@ -145,7 +126,7 @@ class Sklearn:
                 f"the estimator {self.path} cannot be copied once it is fitted, so it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
-        if (_told(fitted, told, features) == FAILED).any():
+        if (told_by(fitted, told, features) == FAILED).any():
             raise InvalidValue(
                 f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
                 "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
@@ -218,25 +199,6 @@ def _steps(values: Floats) -> Integers:
     return np.asarray(np.rint(values * STEPS), dtype=np.int64)
 
 
-def _told(fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> Integers:
-    """What is told of each record, ``FAILED`` where the classifier fails.
-
-    If it fails on several records they are tried in halves, since one record must not decide how another is scored.
-    """
-    if len(features) == 0:
-        return np.zeros(0, dtype=np.int64)
-    try:
-        codes = told(fitted, features)
-    except Exception:  # noqa: BLE001  whatever it is, what it says may quote a record
-        codes = np.zeros(0, dtype=np.int64)
-    if codes.shape == (len(features),):
-        return codes
-    if len(features) == 1:
-        return np.array([FAILED])
-    half = len(features) // 2
-    return np.concatenate([_told(fitted, told, features[:half]), _told(fitted, told, features[half:])])
-
-
 def _every_code(schema: Schema, target: str) -> Integers:
     """Invented records that have each code of each column once, the other columns at their first."""
     sizes = [size for name, size in schema.domain.items() if name != target]
@@ -244,7 +206,3 @@ def _every_code(schema: Schema, target: str) -> Integers:
     for place, block in enumerate(blocks):
         block[:, place] = np.arange(len(block))
     return np.concatenate(blocks)
-
-
-def _features(table: Table, target: str) -> Integers:
-    return np.column_stack([table.codes(name).astype(np.int64) for name in table.schema.names if name != target])

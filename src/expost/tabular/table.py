@@ -21,6 +21,7 @@ class Kind(Enum):
     PANDAS = "pandas"
     POLARS = "polars"
     PYARROW = "pyarrow"
+    SPARK = "pyspark"
 
 
 @final

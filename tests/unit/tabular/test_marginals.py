@@ -13,7 +13,6 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Integers, SeededNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic
-from expost.tabular import marginals
 from expost.tabular.marginals import Marginals
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
@@ -105,15 +104,6 @@ def test_each_marginal_has_an_axis_for_each_column() -> None:
 
     assert [(clique, part.shape) for clique, part in parts.items()] == list(zip(CLIQUES, asked().shapes, strict=True))
     assert np.concatenate([part.ravel() for part in parts.values()]).tolist() == list(range(asked().cells))
-
-
-def test_records_are_counted_in_chunks_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    records = table(many(1000))
-    whole = asked().statistic.evaluate(records)
-
-    monkeypatch.setattr(marginals, "CHUNK", 7)
-
-    assert asked().statistic.evaluate(records).tolist() == whole.tolist()
 
 
 def test_no_records_are_counted_as_zeros() -> None:

@@ -88,7 +88,7 @@ class Exponents:
         self.seeded, self.below = True, self._script.below
         self.discrete_gaussian, self.discrete_laplace = self._script.discrete_gaussian, self._script.discrete_laplace
         self.gaussian, self.laplace, self.uniform = self._script.gaussian, self._script.laplace, self._script.uniform
-        self.coins, self.bernoulli_real = self._script.coins, self._script.bernoulli_real
+        self.coins, self.bernoulli_real, self.key = self._script.coins, self._script.bernoulli_real, self._script.key
 
     def bernoulli_exp(self, exponent: Fraction) -> bool:
         self.seen.append(exponent)
