@@ -27,8 +27,9 @@ WILDCARDS = re.compile(r"[*?\[]")
 def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
 
-    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
-    told otherwise; here they go into a folder that only the owner of the process can enter.
+    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into them to
+    files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
+    the owner of the process can enter.
     """
     return duckdb.connect(
         ":memory:",
