@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
-from expost.tabular.schema.column import Codes, Column
+from expost.tabular.schema.column import Codes, Column, Missing
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.texts import absent, cells_of
 
 SPELLED_ALIKE = frozenset({str, int, float, bool, date})
@@ -33,6 +34,10 @@ class Opened(Headed, Protocol):
         """The values of these columns, a chunk of rows at a time."""
         ...
 
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
+        """The codes of all rows where the table has a quicker way to them than its values; they are the same."""
+        ...
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,8 +55,12 @@ class Chunk:
     @classmethod
     def of(cls, codes: Sequence[Codes], schema: Schema, identifiers: Sequence[object] | None) -> "Chunk":
         """The rows whose codes all lie within their columns."""
-        kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])
-        return cls(tuple(each[kept] for each in codes), kept, identifiers)
+        kept = np.ones(len(codes[0]), np.bool_)
+        for each, column in zip(codes, schema.columns, strict=True):
+            if column.missing is Missing.DROP:
+                kept &= each < column.size
+        places = None if kept.all() else np.flatnonzero(kept)  # quicker than the mask for each column anew
+        return cls(tuple(each if places is None else each.take(places) for each in codes), kept, identifiers)
 
     def __repr__(self) -> str:
         return "Chunk"
@@ -60,6 +69,11 @@ class Chunk:
 def coded_chunks(table: Opened, schema: Schema) -> Iterator[Chunk]:
     """The rows of a table under a schema whose columns it has, in their order."""
     marks, width = absent(schema), len(schema.columns)
+    found = table.coded(schema, marks)
+    if found is not None:
+        for codes, identifiers in found:
+            yield Chunk.of(codes, schema, identifiers)
+        return
     for values in table.chunks((*schema.names, *units_of(schema))):
         codes = [encoded(column, each, marks) for column, each in zip(schema.columns, values[:width], strict=True)]
         yield Chunk.of(codes, schema, values[width] if schema.unit is not None else None)

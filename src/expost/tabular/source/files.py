@@ -15,16 +15,19 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from expost.errors import InvalidValue, Unreadable
+from expost.tabular.schema.schema import Schema
 from expost.tabular.source.delimited import Delimited
+from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, plain_time, sql_name
+from expost.tabular.source.engine.running import Batches, coded_batches
 from expost.tabular.source.spill import spill_folder
 
 WILDCARDS = re.compile(r"[*?\[]")
 
 
-def connection() -> DuckDBPyConnection:
+def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
 
-    DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
+    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
     told otherwise; here they go into a folder that only the owner of the process can enter.
     """
     return duckdb.connect(
@@ -35,6 +38,7 @@ def connection() -> DuckDBPyConnection:
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
             "temp_directory": str(spill_folder(os.getpid())),
+            **({} if memory is None else {"memory_limit": f"{memory}B"}),
         },
     )
 
@@ -62,7 +66,6 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
 ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
 """Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
 
 
@@ -83,6 +86,10 @@ class Rows:
         rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
+        """The codes of all rows, by DuckDB; None where a column's values are such that only Python takes them."""
+        return coded_batches(self.relation, schema, absent)
 
 
 def from_query(sql: str) -> Rows:
@@ -122,13 +129,10 @@ def from_file(path: Path) -> Rows | Delimited:
 
 
 def _plain(name: str, kind: str) -> duckdb.Expression:
-    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone.
-
-    A UUID is its text, which is what is made of it anyway.
-    """
+    """A column whose values Python can hold. A UUID is its text, which is what is made of it anyway."""
     column = duckdb.ColumnExpression(name)
-    if kind in MOMENTS:
-        return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
+    if kind in ZONED_TYPES or kind in TIME_TYPES:
+        return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
     return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
 
 

@@ -15,6 +15,7 @@ from duckdb import DuckDBPyRelation
 
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
+from expost.tabular.schema.schema import Schema
 from expost.tabular.source.files import CHUNK, connection
 from expost.tabular.table import Kind
 
@@ -62,6 +63,9 @@ class Frame:
         for start in range(0, len(self.frame), CHUNK):
             part = self.frame[start : start + CHUNK]
             yield [_values(part.get_column(name)) for name in names]
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
+        """Nothing: its cells are taken by Python."""
 
 
 def kind_of(native: object) -> Kind:

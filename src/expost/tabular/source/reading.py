@@ -126,7 +126,7 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
         return Withheld("stopped while the table was read.", SystemExit)
     except BaseException as error:  # noqa: BLE001  whatever it is, it may quote rows; a panic of polars is not an Exception
         # DuckDB tells of the interrupt key in an error of its own
-        interrupted = isinstance(error, duckdb.Error) and str(error) == "Query interrupted"
+        interrupted = isinstance(error, duckdb.Error | RuntimeError) and str(error) == "Query interrupted"
         return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
 
 
