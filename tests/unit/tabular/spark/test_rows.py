@@ -57,9 +57,7 @@ HOSTILE: dict[str, Any] = {
     "whole": pa.array([2**63 - 1, -(2**63), 2**53 + 1, None, 0, 0, 0, 7], pa.int64()),
     "text": pa.array(["", " Genève ", "Gene\u0300ve", "\x00", "😀\u202e", None, "NULL", "other"]),
     "day": pa.array([date(1, 1, 1), date(9999, 12, 31), None, *[date(2020, 2, 29)] * 5], pa.date32()),
-    "moment": pa.array(
-        [datetime(2019, 12, 31, 23, 59, 59, 999, UTC), None, *[datetime(2020, 6, 1, tzinfo=UTC)] * 6]
-    ),
+    "moment": pa.array([datetime(2019, 12, 31, 23, 59, 59, 999, UTC), None, *[datetime(2020, 6, 1, tzinfo=UTC)] * 6]),
     "local": pa.array([datetime(1582, 10, 10), None, *[datetime(2021, 3, 28, 2, 30)] * 6], pa.timestamp("us")),
     "truth": pa.array([True, False, None, True, True, False, None, None]),
     "raw": pa.array([b"\xff\xfe", b"", None, b"7", b"a", b"b", b"c", b"d"]),
