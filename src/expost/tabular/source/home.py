@@ -20,7 +20,7 @@ def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
     the owner of the process can enter.
     """
-    return duckdb.connect(
+    home = duckdb.connect(
         ":memory:",
         config={
             "python_enable_replacements": False,
@@ -31,6 +31,8 @@ def connection(*, memory: int | None = None) -> DuckDBPyConnection:
             **({} if memory is None else {"memory_limit": f"{memory}B"}),
         },
     )
+    home.execute("SET enable_progress_bar = false")  # it would be written among what a command tells
+    return home
 
 
 def confined(paths: Iterable[Path], *, memory: int | None = None) -> DuckDBPyConnection:
