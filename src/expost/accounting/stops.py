@@ -121,7 +121,7 @@ class _CheapestFirst:
     @classmethod
     def of(cls, table: Sequence[Stop]) -> "_CheapestFirst":
         """The stops of a table in this order."""
-        stops = sorted(table, key=lambda stop: stop.epsilon)
+        stops = tuple(sorted(table, key=lambda stop: stop.epsilon))
         return cls(
             stops, np.array([stop.alpha or PROFILE for stop in stops]), np.array([_limit(stop) for stop in stops])
         )

@@ -1,7 +1,7 @@
 """Every home of a table counts the same rows alike: as a reference does that looks at one value after another."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
@@ -20,9 +20,10 @@ from expost.noise import Integers, SeededNoise
 from expost.persons.canonical import canonical_text
 from expost.private import Neighbours
 from expost.statistic import Statistic
+from expost.tabular.hidden import HiddenTable
 from expost.tabular.marginals import Marginals
 from expost.tabular.persons import rows_per_person
-from expost.tabular.pieced import AnyPieces
+from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.cells import Plain
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files, frames, reading, stored, storing
@@ -153,10 +154,27 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "CHUNK", 30)
 
 
-@pytest.fixture(params=HOMES)
-def home(request: pytest.FixtureRequest) -> Home:
-    """A home of tables."""
-    return HOMES[request.param]
+SPARK = "a DataFrame of Spark"
+
+
+@pytest.fixture(params=[*HOMES, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
+def home(request: pytest.FixtureRequest) -> Iterator[Home]:
+    """A home of tables; one in Spark has three partitions, of which one is empty."""
+    if request.param != SPARK:
+        yield HOMES[request.param]
+        return
+    session, noise, made = request.getfixturevalue("spark"), SeededNoise(1), list[AnyPieces]()
+
+    def in_spark(table: pa.Table, schema: Schema, folder: Path) -> AnyPieces:
+        parts = [session.createDataFrame(part).coalesce(1) for part in (table[:70], table[70:])]
+        empty = parts[0].where("age is null and age is not null")
+        made.append(HiddenTable(parts[0].union(empty).union(parts[1])).coded(schema, ROOMY, noise, lambda text: None))
+        return made[-1]
+
+    yield in_spark
+    for each in made:
+        assert isinstance(each, PiecedRows)
+        each.close()
 
 
 CLIQUES = (*((name,) for name in SCHEMA.names), *combinations(SCHEMA.names, 2), SCHEMA.names[:3])

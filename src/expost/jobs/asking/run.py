@@ -105,7 +105,7 @@ def ask(
     cuts = _bounded(measuring, plan.levels[:room], past, tell)
     if isinstance(kept, Remembering) and past is not None:
         measuring.before = past.estimates({**past.most(), **measuring.most})
-        measuring.keep = keeping(kept, recipe, past.columns, most=measuring.most, afresh=afresh)
+        measuring.keep = keeping(kept, past.columns, most=measuring.most, afresh=afresh)
     found = _found(plan, measuring, room, tell)
     return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 

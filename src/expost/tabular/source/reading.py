@@ -60,7 +60,7 @@ def read_records(source: object, schema: Schema) -> Rows:
 
     With a unit the rows of each person are together, the persons in the order in which they first appear, once rows
     that a column drops are gone. Of an identifier nothing is kept but which rows have the same. A float holds whole
-    numbers up to 2**53 only: where missing identifiers have made floats of longer ones, read them as text.
+    numbers up to 2**53 only: longer ones are refused, which missing identifiers may have made of whole numbers.
     """
     read: Callable[[], Rows] = partial(_read, source, schema)
     result: Rows | Withheld = quietly(read, source)

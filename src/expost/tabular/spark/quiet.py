@@ -36,19 +36,19 @@ def quiet_job(context: SparkContext, run: Callable[[], T], complaint: str) -> T:
 
 
 def _outcome(context: SparkContext, run: Callable[[], T], tag: str, complaint: str) -> T | Withheld:
-    try:
-        with Hush(context):
+    with Hush(context):
+        try:
             return run()
-    except ExpostError as refusal:
-        withheld = Withheld(str(refusal), type(refusal))
-    except KeyboardInterrupt:
-        withheld = Withheld("interrupted while Spark worked on the table.", KeyboardInterrupt)
-    except SystemExit:
-        withheld = Withheld("stopped while Spark worked on the table.", SystemExit)
-    except BaseException:  # noqa: BLE001  whatever it is, it may quote rows
-        withheld = Withheld(complaint)
-    with suppress(Exception):  # it has ended, or Spark has
-        context.cancelJobsWithTag(tag)
+        except ExpostError as refusal:
+            withheld = Withheld(str(refusal), type(refusal))
+        except KeyboardInterrupt:
+            withheld = Withheld("interrupted while Spark worked on the table.", KeyboardInterrupt)
+        except SystemExit:
+            withheld = Withheld("stopped while Spark worked on the table.", SystemExit)
+        except BaseException:  # noqa: BLE001  whatever it is, it may quote rows
+            withheld = Withheld(complaint)
+        with suppress(Exception):  # it has ended, or Spark has
+            context.cancelJobsWithTag(tag)
     return withheld
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from expost.errors import Unreadable
 from expost.keyed import Keyed
 from expost.noise import SeededNoise
 from expost.pieces import Pieces
@@ -39,6 +40,7 @@ from tests.unit.tabular.spark.crowds import (
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark", reason="PySpark is not installed; install expost[spark].")
 
+from expost.tabular.spark import snapshot  # noqa: E402
 from expost.tabular.spark.reading import read_spark  # noqa: E402  which imports it
 from expost.tabular.spark.rows import SparkRows  # noqa: E402
 from expost.tabular.spark.writing import PLACES  # noqa: E402
@@ -118,6 +120,19 @@ def test_sums_over_the_pieces_are_those_in_memory(both: tuple[SparkRows, Any]) -
     assert in_order(found.joined(codes_of)) == in_order(codes_of(memory))
     assert found.same_records(memory)
     assert repr(found) == "SparkRows(age, town)"
+
+
+def test_sums_of_many_tasks_are_added_up_by_a_few(both: tuple[SparkRows, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    found, memory = both
+    monkeypatch.setattr(snapshot, "FEW", 1)
+
+    assert found.added(cells_of).tolist() == cells_of(memory).tolist()
+    with pytest.raises(Unreadable, match="came to nothing"):
+        found.added(_failing)
+
+
+def _failing(rows: Any) -> Any:
+    raise Unreadable("it came to nothing.")
 
 
 def test_every_person_has_all_rows_and_who_is_missing_is_alone(spark: "SparkSession") -> None:
