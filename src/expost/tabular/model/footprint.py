@@ -12,6 +12,7 @@ from expost.tabular.candidates import MOST_COUNTS, MOST_TRIPLE_COUNTS
 from expost.tabular.marginals import MOST_CELLS
 from expost.tabular.model.junction import Clique, Junction
 from expost.tabular.model.pairwise import pairwise_cells
+from expost.tabular.parts import Parts
 from expost.tabular.selection import LARGEST_CLIQUE, Edge, affordable, hub_cells, queries
 
 CELL, COUNT, LINK = 104, 104, 32
@@ -149,13 +150,8 @@ def in_words(size: int) -> str:
 def _largest_forest(domain: Mapping[str, int], targets: tuple[str, ...]) -> list[Edge]:
     """The forest of largest pairs that the selection may draw."""
     edges = sorted(affordable(domain, targets), key=lambda edge: -domain[edge[0]] * domain[edge[1]])
-    component, forest = {name: name for name in domain}, []
-    for left, right in edges:
-        if component[left] != component[right]:
-            forest.append((left, right))
-            joined = component[right]
-            component = {name: component[left] if part == joined else part for name, part in component.items()}
-    return forest
+    parts = Parts(domain)
+    return [edge for edge in edges if parts.join(*edge)]
 
 
 def _added(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
