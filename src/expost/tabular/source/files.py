@@ -44,6 +44,7 @@ class Rows:
     """A relation of DuckDB."""
 
     relation: DuckDBPyRelation
+    height: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,7 +143,9 @@ def _file(path: Path, memory: int | None) -> Rows | Lined:
     if not path.is_file():
         raise Unreadable(f"there is no file {path}; check its name.")
     if path.name.lower().endswith(PARQUET_SUFFIXES):
-        return Rows(connection(memory=memory).read_parquet(literal(path)))
+        home = connection(memory=memory)
+        ((height,),) = home.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [literal(path)]).fetchall()
+        return Rows(home.read_parquet(literal(path)), height)
     if path.name.lower().endswith(CSV_SUFFIXES):
         return Lined(Delimited.of(path), memory)
     if path.name.lower().endswith(SHEET_SUFFIXES):

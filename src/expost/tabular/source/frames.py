@@ -55,6 +55,10 @@ class Frame:
         return tuple(self.frame.columns)
 
     @property
+    def height(self) -> int:
+        return len(self.frame)
+
+    @property
     def kind(self) -> Kind:
         """The library it belongs to; arrow for those that have no kind here."""
         return _kind(self.frame)
