@@ -43,6 +43,8 @@ LOSSES = (
 )
 """What tests distributions of losses and their composition."""
 OF_PACKAGES = {
+    "pieces.py": ("tests/unit/test_pieces.py", "tests/unit/tabular/source/test_stored.py"),
+    "keyed.py": ("tests/unit/test_keyed.py", "tests/unit/tabular/source/test_stored.py"),
     "norms.py": ("tests/unit/test_norms.py", "tests/unit/test_statistic.py", "tests/faults/test_own_order.py"),
     "storage.py": (
         "tests/unit/test_storage.py",
@@ -111,6 +113,8 @@ MODULES = (
     "search.py",
     "ladder.py",
     "statistic.py",
+    "pieces.py",
+    "keyed.py",
     "noise.py",
     "norms.py",
     "numerics.py",

@@ -28,7 +28,8 @@ def rehearsed(session: "SparkSession") -> Result[Any]:
     """A table for three aims, of persons."""
     return expost.synthesize(
         in_spark(session, crowd(), 2), schema=replace(BY_PERSON, target="town"), aims=AIMS, check=expost.Balanced(),
-        ladder=Ladder.geometric(0.1, 2, 2, alpha=20), confidence=None, rows=300, learner=Conditional(), noise=SeededNoise(7),
+        ladder=Ladder.geometric(0.1, 2, 2, alpha=20), confidence=None, rows=300, learner=Conditional(),
+        noise=SeededNoise(7),
     )  # fmt: skip
 
 
