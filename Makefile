@@ -21,8 +21,8 @@ demo: .venv/.core
 	@$(BIN)/expost ledger init expost-demo.db --dataset adult --cap "epsilon=3, delta=1e-6"
 	@$(BIN)/expost demo --overwrite --ledger expost-demo.db --dataset adult || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
 
-test: .venv/.dev .venv/.postgresql
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+test: .venv/.dev .venv/.postgresql .venv/.java
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
 
 lint: .venv/.dev
 	@$(BIN)/ruff check .
@@ -65,4 +65,11 @@ clean:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
 		(apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql) \
 		>/dev/null 2>&1 || echo "PostgreSQL is not installed, so tests of ledgers on a server are skipped"
+	@touch $@
+
+# Tests of tables in Spark run on Debian's Java, all in one process; where it cannot be had, they are skipped.
+.venv/.java: | .venv/bin/python
+	@command -v java >/dev/null || \
+		(apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends default-jre-headless) \
+		>/dev/null 2>&1 || echo "Java is not installed, so tests of tables in Spark are skipped"
 	@touch $@

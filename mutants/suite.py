@@ -10,6 +10,7 @@ CORE = (
     "tests/unit/mechanisms",
     "tests/unit/accounting/test_claim.py",
     "tests/unit/accounting/test_curve.py",
+    "tests/unit/test_account.py",
     "tests/unit/test_baselines.py",
     "tests/unit/test_ladder.py",
     "tests/unit/test_noise.py",
@@ -42,6 +43,8 @@ LOSSES = (
 )
 """What tests distributions of losses and their composition."""
 OF_PACKAGES = {
+    "pieces.py": ("tests/unit/test_pieces.py", "tests/unit/tabular/source/test_stored.py"),
+    "keyed.py": ("tests/unit/test_keyed.py", "tests/unit/tabular/source/test_stored.py"),
     "norms.py": ("tests/unit/test_norms.py", "tests/unit/test_statistic.py", "tests/faults/test_own_order.py"),
     "storage.py": (
         "tests/unit/test_storage.py",
@@ -103,12 +106,15 @@ MODULES = (
     "private.py",
     "release.py",
     "ledger.py",
+    "account.py",
     "protocols.py",
     "filters.py",
     "odometer.py",
     "search.py",
     "ladder.py",
     "statistic.py",
+    "pieces.py",
+    "keyed.py",
     "noise.py",
     "norms.py",
     "numerics.py",

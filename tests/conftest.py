@@ -1,12 +1,17 @@
-"""Bytes that are known beforehand, to force a sampler down every branch; a server for ledgers, and where they live."""
+"""Bytes that are known beforehand, to force a sampler down every branch; a server for ledgers; a session of Spark."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from expost.sampling import Bytes
 from tests.server import NoServer, Server, memory, server
+from tests.spark import lacking_java, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class ScriptedBytes:
@@ -46,6 +51,17 @@ def postgres() -> Iterator[Server]:
         pytest.skip(f"there is no PostgreSQL server to test with: {why}")
     yield found
     running.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """A session of Spark that the tests of this process share; those that use it belong to one group."""
+    pytest.importorskip("pyspark", reason="PySpark is not installed; install expost[spark].")
+    lacking = lacking_java()
+    if lacking is not None:
+        pytest.skip(lacking)
+    with session() as found:
+        yield found
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -196,7 +196,7 @@ class Doubling:
 
     def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """Twice the last budget."""
-        taken = len(past.steps)
+        taken = len(past)
         return Rung(self.budgets[taken], taken + 1 < self.rungs) if taken < self.rungs else None
 
 

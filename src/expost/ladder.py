@@ -108,13 +108,17 @@ class Ladder:
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """A step for each level."""
-        asked = rungs_asked(self.asked, len(self.levels))
-        return tuple(Rung(budget, place in asked) for place, budget in enumerate(self.budgets))
+        return tuple(map(self.rung, range(len(self.levels))))
+
+    def rung(self, place: int) -> Rung:
+        """One of them, from 0."""
+        below = self.levels[place - 1] if place else Fraction(0)
+        asked = place + 1 < len(self.levels) if self.asked is None else place in self.asked
+        return Rung(Budget(self.levels[place] - below, self.alpha), asked)
 
     def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next level up."""
-        taken = len(past.steps)
-        return self.rungs[taken] if taken < len(self.levels) else None
+        return self.rung(len(past)) if len(past) < len(self.levels) else None
 
 
 @final
@@ -142,13 +146,13 @@ class Strides:
         """One level up, or two if the target is far."""
         levels = self.ladder.levels
         reached = -1
-        for index in range(len(past.steps)):
-            reached = min(reached + self._stride(verdicts[:index]), len(levels) - 1)
-        if past.steps and reached == len(levels) - 1:
+        for index in range(len(past)):
+            reached = min(reached + self._stride(verdicts[max(0, index - 1) : index]), len(levels) - 1)
+        if len(past) and reached == len(levels) - 1:
             return None
         target = min(reached + self._stride(verdicts), len(levels) - 1)
         below = levels[reached] if reached >= 0 else Fraction(0)
-        return Rung(Budget(levels[target] - below, self.ladder.alpha), self.rungs[target].asked)
+        return Rung(Budget(levels[target] - below, self.ladder.alpha), self.ladder.rung(target).asked)
 
     def _stride(self, verdicts: tuple[Verdict | None, ...]) -> int:
         match verdicts[-1:]:

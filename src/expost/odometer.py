@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar, final
 
 from expost._seal import SEAL, guarded
-from expost.accounting.claim import NOTHING, Budget, Promise, Spent, dearest
+from expost.account import PartAccount
+from expost.accounting.claim import NOTHING, Budget, Promise, Spent
 from expost.accounting.curve import AdpEpsilon
 from expost.accounting.pledge import Pledge, Watching
 from expost.accounting.statement import stated
@@ -26,30 +26,13 @@ U = TypeVar("U")
 
 
 @final
-@dataclass(slots=True)
-class _Account:
-    """What one body of records has spent itself, what is pending, and the accounts of its parts by division."""
-
-    own: Spent = field(default_factory=NOTHING.as_spent)
-    pending: dict[object, Promise] = field(default_factory=dict)
-    divisions: dict[object, dict[Part, "_Account"]] = field(default_factory=dict)
-
-    def total(self) -> Spent:
-        """Own spending, pending steps in full and, for each division, that of its most expensive part."""
-        spent = reduce(Spent.__add__, (promise.as_spent() for promise in self.pending.values()), self.own)
-        for sides in self.divisions.values():
-            spent = spent + dearest({part.side: side.total() for part, side in sides.items()})
-        return spent
-
-
-@final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
     """A step on record, whose promise is pending in the account of its part."""
 
     entry: Entry
     hold: Hold
-    account: _Account
+    account: PartAccount
     key: object
 
 
@@ -79,7 +62,7 @@ class Odometer:
             raise InvalidValue("the pledge of the cap must watch every step; give the odometer the same pledge.")
         self._pledge, self._cap, self._seeded = pledge, cap, rehearsal
         self._ledger = MemoryLedger() if ledger is None else ledger
-        self._paid = _Account()
+        self._paid = PartAccount()
         self._totals = [NOTHING.as_spent()]  # of a run that its pledge watches
         self._neighbours: Neighbours | None = None
         self._names: dict[object, str] = {}
@@ -123,7 +106,7 @@ class Odometer:
         agree(mechanism.neighbours, data)
         agree(past.neighbours, data)
         with self._lock:
-            promise, facts, earlier = mechanism.promise(budget), mechanism.facts(budget), past.joint()
+            promise, facts, earlier = mechanism.promise(budget), mechanism.facts(budget), past.together
             entry = self._entry(recorded_name(mechanism), data, noise, mechanism.floating, facts)
             bond = mechanism.bond if isinstance(mechanism, Stateful) else Bond("step")
             held = self._hold(entry, promise, data, bond)
@@ -168,7 +151,7 @@ class Odometer:
             raise NotPrivate("seeded noise makes nothing private; use SystemNoise, or an odometer for a rehearsal.")
         agree(self._neighbours, data)
         key, account = object(), self._account(data.part)
-        account.pending[key] = promise
+        account.hold(key, promise)
         try:
             after = self.spent
             if self._cap is not None:
@@ -178,7 +161,7 @@ class Odometer:
             bond.bind((self, data.part))  # after what may be refused, so that it stays free; before the hold
             hold = self._ledger.hold(entry, promise)
         except BaseException:  # refused, or not on record: nothing is opened
-            del account.pending[key]
+            account.settle(key, NOTHING.as_spent())
             raise
         self._neighbours = data.neighbours
         if isinstance(self._pledge, Watching):
@@ -195,10 +178,9 @@ class Odometer:
 
     def _seal(self, value: T, held: _Held, spent: Spent, earlier: Release[object]) -> Release[T]:
         """Settle the bill, and seal the value with the running total and with what led to it."""
-        entry, account = held.entry, held.account
+        entry = held.entry
         self._ledger.capture(held.hold, spent)
-        account.own = account.own + spent
-        del account.pending[held.key]
+        held.account.settle(held.key, spent)
         bills = merged(earlier.bills(SEAL), {self: Bill(self.spent, self._neighbours, self._pledge)})
         seeded, floating = entry.seeded or earlier.seeded, entry.floating or earlier.floating
         return Release(value, bills, SEAL, seeded=seeded, floating=floating)
@@ -209,10 +191,10 @@ class Odometer:
             return "Nothing was pledged, so that no ε is stated."
         return f"With it, ε = {self.epsilon:.6g} at δ = {self._pledge.delta:g} is spent."
 
-    def _account(self, part: Part) -> _Account:
+    def _account(self, part: Part) -> PartAccount:
         above = self._paid if part.parent is None else self._account(part.parent)
         division = part if part.parent is None else part.division  # unrelated data adds up: a division of its own
-        return above.divisions.setdefault(division, {}).setdefault(part, _Account())
+        return above.part(division, part)
 
     def _entry(self, what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
         return Entry(what, self._label(data.part), data.neighbours.value, noise.seeded or data.seeded, floating, facts)
@@ -224,6 +206,7 @@ class Odometer:
         """
         if part.parent is None:
             return part.label
-        above = self._label(part.parent)
-        own = f"data {len(self._names) + 1}" if above in self._names.values() else above
-        return f"{self._names.setdefault(part.division, own)}/{part.label.rpartition('/')[2]}"
+        if part.division not in self._names:
+            above = self._label(part.parent)
+            self._names[part.division] = f"data {len(self._names) + 1}" if above in self._names.values() else above
+        return f"{self._names[part.division]}/{part.label.rpartition('/')[2]}"

@@ -138,33 +138,66 @@ class Release(Generic[T_co]):
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Link(Generic[T_co]):
+    """A release and all before it, by reference: how many they are, and the bill of them together."""
+
+    release: Release[T_co]
+    before: "_Link[T_co] | None"
+    count: int
+    together: Release[None]
+
+
+@final
 class Past(Generic[T_co]):
     """The releases of a run so far, in order: all that a selector or a later step may look at.
 
-    Bills for different neighbours mean different things and do not add up, so their releases are refused.
+    A past never changes. One with a release more shares all the others with it and brings their joint bill along, so
+    that a step costs the same however many came before. Bills for different neighbours mean different things and do
+    not add up, so their releases are refused.
     """
 
-    __slots__ = ("_neighbours", "_steps")
+    __slots__ = ("_last",)
+
+    _last: _Link[T_co] | None
 
     def __init__(self, *steps: Release[T_co]) -> None:
-        relations = {step.neighbours for step in steps} - {None}
-        if len(relations) > 1:
-            raise InvalidValue("bounds for different neighbour relations do not add up; use one for all releases.")
-        self._neighbours, self._steps = next(iter(relations), None), steps
+        self._last = None
+        for step in steps:
+            self._last = _linked(self._last, step)
+
+    def __len__(self) -> int:
+        return 0 if self._last is None else self._last.count
 
     @property
     def neighbours(self) -> Neighbours | None:
         """The neighbour relation that the releases are billed for; None without any."""
-        return self._neighbours
+        return self.together.neighbours
+
+    @property
+    def newest(self) -> Release[T_co] | None:
+        """The latest release, which a step mostly goes on from; None without any."""
+        return None if self._last is None else self._last.release
 
     @property
     def steps(self) -> tuple[Release[T_co], ...]:
-        """The releases, oldest first."""
-        return self._steps
+        """The releases, oldest first, gathered anew: ``newest`` and the length are known without going through them."""
+        found, link = list[Release[T_co]](), self._last
+        while link is not None:
+            found.append(link.release)
+            link = link.before
+        return tuple(reversed(found))
+
+    @property
+    def together(self) -> Release[None]:
+        """The joint bill alone, as a release of nothing, which is known without going through them."""
+        return UNBILLED if self._last is None else self._last.together
 
     def then(self: "Past[T]", release: Release[T]) -> "Past[T]":
         """The past with one more release."""
-        return Past(*self._steps, release)
+        grown = Past[T]()
+        grown._last = _linked(self._last, release)
+        return grown
 
     def joint(self) -> Release[tuple[T_co, ...]]:
         """All values as one release; the bills of different odometers add.
@@ -173,13 +206,22 @@ class Past(Generic[T_co]):
 
         Implements: adaptive composition (Theorem 4.4).
         """
-        return Release(
-            tuple(step.value for step in self._steps),
-            merged(*(step.bills(SEAL) for step in self._steps)),
-            SEAL,
-            seeded=any(step.seeded for step in self._steps),
-            floating=any(step.floating for step in self._steps),
-        )
+        values, billed = tuple(step.value for step in self.steps), self.together
+        return Release(values, billed.bills(SEAL), SEAL, seeded=billed.seeded, floating=billed.floating)
+
+
+def _linked(before: _Link[T] | None, release: Release[T]) -> _Link[T]:
+    """One more release, its bill merged into the joint one of those before."""
+    count, billed = (0, UNBILLED) if before is None else (before.count, before.together)
+    if len({billed.neighbours, release.neighbours} - {None}) > 1:
+        raise InvalidValue("bounds for different neighbour relations do not add up; use one for all releases.")
+    bills = merged(billed.bills(SEAL), release.bills(SEAL))
+    seeded, floating = billed.seeded or release.seeded, billed.floating or release.floating
+    return _Link(release, before, count + 1, Release(None, bills, SEAL, seeded=seeded, floating=floating))
+
+
+UNBILLED: Release[None] = Release(None, {}, SEAL, seeded=False, floating=False)
+"""A release of nothing that no data led to."""
 
 
 def merged(*bills: Mapping[object, Bill]) -> dict[object, Bill]:

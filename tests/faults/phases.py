@@ -16,8 +16,8 @@ import expost.jobs.asking.climb
 import expost.jobs.finetuning.records
 import expost.jobs.synthesis.run
 import expost.odometer
+import expost.tabular.hidden
 import expost.tabular.planting
-import expost.tabular.source.hidden
 import expost.terminal.ending
 from expost.folders.claim import Claim
 from expost.folders.journal import Journal
@@ -104,7 +104,7 @@ PHASES: dict[str, Callable[[], None]] = {
     "journal made": partial(before, Journal, "__init__"),
     "claiming": partial(before, expost.folders.claim, "sweep"),
     "claimed": partial(before, Screen, "__enter__"),
-    "reading a table": partial(before, expost.tabular.source.hidden, "read_records"),
+    "reading a table": partial(before, expost.tabular.hidden, "read_pieces"),
     "reading records": partial(before, expost.jobs.finetuning.records, "read_npz"),
     "noting": in_mid_line,
     "opening 1": partial(opening, 1),

@@ -17,7 +17,7 @@ import pytest
 
 from expost.jobs.finetuning.recipe import HeadRecipe, plan_training
 from expost.report.digits import price
-from expost.tabular.source import files
+from expost.tabular.source import spill
 from expost.training.head.score import accuracy
 from expost.training.schedule import Epsilon, Schedule
 from tests.unit.commands import PLEDGED
@@ -107,7 +107,7 @@ def _stopped(here: Path, number: int, source: str, *words: str) -> Ended:
 
 def _reached(here: Path) -> bool:
     """Whether the process is where it should be stopped: at training, or in DuckDB, which has a folder by then."""
-    return (here / "REACHED").exists() or any((here / "temporary").glob(f"{files.MARK}-*"))
+    return (here / "REACHED").exists() or any((here / "temporary").glob(f"{spill.MARK}-*"))
 
 
 def _signalled(process: subprocess.Popen[str], number: int) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from expost.errors import InvalidValue, Unreadable
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import files
+from expost.tabular.source import spill
 from expost.tabular.source.reading import read_table
 from tests.unit.examples import ADD, one_sentence
 
@@ -140,7 +140,7 @@ def test_a_name_is_a_name_and_never_a_pattern(name: str, here: Path) -> None:
 
 def spills(folder: Path) -> list[Path]:
     """The folders of spilled rows."""
-    return [*folder.glob(f"{files.MARK}-*")]
+    return [*folder.glob(f"{spill.MARK}-*")]
 
 
 def spilling(folder: Path, *words: str) -> subprocess.Popen[str]:
@@ -182,10 +182,10 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> No
 
 def test_what_a_living_process_spilled_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    spill = files._spill.__wrapped__
-    here, living = spill(os.getpid()), spill(os.getppid())
+    made = spill.spill_folder.__wrapped__
+    here, living = made(os.getpid()), made(os.getppid())
 
     assert here in spills(tmp_path)
     assert living in spills(tmp_path)
-    assert spill(os.getpid()) != here
+    assert made(os.getpid()) != here
     assert {here, living} <= {*spills(tmp_path)}

@@ -246,7 +246,7 @@ class Stock:
 
     def __post_init__(self) -> None:
         self.bernoulli_exp, self.bernoulli_real = self.source.bernoulli_exp, self.source.bernoulli_real
-        self.below, self.coins = self.source.below, self.source.coins
+        self.below, self.coins, self.key = self.source.below, self.source.coins, self.source.key
         self.gaussian, self.laplace, self.uniform = self.source.gaussian, self.source.laplace, self.source.uniform
         self._asked = Counter[tuple[Kind, Fraction]]()
         self._stock = dict[tuple[Kind, Fraction], Integers]()

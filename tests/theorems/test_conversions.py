@@ -7,7 +7,6 @@ order at the realised output is not free: split δ over the orders, or mix them 
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import mpmath as mp
 import pytest
@@ -55,7 +54,7 @@ def flipped(table: Sequence[Output]) -> list[Output]:
 
 
 def mixture(bounds: Sequence[float]) -> Callable[[float], float]:
-    return lambda epsilon: log_mixture(epsilon, ORDERS, bounds, WEIGHTS)
+    return log_mixture(ORDERS, bounds, WEIGHTS)
 
 
 def test_lemma_7_reproduces_the_published_ladder() -> None:
@@ -137,7 +136,7 @@ def test_union_and_mixture_over_orders_are_valid_where_the_minimum_is_not() -> N
     rows = list(zip(*TWO_ORDER_BOUNDS.values(), strict=True))
 
     union = [union_over_orders(TWO_ORDERS, row, weights, 0.1) for row in rows]
-    moments = [partial(log_mixture, orders=TWO_ORDERS, bounds=row, weights=weights) for row in rows]
+    moments = [log_mixture(TWO_ORDERS, row, weights) for row in rows]
     tail = [mixture_tail(log_moment, 0.1, 10.0) for log_moment in moments]
     stick = [mixture_hockey_stick(log_moment, 0.1, 10.0) for log_moment in moments]
 
@@ -178,7 +177,7 @@ def test_the_half_normal_mixture_reproduces_the_ladder_table_and_its_closed_form
     v = half_normal_tuning(0.0005, DELTA)
     rhos = [e / 20 for e in LADDER]
 
-    roots = [mixture_tail(partial(log_half_normal, xi=0, rho=rho, v=v), DELTA, 1.0) for rho in rhos]
+    roots = [mixture_tail(log_half_normal(0, rho, v), DELTA, 1.0) for rho in rhos]
     closed = [half_normal_closed_form(0, rho, v, DELTA) for rho in rhos]
 
     assert round(v, 2) == 26333.98
@@ -193,8 +192,7 @@ def test_the_half_normal_mixture_reproduces_the_ladder_table_and_its_closed_form
     [(1.01, 3.0, 0.3), (2.0, 0.1, 0.05), (20.0, 0.01, 1e-5), (1e4, 1.0, 1e-9), (1e10, 0.3, 1e-9), (1 + 1e-9, 7.0, 0.1)],
 )
 def test_a_mixture_of_one_order_is_that_order(alpha: float, bound: float, delta: float) -> None:
-    def single(epsilon: float) -> float:
-        return log_mixture(epsilon, [alpha], [bound], [1.0])
+    single = log_mixture([alpha], [bound], [1.0])
 
     assert mixture_tail(single, delta, 1.0) == pytest.approx(bound + lemma_7_offset(alpha, delta), rel=1e-12)
     assert mixture_hockey_stick(single, delta, 1.0) == pytest.approx(bound + cks_offset(alpha, delta), rel=1e-11)
@@ -222,7 +220,7 @@ def test_the_half_normal_moment_is_the_mixture_integral() -> None:
 
     oracle = mp.log(mp.quad(integrand, [0, 2, 5, 10, 20, 40, 80]))
 
-    assert log_half_normal(epsilon, xi, rho, v) == pytest.approx(float(oracle), rel=1e-12)
+    assert log_half_normal(xi, rho, v)(epsilon) == pytest.approx(float(oracle), rel=1e-12)
 
 
 @pytest.mark.parametrize("delta", [0.999, 0.5, 1e-5, 1e-150])
@@ -279,8 +277,8 @@ def test_an_infinite_bound_makes_no_claim_at_its_order() -> None:
         lambda: union_over_orders([2.0], [0.1], [0.5, 0.5], 0.1),
         lambda: union_over_orders([2.0, 3.0], [0.1, 0.2], [0.6, 0.6], 0.1),
         lambda: union_over_orders([2.0, 1.0], [0.1, 0.2], [0.5, 0.5], 0.1),
-        lambda: log_mixture(1.0, [2.0], [math.nan], [1.0]),
-        lambda: log_half_normal(1.0, 0, 0.1, 0.0),
+        lambda: log_mixture([2.0], [math.nan], [1.0]),
+        lambda: log_half_normal(0, 0.1, 0.0),
         lambda: half_normal_tuning(0, 0.1),
         lambda: zcdp_epsilon(math.inf, 0.1),
     ],

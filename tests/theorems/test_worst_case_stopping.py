@@ -81,7 +81,7 @@ def test_the_mixtures_hold_where_the_minimum_over_orders_fails() -> None:
     v = half_normal_tuning(1.0, 0.05)
 
     def moment(rho: float) -> Callable[[float], float]:
-        return lambda epsilon: log_mixture(epsilon, orders, [alpha * rho for alpha in orders], weights)
+        return log_mixture(orders, [alpha * rho for alpha in orders], weights)
 
     assert worst_case_tail(ladder, [mixture_tail(moment(rho), 0.05, rho) for rho in ladder]) <= 0.05
     assert worst_case_delta(ladder, [mixture_hockey_stick(moment(rho), 0.05, rho) for rho in ladder]) <= 0.05

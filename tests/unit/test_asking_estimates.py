@@ -6,6 +6,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from expost.jobs.asking.climb import release_exactly
 from expost.jobs.asking.contribution import BOUNDS, cuts_in, lengths_of
@@ -15,8 +17,19 @@ from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, plan_answer, price_of
 from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.run import ask
 from expost.jobs.asking.tallies import PER_ROW, Tally
-from expost.jobs.asking.targets import Above, Compare, Precision, Top, WithinDistance, WithinShare, decided, precise
+from expost.jobs.asking.targets import (
+    Above,
+    Compare,
+    Precision,
+    Top,
+    WithinDistance,
+    WithinShare,
+    decided,
+    nearer_middles,
+    precise,
+)
 from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats, SeededNoise
 from expost.odometer import Odometer
@@ -109,6 +122,39 @@ def test_a_share_of_the_truth_is_met_wherever_between_its_ends_the_truth_is() ->
     flags = precise(WithinShare(Fraction(1, 10)), bars([95, 90, -1, -105], [105, 110, 1, -95]))
 
     assert flags.tolist() == [True, False, False, True]
+
+
+@given(st.floats(0, 10), st.floats(0, 10), st.floats(0, 1), st.floats(0.5, 12))
+def test_a_number_is_moved_where_both_ends_are_near_if_there_is_such_a_place(
+    one: float, other: float, share: float, distance: float
+) -> None:
+    """And no farther than that; ends stay where they are, which is what holds as often as one says."""
+    low, high = min(one, other), max(one, other)
+    point = low + share * (high - low)
+    target, rows = WithinDistance(Fraction(distance)), np.array([50.0])
+    before = Bars(np.array([point]), np.array([low]), np.array([high]), rows, rows)
+
+    after = nearer_middles(target, before)
+
+    moved = float(after.point[0])
+    assert (after.low[0], after.high[0]) == (low, high)
+    assert low <= moved <= high
+    assert precise(target, after)[0] == (high - low <= 2 * distance) or precise(target, before)[0]
+    if precise(target, before)[0] or high - low > 2 * distance:
+        assert moved == pytest.approx(point, abs=1e-9)
+
+
+def test_a_mean_within_half_of_its_column_costs_next_to_nothing() -> None:
+    """Which of its ends it is nearer to need not be known, however few rows a group has."""
+    groups = np.repeat([0, 1, 2], [900, 60, 0]).astype(np.uint8)
+    table = Table(SCHEMA, {"g": groups, "v": (np.arange(960) % 5).astype(np.uint8)})
+
+    answer = ask(table, "mean of v by g", schema=SCHEMA, within=2, noise=SeededNoise(5))
+
+    assert answer.passed
+    assert answer.epsilon < 0.05
+    assert [line.settled for line in answer.told[0].lines] == ["yes"] * 3
+    assert max(line.half for line in answer.told[0].lines) <= 2 * (1 + 1e-9)
 
 
 def test_a_share_of_the_total_is_met_by_small_groups_too() -> None:

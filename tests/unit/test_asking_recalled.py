@@ -164,6 +164,40 @@ def test_a_bound_on_the_rows_of_a_person_that_is_given_is_kept_to(asked: Asked) 
     assert audit(json.loads(found.receipt)).differences == ()
 
 
+def test_what_was_paid_for_by_refining_an_answer_is_not_paid_for_again(tmp_path: Path) -> None:
+    """Nor is the first answer, which is kept beside it and repeated as it was."""
+    book = opened(tmp_path, order_terms(1000, alpha=20))
+    with LedgerRun(book, "visits", "ask") as run:
+        first = ask(TABLE, "count by g", schema=RECORDS, within="10%", fewer_than=300, max_epsilon=3.0, ledger=run)
+        finer = first.refine(within="5%").refine(within="4%")
+    asked = asking(book)
+
+    again = [asked("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "5%", "4%")]
+
+    assert finer.epsilon > first.epsilon > 0
+    assert [each.epsilon for each in again] == [AdpEpsilon(0.0)] * 3
+    assert again[0].told == first.told
+    assert again[2].passed
+    assert max(halves(again[2])) <= 1.001 * max(halves(finer))
+
+
+def test_an_answer_that_was_refined_after_data_changed_forgets_what_was_before(tmp_path: Path) -> None:
+    book = opened(tmp_path, order_terms(1000, alpha=20))
+    asking(book)("count by g", within="10%", fewer_than=300, max_epsilon=3.0)
+    with LedgerRun(book, "visits", "ask") as run:
+        changed = ask(
+            TABLE[:2000], "count by g", schema=RECORDS, within="10%", fewer_than=300, max_epsilon=3.0, ledger=run,
+            afresh=True,
+        )  # fmt: skip
+        changed.refine(within="5%")
+
+    again = [asking(book)("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "5%")]
+
+    assert [each.epsilon for each in again] == [AdpEpsilon(0.0)] * 2
+    assert again[0].told == changed.told
+    assert again[1].told[0].lines[1].high < 300  # of rows that are gone
+
+
 def test_more_to_spend_is_another_request(asked: Asked) -> None:
     """What was out of reach before is measured, and not told again as out of reach."""
     short = asked("count by g", within="2%", max_epsilon=0.1, fewer_than=2)
@@ -192,7 +226,7 @@ def test_stored_answers_with_other_cells_are_refused(tmp_path: Path) -> None:
     with LedgerRun(book, "visits", "ask") as run:
         (kept,) = run.recalled().payloads
     found = json.loads(kept)
-    found["tallies"][0]["values"] = "c-muFAONj~0000"
+    found["answers"][0]["tallies"][0]["values"] = "c-muFAONj~0000"
     with book.home.writing() as writing:
         writing.rows("UPDATE runs SET payload = ?", json.dumps(found))
 
@@ -202,14 +236,14 @@ def test_stored_answers_with_other_cells_are_refused(tmp_path: Path) -> None:
 
 def test_nothing_of_the_data_is_kept_but_what_was_released(tmp_path: Path) -> None:
     """The same columns are known by the same digest, whatever the table holds."""
-    kept = []
+    kept: list[Memory] = []
     for place, table in enumerate((TABLE, TABLE[:100])):
         folder = tmp_path / str(place)
         folder.mkdir()
         book = opened(folder, order_terms(1000, alpha=20))
         asking(book)("count by g", within=50, table=table)
         with LedgerRun(book, "visits", "ask") as run:
-            kept.append(Memory.of(run.recalled().payloads[0]))
+            kept += Memory.all_in(run.recalled().payloads[0])
 
     one, other = ([(name, counted) for name, (counted, _) in each.tallies.items()] for each in kept)
     assert one == other

@@ -118,6 +118,19 @@ def test_a_chart_is_drawn_within_its_frame(width: int) -> None:
     assert max(ends) <= width
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_groups_with_long_names_can_be_told_apart_in_a_chart(width: int) -> None:
+    (told,) = answer_of("a jump").told
+    groups = [("Obstetrics and gynaecology, second floor", sex) for sex in "FM"]
+    lines = [replace(told.lines[0], group=group) for group in groups]
+
+    drawn = answer_chart(told, lines, width)
+
+    names = [each for each in re.findall(r">([^<>]*)</text>", drawn) if each.startswith("Obs")]
+    assert len(names) == len({*names}) == 2
+    assert [name[-1] for name in names] == ["F", "M"]
+
+
 def test_markup_in_a_label_is_quoted() -> None:
     facts = answer_of("a jump").facts
     (told,) = facts.told

@@ -3,17 +3,21 @@
 import math
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, make_dataclass
 from fractions import Fraction
+from functools import partial
 from threading import Barrier, BrokenBarrierError, Event, Thread
 from typing import final
 
 import pytest
 
 from expost.accounting.claim import Budget, Promise, Spent
+from expost.accounting.curve import Curve
+from expost.accounting.descent import Descent
 from expost.accounting.pledge import FixedOrder, Pledge
 from expost.accounting.stops import PlannedStops
 from expost.baselines import ReducedAboveThreshold
@@ -565,6 +569,70 @@ def test_many_tiny_steps_are_one_line_and_their_sum_stays_exact() -> None:
 
     assert [count for _, _, count in memory.lines] == [MANY_STEPS]
     assert odometer.spent.curve == line(0, MANY_STEPS * tiny / 20)
+
+
+Kind = Callable[[Odometer, Split[Integers], Past[int]], Release[int]]
+TABLE = Descent(Fraction(1, 10), Fraction(4)).promise(3).curve
+
+
+def train(parts: Split[Integers]) -> Private[Integers]:
+    return parts.train
+
+
+def on(side: Callable[[Split[Integers]], Private[Integers]], curve: Curve | None = None) -> Kind:
+    return lambda odometer, parts, past: odometer.spend(Says(0, curve=curve), side(parts), budget(1), past, silence())
+
+
+def asked(odometer: Odometer, parts: Split[Integers], past: Past[int]) -> Release[int]:
+    candidate, trained = past.together.map(lambda _: 0), odometer.spent_on(parts.train)
+    return odometer.ask(Inquiry(CHECK), held(parts), candidate, trained=trained, noise=silence()).map(lambda _: 0)
+
+
+def on_new_data(odometer: Odometer, parts: Split[Integers], past: Past[int]) -> Release[int]:
+    return odometer.spend(Says(0), people(0), budget(1), past, silence())
+
+
+KINDS: dict[str, list[Kind]] = {
+    "steps": [on(train)],
+    "with checks": [on(train), asked],
+    "of several curves": [on(train, line(1, 0)), on(held), on(train, TABLE)],
+    "on new data each": [on_new_data],
+}
+
+
+def calls(run: Callable[[], object]) -> int:
+    """How many functions run on the way, those of Python itself among them."""
+    seen, before = list[str](), sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: seen.append(event))
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return len(seen)
+
+
+@pytest.mark.parametrize("kinds", KINDS.values(), ids=KINDS)
+def test_a_step_does_as_much_after_a_hundred_rounds_as_after_ten(kinds: list[Kind]) -> None:
+    """With all of them as its past, in turns on three splits, of which one divides a side of another."""
+    odometer, data = Odometer(rehearsal=True, pledge=PLEDGE, cap=Filter(budget(10**6))), people(0, 1)
+    one, other = split(data, 0.5, silence()), split(data, 0.5, silence())
+    splits, past, after = (one, other, split(one.train, 0.5, silence())), Past[int](), list[int]()
+
+    def step(kind: Kind, parts: Split[Integers]) -> None:
+        nonlocal past
+        past = past.then(kind(odometer, parts, past))
+
+    for count in range(120):
+        after.append(sum(calls(partial(step, kind, splits[count % 3])) for kind in kinds))
+
+    assert len(past) == 120 * len(kinds)
+    assert max(after[-3:]) <= 1.1 * max(after[9:12])
+
+
+def test_going_through_the_past_shows_in_what_is_counted() -> None:
+    few, many = (Past(*(released(0, 1) for _ in range(count))) for count in (10, 40))
+
+    assert calls(lambda: many.steps) > 2 * calls(lambda: few.steps)
 
 
 def test_a_thread_that_asks_second_is_priced_second() -> None:

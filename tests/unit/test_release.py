@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expost._seal import Seal
+from expost._seal import SEAL, Seal
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.pledge import FixedOrder
 from expost.errors import ForgedRelease, InvalidValue
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
 from expost.private import Neighbours
-from expost.release import Past, Release
+from expost.release import Past, Release, merged
 from tests.unit.examples import ADD, REPLACE, Says, budget, line, people, released
 
 FIXED, OTHER = FixedOrder.at(20, 1e-5), FixedOrder.at(30, 1e-5)
@@ -119,6 +119,45 @@ def test_a_past_grows_without_changing() -> None:
     after = before.then(released(2, 1))
 
     assert [len(before.steps), len(after.steps)] == [1, 2]
+
+
+def test_two_pasts_grow_from_one_without_knowing_of_each_other() -> None:
+    before = Past(released(1, 1))
+    one, other = before.then(released(2, 2)), before.then(released(3, 4))
+
+    assert [[step.value for step in past.steps] for past in (one, other)] == [[1, 2], [1, 3]]
+    assert [past.joint().spent.at(20) for past in (before, one, other)] == [1.0, 3.0, 5.0]
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 1, 2]), st.integers(1, 9)), max_size=9))
+def test_a_joint_bill_that_was_brought_along_is_that_of_all_bills_at_once(steps: list[tuple[int, int]]) -> None:
+    """Of three odometers in turns, one of which is taken over by its own past."""
+    odometers, grown = [Odometer(pledge=FIXED) for _ in range(3)], Past[int]()
+    for place, epsilon in steps:
+        grown = grown.then(spent(odometers[place], epsilon))
+
+    together = merged(*(step.bills(SEAL) for step in grown.steps))
+
+    assert grown.together.bills(SEAL) == grown.joint().bills(SEAL) == together
+    assert grown.together.epsilon == grown.joint().epsilon == Past(*grown.steps).joint().epsilon
+    assert len(grown) == len(steps) == len(grown.joint().value)
+
+
+def test_a_past_keeps_the_larger_bill_when_an_earlier_release_comes_last() -> None:
+    """A running total that simply took the last one would be less than what had been spent."""
+    odometer = Odometer()
+    first, second = spent(odometer, 1), spent(odometer, 2)
+
+    backwards = Past(second).then(first)
+
+    assert backwards.together.spent == second.spent != first.spent
+
+
+def test_a_past_knows_its_newest_release() -> None:
+    last = released(2, 1)
+
+    assert Past(released(1, 1), last).newest is last
+    assert (Past[int]().newest, len(Past[int]())) == (None, 0)
 
 
 def test_seeded_noise_marks_every_descendant() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
 from expost.errors import InvalidValue
 from expost.numerics import Real, non_negative, order, positive, probability, up
@@ -80,8 +80,7 @@ def best_linear_order(xi: Real, rho: Real, delta: float) -> tuple[float, float]:
 
     Uses: CKS conversion, ex post.
     """
-    slope = up(non_negative(rho, "rho"))
-    constant = up(non_negative(xi, "xi"))
+    slope, constant = up(non_negative(rho, "rho")), up(non_negative(xi, "xi"))
     log_inverse = -math.log(probability(delta, "delta"))
     low, high = 0.0, min(math.exp(min(log_inverse, 700)), math.sqrt(log_inverse / slope) if slope else math.inf)
     while high - low > ROUNDING * high:
@@ -120,27 +119,32 @@ def union_over_orders(orders: Sequence[Real], bounds: Sequence[float], weights: 
     return raised(float(np.min(claims + (log_inverse - log_weights) / gaps, initial=math.inf)))
 
 
-def log_mixture(epsilon: float, orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float]) -> float:
-    """The logarithm of Σ_k w_k exp((α_k−1)(ε−E_k)); an infinite bound contributes nothing.
+def log_mixture(orders: Sequence[Real], bounds: Sequence[float], weights: Sequence[float]) -> Function:
+    """The logarithm of Σ_k w_k exp((α_k−1)(ε−E_k)) as a function of ε; an infinite bound contributes nothing.
 
     Uses: mixture conversion.
     """
-    gaps, claims, log_weights = _rows(orders, bounds, weights)
-    return float(logsumexp(log_weights + gaps * (epsilon - claims))) if gaps.size else -math.inf
+    rows = [*zip(*(row.tolist() for row in _rows(orders, bounds, weights)), strict=True)]
+
+    def moment(epsilon: float) -> float:
+        terms = [log_weight + gap * (epsilon - claim) for gap, claim, log_weight in rows]
+        top = max(terms, default=-math.inf)
+        return top if math.isinf(top) else top + math.log(math.fsum(math.exp(term - top) for term in terms))
+
+    return moment
 
 
-def log_half_normal(epsilon: float, xi: float, rho: float, v: float) -> float:
+def log_half_normal(xi: float, rho: float, v: float) -> Function:
     """The logarithm of the mean of exp((α−1)(ε−ξ−αρ)) over α−1 ~ |N(0, v)|, for ξ-ex-post zCDP and its ρ.
 
-    Equals ln(2 D^{−1/2} e^{x²v/(2D)} Φ(x√(v/D))) with x = ε−ξ−ρ and D = 1+2ρv; v is fixed before the run.
+    As a function of ε: ln(2 D^{−1/2} e^{x²v/(2D)} Φ(x√(v/D))), x = ε−ξ−ρ, D = 1+2ρv; v is fixed before the run.
 
     Implements: half-normal mixture.
     """
-    width = float(positive(v, "v"))
+    start, width = float(non_negative(xi, "xi")), float(positive(v, "v"))
     spread = 1 + 2 * float(non_negative(rho, "rho")) * width
-    x = epsilon - float(non_negative(xi, "xi")) - rho
-    tail = float(log_ndtr(x * math.sqrt(width / spread)))
-    return math.log(2) - math.log(spread) / 2 + x * x * width / (2 * spread) + tail
+    scale, level = math.sqrt(width / spread), math.log(2) - math.log(spread) / 2
+    return lambda epsilon: level + (x := epsilon - start - rho) * x * width / (2 * spread) + float(log_ndtr(x * scale))
 
 
 def mixture_tail(log_moment: Function, delta: float, bracket: float) -> float:

@@ -237,13 +237,13 @@ def _tabulate(left: Curve, right: Curve) -> tuple[tuple[float, ...], Floats, Flo
     if any(each != orders for each in tables):
         last = min(each[-1] for each in tables)
         orders = tuple(sorted({alpha for each in tables for alpha in each if alpha <= last}))
-    return orders, _values(left, orders), _values(right, orders)
+    return orders, bounds_at(left, orders), bounds_at(right, orders)
 
 
-def _values(curve: Curve, orders: tuple[float, ...]) -> Floats:
-    """The curve at many orders in floating point, each step rounded up."""
+def bounds_at(curve: Curve, orders: tuple[float, ...] | Floats) -> Floats:
+    """The curve at many orders in floating point, each step rounded up; infinite above the last one of a table."""
     if isinstance(curve, Tabulated):
-        return curve.values if curve.orders == orders else curve.values[np.searchsorted(curve.orders, orders)]
-    alphas = np.asarray(orders)
-    slopes = [(up(line.xi), np.nextafter(up(line.rho) * alphas, math.inf)) for line in curve.lines]
-    return np.asarray(np.nextafter(np.max([xi + slope for xi, slope in slopes], axis=0), math.inf), np.float64)
+        same = isinstance(orders, tuple) and orders == curve.orders
+        return curve.values if same else np.append(curve.values, math.inf)[np.searchsorted(curve.orders, orders)]
+    heights = [up(line.xi) + np.nextafter(up(line.rho) * np.asarray(orders), math.inf) for line in curve.lines]
+    return np.asarray(np.nextafter(np.max(heights, axis=0), math.inf), np.float64)

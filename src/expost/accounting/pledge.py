@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Protocol, final, runtime_checkable
 
 from expost.accounting import convert
@@ -124,7 +123,7 @@ class Mixture:
         ceiling = convert.union_over_orders(self.orders, bounds, self.weights, self.delta)
         if math.isinf(ceiling):
             return AdpEpsilon(math.inf)
-        moment = partial(convert.log_mixture, orders=self.orders, bounds=bounds, weights=self.weights)
+        moment = convert.log_mixture(self.orders, bounds, self.weights)
         return AdpEpsilon(solve(moment, self.delta, ceiling))
 
 
@@ -163,7 +162,7 @@ class HalfNormal:
             return AdpEpsilon(math.inf)
         xi, rho = up(line.xi), up(line.rho)
         ceiling = convert.half_normal_closed_form(xi, rho, self.v, self.delta)
-        moment = partial(convert.log_half_normal, xi=xi, rho=rho, v=self.v)
+        moment = convert.log_half_normal(xi, rho, self.v)
         return AdpEpsilon(solve(moment, self.delta, ceiling))
 
 

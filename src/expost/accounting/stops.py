@@ -5,13 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
+import numpy as np
+
 from expost.accounting.claim import Promise, best_statement, best_tail
 from expost.accounting.composed_loss import composed_epsilon
-from expost.accounting.curve import AdpEpsilon, Tabulated
+from expost.accounting.curve import AdpEpsilon, Floats, Tabulated, bounds_at
 from expost.accounting.kinds import Known, stays_within
 from expost.accounting.pledge import promised
 from expost.errors import InvalidValue
-from expost.numerics import probability
+from expost.numerics import probability, up
+
+PROFILE = 0.0
+"""The order of a stop that is not stated by one."""
+SLACK = 2.0**-40
+"""What floats may be apart that stand for equal numbers: far above the rounding of a few operations."""
 
 
 @final
@@ -64,12 +71,14 @@ class PlannedStops:
     promises: tuple[Promise, ...]
     delta: float
     table: tuple[Stop, ...] = field(init=False)
+    _cheapest: "_CheapestFirst" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         probability(self.delta, "delta")
         if not self.promises:
             raise InvalidValue("no stop is planned; give at least one promise.")
         object.__setattr__(self, "table", tuple(_stop(each, self.share) for each in self.promises))
+        object.__setattr__(self, "_cheapest", _CheapestFirst.of(self.table))
 
     @property
     def share(self) -> float:
@@ -78,11 +87,12 @@ class PlannedStops:
 
     def epsilon(self, promise: Promise) -> AdpEpsilon:
         """The ε of the cheapest planned stop that covers the run."""
-        return _cheapest(self.table, promise)
+        return self._cheapest.covering(promised(promise))
 
     def probabilistic(self, promise: Promise) -> AdpEpsilon:
         """The larger bound that the privacy loss itself exceeds with probability δ at most."""
-        return _cheapest([Stop(each, *best_tail(each, self.share)) for each in self.promises], promise)
+        tails = [Stop(each, *best_tail(each, self.share)) for each in self.promises]
+        return _CheapestFirst.of(tails).covering(promised(promise))
 
 
 def _stop(promise: Promise, delta: float) -> Stop:
@@ -96,6 +106,38 @@ def _stop(promise: Promise, delta: float) -> Stop:
     return Stop(promise, epsilon, alpha)
 
 
-def _cheapest(table: Sequence[Stop], promise: Promise) -> AdpEpsilon:
-    run = promised(promise)
-    return AdpEpsilon(min((stop.epsilon for stop in table if stop.covers(run)), default=math.inf))
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _CheapestFirst:
+    """Stops by their ε, and what a run may cost where each is stated: one comparison of floats rules most of them out.
+
+    A stop without an order is told by the ρ of its Gaussian profile, and one without either is never ruled out.
+    """
+
+    stops: Sequence[Stop]
+    orders: Floats
+    limits: Floats
+
+    @classmethod
+    def of(cls, table: Sequence[Stop]) -> "_CheapestFirst":
+        """The stops of a table in this order."""
+        stops = tuple(sorted(table, key=lambda stop: stop.epsilon))
+        return cls(
+            stops, np.array([stop.alpha or PROFILE for stop in stops]), np.array([_limit(stop) for stop in stops])
+        )
+
+    def covering(self, run: Promise) -> AdpEpsilon:
+        """The ε of the cheapest stop that covers the run, asked in exact numbers; infinite where none does."""
+        gaussian = math.inf if run.curve.gaussian is None else up(run.curve.gaussian)
+        costs = np.where(self.orders == PROFILE, gaussian, bounds_at(run.curve, self.orders))
+        near = np.flatnonzero(costs <= self.limits * (1 + SLACK) + SLACK).tolist()
+        return next(
+            (self.stops[place].epsilon for place in near if self.stops[place].covers(run)), AdpEpsilon(math.inf)
+        )
+
+
+def _limit(stop: Stop) -> float:
+    gaussian = stop.promise.curve.gaussian
+    if stop.alpha is not None:
+        return stop.promise.at(stop.alpha)
+    return math.inf if stop.kinds is not None or gaussian is None else up(gaussian)

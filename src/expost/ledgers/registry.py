@@ -17,6 +17,7 @@ from expost.report.units import by_unit
 from expost.text import Json, printable
 
 MOST_SLUG = 80
+NOT_STATED = "Not stated"
 ROUNDED = Context(prec=6, rounding=ROUND_CEILING)
 """How a figure is rounded in a public record: upwards, as every bound is."""
 UNPROTECTED = (
@@ -45,8 +46,10 @@ ACTORS = (
 )
 
 
-def registry_record(book: Book, dataset: str, *, curator: str, title: str | None = None) -> dict[str, Json]:
-    """The record of one data set."""
+def registry_record(
+    book: Book, dataset: str, *, curator: str | None = None, title: str | None = None
+) -> dict[str, Json]:
+    """The record of one data set; who publishes it is not on the ledger, and is not stated unless it is given."""
     with book.home.reading() as reading:
         position = Position.locked(reading, dataset)
         known, terms = position.id, position.terms
@@ -63,13 +66,13 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
     figure = ROUNDED.create_decimal(reached)
     figures = _parameters(terms.kind, float(figure), terms.delta)
     return {
-        "url_slug": _slug(f"{name} {curator} {began[:4]}"),
+        "url_slug": _slug(" ".join(each for each in (name, curator, began[:4]) if each)),
         "status": "Draft",
         "tier": 3,
         "deployment": {
             "product": {
                 "name": name,
-                "data_curators": [curator],
+                "data_curators": [curator or NOT_STATED],
                 "intended_use": f"{runs} {'run' if runs == 1 else 'runs'} on the data set {dataset}, each with its own "
                 "receipt.",
                 "data_product_type": "Summary statistics, synthetic tables and models",
@@ -112,7 +115,7 @@ def registry_record(book: Book, dataset: str, *, curator: str, title: str | None
             },
             "resources": {
                 "sources": f"Head of the ledger's chain: {position.head} (entry {position.entries}).",
-                "registry_authors": [curator],
+                "registry_authors": [curator or NOT_STATED],
             },
         },
     }  # fmt: skip

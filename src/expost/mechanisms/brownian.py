@@ -88,9 +88,9 @@ class Brownian(Generic[D]):
     def sample(self, data: D, budget: Budget, past: Past[Estimate], noise: Noise) -> Estimate:
         """The refined estimate."""
         fresh = self.measure.sample(data, budget, past, noise)
-        if not past.steps:
+        if past.newest is None:
             return Estimate(fresh.values, 1 / fresh.variance)
-        return past.steps[-1].value.refine(fresh)
+        return past.newest.value.refine(fresh)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """The increment's."""

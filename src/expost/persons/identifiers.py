@@ -23,6 +23,10 @@ WHOLE = re.compile("0|-?[1-9][0-9]{0,18}")
 PLAIN = (str, bool, np.bool_, int, np.integer, float, np.float32, np.float16, Decimal, date, UUID, bytes)
 """Types whose values have a spelling each. A time has none: what reads it may have cut it to microseconds."""
 EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+CUT = (
+    "the unit has numbers that are longer than a float can hold, so that two persons may have been read as one; read "
+    "it as whole numbers or as text."
+)
 
 
 @final
@@ -104,10 +108,17 @@ def _whole_numbers(identifiers: Sequence[object], absent: frozenset[str | None])
 
 
 def _exactly(reals: NDArray[np.float64]) -> Integers:
-    """These numbers, which must all be whole."""
-    if not ((np.abs(reals) < 2.0**63) & (reals == np.floor(reals))).all():
+    """These numbers, which must all be whole; refused where one may be another that was cut."""
+    if (np.abs(reals) >= _end_of(float)).any():
+        raise Unreadable(CUT)
+    if not (reals == np.floor(reals)).all():
         raise ValueError("not all of them are whole")
     return reals.astype(np.int64)
+
+
+def _end_of(kind: type) -> float:
+    """The least whole number that a type of floats gives to another one too."""
+    return 2.0 ** (np.finfo(kind).nmant + 1)
 
 
 def _spelled(texts: Sequence[str]) -> Integers:
@@ -130,12 +141,14 @@ def _texts(identifiers: Sequence[object]) -> Iterable[str | None]:
 
 
 def identifier_text(identifier: object) -> str | None:
-    """The spelling of an identifier, which no other one has; refused where there is none.
+    """The spelling of an identifier, which no other one has; refused where there is none, or it may have been cut.
 
     A whole number too long to be spelled is told from others in base 16.
     """
     if type(identifier).__name__ in NOTHING:
         return None
+    if isinstance(identifier, float | np.float32 | np.float16) and abs(float(identifier)) >= _end_of(type(identifier)):
+        raise Unreadable(CUT)
     if isinstance(identifier, datetime) or not isinstance(identifier, PLAIN):
         raise Unreadable("the unit has times, lists or the like, which have no one spelling; give it as text.")
     if isinstance(identifier, Decimal) and identifier.is_finite():

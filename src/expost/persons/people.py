@@ -111,8 +111,9 @@ def numbered(identifiers: ArrayLike) -> Integers:
         raise InvalidValue("the unit is not a single column; give one identifier per row.")
     if found.dtype.kind in "mM":
         found = np.where(np.isnat(found), "", found.astype(str))
+    values = [*found] if found.dtype in (np.float32, np.float16) else found.tolist()  # which hold fewer whole numbers
     persons = Register(frozenset({None, ""}))
-    persons.add(found.tolist(), np.ones(len(found), np.bool_))
+    persons.add(values, np.ones(len(found), np.bool_))
     return persons.numbers()
 
 

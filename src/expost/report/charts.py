@@ -179,3 +179,14 @@ def svg_text(place: tuple[float, float], text: str, anchor: str, name: str = "pl
     """A text that begins, ends or is centred at a place."""
     x, y = place
     return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{safe(text)}</text>'
+
+
+def short_labels(labels: Sequence[str], most: int) -> list[str]:
+    """The labels in at most as many letters, the middle left out; those that would look alike are numbered."""
+    half = (most - 1) // 2
+    short = [each if len(each) <= most else f"{each[:half]}…{each[-half:]}" for each in labels]
+    for place, each in enumerate(short):
+        if each in short[:place]:
+            number = f" ({place + 1})"
+            short[place] = f"{each[: most - len(number)]}{number}"
+    return short

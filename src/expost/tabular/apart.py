@@ -16,8 +16,9 @@ from expost.noise import SeededNoise
 from expost.tabular.model.graphical import Measured, fit
 from expost.tabular.model.junction import Junction
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Learner, Lesson, Score, learn
+from expost.tabular.score import Candidate, Learner, Lesson, Score
 from expost.tabular.table import Table
+from expost.tabular.teaching import learn
 
 INVENTED = 8
 """Records of each kind that are tried: each costs a few predictions of one record, which take milliseconds."""

@@ -136,7 +136,7 @@ class Growing:
 
     def sample(self, data: Rows, budget: Budget, past: Past[Grown], noise: Noise) -> Grown:
         """The refined estimates, maybe of more marginals than before."""
-        grown, gardener = past.steps[-1].value if past.steps else None, self.gardener
+        grown, gardener = None if past.newest is None else past.newest.value, self.gardener
         if gardener is None or not self.divisible(self.candidates, SCORED) or not gardener.grows(grown, budget):
             return self._refined(data, grown, (), budget, noise)
         left = budget

@@ -15,7 +15,8 @@ from expost.tabular.schema.cells import Cell, How, text_of
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.rules import short_rule
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.reading import lacking, opened, quietly, revealed, units_of
+from expost.tabular.source.coding import lacking, units_of
+from expost.tabular.source.reading import opened, quietly, revealed
 from expost.tabular.source.texts import absent, cells_of
 from expost.text import printable
 

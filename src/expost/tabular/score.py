@@ -8,19 +8,16 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
+from expost.tabular.fitted import FAILED, FittedClassifier, features_of, one_thread, told_by
 from expost.tabular.model.footprint import TRIED_AT_ONCE
 from expost.tabular.model.graphical import Model
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 Predictor: TypeAlias = Callable[[Table], Integers]
-
-FAILED = -(2**40)
-"""Predicted where a classifier fails: wrong for every record, whatever the tolerance, and below every rank."""
 
 STEPS, FARTHEST, LARGEST = 2**20, 64.0, 2.0**32
 """Steps to 1 of a rank, how far log odds count, and what stands for infinite ones."""
@@ -81,14 +78,6 @@ class Ranker(Protocol):
         ...
 
 
-def learn(learner: Learner, table: Table, model: Model, lesson: Lesson, noise: Noise) -> Predictor:
-    """What the learner learns of one lesson."""
-    if lesson.positive is None:
-        return learner(table, model, lesson.target, noise)
-    assert isinstance(learner, Ranker)  # a recipe with such a lesson has one
-    return learner.ranks(table, model, lesson.target, lesson.positive, noise)
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Sklearn:
@@ -103,7 +92,8 @@ class Sklearn:
         """Fit the classifier; one class only is predicted as itself."""
         labels = table.codes(target).astype(np.int64)
         if len(np.unique(labels)) < 2:
-            return lambda records: np.full(len(records), labels[0] if len(labels) else 0, dtype=np.int64)
+            only = int(labels[0]) if len(labels) else 0
+            return lambda records: np.full(len(records), only, dtype=np.int64)
         return self._learnt(table, target, _codes_of, noise)
 
     def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
@@ -120,21 +110,13 @@ class Sklearn:
         """Fit the classifier, and what it tells of each record by itself."""
         labels, made = table.codes(target).astype(np.int64), self._made()
         wanted: dict[str, object] = {"random_state": noise.below(2**31)}
-        if np.unique(labels, return_counts=True)[1].min() < 10:  # it would hold out rows of a class that has one only
-            wanted["early_stopping"] = False
+        if np.unique(labels, return_counts=True)[1].min() < 10:
+            wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
-        # Several threads on busy cores wait for each other: one is never much slower and often ten times faster.
-        threads = ThreadpoolController()
-        with threads.limit(limits=1):
-            fitted = made.fit(_features(table, target), labels)
+        with one_thread():
+            fitted = made.fit(features_of(table, target), labels)
             self._tried(fitted, told, _every_code(table.schema, target))
-
-        def predict(records: Table) -> Integers:
-            # A copy for every question: what a classifier remembers of records is neither released nor asked again.
-            with threads.limit(limits=1):
-                return _told(copy.deepcopy(fitted), told, _features(records, target))
-
-        return predict
+        return FittedClassifier(fitted, told, target)
 
     def _tried(self, fitted: Any, told: Callable[[Any, Integers], Integers], features: Iterable[Integers]) -> None:
         """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
@@ -145,7 +127,7 @@ class Sklearn:
                 f"the estimator {self.path} cannot be copied once it is fitted, so it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
-        if any((_told(fitted, told, each) == FAILED).any() for each in features):
+        if any((told_by(fitted, told, each) == FAILED).any() for each in features):
             raise InvalidValue(
                 f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
                 "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
@@ -205,10 +187,6 @@ def correct(target: str, tolerance: int = 0) -> Score:
     return score
 
 
-def _steps(values: Floats) -> Integers:
-    return np.asarray(np.rint(values * STEPS), dtype=np.int64)
-
-
 def _codes_of(fitted: Any, features: Integers) -> Integers:
     return np.asarray(fitted.predict(features), dtype=np.int64)
 
@@ -218,33 +196,15 @@ def _ranks_of(place: int, fitted: Any, features: Integers) -> Integers:
     return _steps(np.asarray(fitted.predict_proba(features), dtype=np.float64)[:, place])
 
 
-def _told(fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> Integers:
-    """What is told of each record, ``FAILED`` where the classifier fails.
-
-    If it fails on several records they are tried in halves, since one record must not decide how another is scored.
-    """
-    if len(features) == 0:
-        return np.zeros(0, dtype=np.int64)
-    try:
-        codes = told(fitted, features)
-    except Exception:  # noqa: BLE001  whatever it is, what it says may quote a record
-        codes = np.zeros(0, dtype=np.int64)
-    if codes.shape == (len(features),):
-        return codes
-    if len(features) == 1:
-        return np.array([FAILED])
-    return np.concatenate([_told(fitted, told, half) for half in np.array_split(features, 2)])
+def _steps(values: Floats) -> Integers:
+    return np.asarray(np.rint(values * STEPS), dtype=np.int64)
 
 
 def _every_code(schema: Schema, target: str) -> Iterator[Integers]:
     """Invented records that have each code of each column once, the other columns at their first; some at a time."""
     sizes = [size for name, size in schema.domain.items() if name != target]
     each = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), np.concatenate([*map(np.arange, sizes)])])
-    for some in np.array_split(each, -(-each.size * len(sizes) // (2 * TRIED_AT_ONCE))):
+    for some in np.array_split(each, -(-len(each) * len(sizes) // TRIED_AT_ONCE)):
         block = np.zeros((len(some), len(sizes)), dtype=np.int64)
         block[np.arange(len(some)), some[:, 0]] = some[:, 1]
         yield block
-
-
-def _features(table: Table, target: str) -> Integers:
-    return np.column_stack([table.codes(name).astype(np.int64) for name in table.schema.names if name != target])

@@ -21,6 +21,7 @@ class Kind(Enum):
     PANDAS = "pandas"
     POLARS = "polars"
     PYARROW = "pyarrow"
+    SPARK = "pyspark"
 
 
 @final
@@ -40,7 +41,9 @@ class Table:
             raise SchemaMismatch("the columns are not those of the schema; give codes for each and no other.")
         if len({codes.shape for codes in self.columns.values()}) > 1:
             raise SchemaMismatch("the columns have different lengths; give one code per record in each.")
-        kept = {each.name: self.columns[each.name].astype(smallest(each.size)) for each in self.schema.columns}
+        kept = {
+            each.name: self.columns[each.name].astype(smallest(each.size), copy=False) for each in self.schema.columns
+        }
         domain = self.domain
         if any(codes.size and int(codes.max()) >= domain[name] for name, codes in self.columns.items()):
             raise SchemaMismatch("a column has a code outside its domain; codes run from 0 to its size minus 1.")

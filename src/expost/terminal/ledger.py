@@ -133,11 +133,11 @@ def settle_command(words: tuple[str, ...], statement: str | None, in_full: bool)
 @ledger_commands.command(name="export")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="The data set, if the ledger has several.")
-@click.option("--curator", required=True, help="Who publishes what was released.")
+@click.option("--curator", default=None, help="Who publishes what was released; by default the record says not stated.")
 @click.option("--title", default=None, help="What it is published as; by default the name of the data set.")
 @click.option("--registry", "target", type=click.Path(path_type=Path), required=True, help="A new file for the record.")
 @plainly
-def export_command(file: str | None, dataset: str | None, curator: str, title: str | None, target: Path) -> None:
+def export_command(file: str | None, dataset: str | None, curator: str | None, title: str | None, target: Path) -> None:
     """Write what the ledger FILE says of a data set as a record for the public registry of deployments."""
     with _opened(file) as book:
         record = registry_record(book, dataset or only_dataset(book.home), curator=curator, title=title)

@@ -73,6 +73,11 @@ def public_file(settings: Mapping[str, Any]) -> tuple[Path, ...]:
     return (Path(path),) if kind == "public" and path else ()
 
 
+MEMORY: Option = click.option(
+    "--memory", default=None, metavar="SIZE",
+    help="The most memory that reading and keeping the table may take, such as 4GB; by default half of the machine's. "
+    "What does not fit goes into a private folder for temporary files.",
+)  # fmt: skip
 LASTING: list[Option] = [
     click.option("--ledger", default=None, envvar=VARIABLE, metavar="FILE|URL",
                  help="A ledger that lasts: its cap holds for the run, whose bill stays there; by default what "

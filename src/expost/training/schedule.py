@@ -153,7 +153,7 @@ class Releases:
 
     def __call__(self, past: Past[object], verdicts: tuple[Verdict | None, ...]) -> Rung | None:
         """The next release."""
-        taken = len(past.steps)
+        taken = len(past)
         return self.rungs[taken] if taken < self.schedule.releases else None
 
     def _rung(self, steps: int, asked: bool) -> Rung:

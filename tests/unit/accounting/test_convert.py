@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
 
 import mpmath as mp
 import pytest
@@ -129,7 +128,7 @@ def test_a_moment_that_stays_within_float_error_of_its_target_makes_no_claim(del
 
 @pytest.mark.parametrize("bracket", [-2.0, 0.0, 1e-9, 0.5, 1e9, 1e300])
 def test_the_bracket_is_only_a_guess(bracket: float) -> None:
-    moment = partial(log_half_normal, xi=0.1, rho=0.01, v=100.0)
+    moment = log_half_normal(xi=0.1, rho=0.01, v=100.0)
 
     root, stick = mixture_tail(moment, DELTA, 1.0), mixture_hockey_stick(moment, DELTA, 1.0)
 
@@ -177,7 +176,7 @@ def test_what_a_weight_leaves_unused_is_lost(weight: float) -> None:
         exact = mp.mpf(bound) - mp.log(mp.mpf(weight) * mp.mpf(DELTA)) / 2
 
         union = union_over_orders([alpha], [bound], [weight], DELTA)
-        tail = mixture_tail(partial(log_mixture, orders=[alpha], bounds=[bound], weights=[weight]), DELTA, 1.0)
+        tail = mixture_tail(log_mixture([alpha], [bound], [weight]), DELTA, 1.0)
 
         assert 0 <= union - exact <= 1e-12
         assert 0 <= tail - exact <= 1e-12
@@ -191,7 +190,7 @@ def test_weights_that_a_pledge_takes_for_one_are_made_one() -> None:
 
     assert math.isfinite(pledge.epsilon(Promise(line(0, 0.01))))
     assert union_over_orders([2.0], [0.0], [1 + 9e-10], DELTA) >= -math.log(DELTA)
-    assert log_mixture(0.0, [2.0], [0.0], [1 + 9e-10]) <= 0
+    assert log_mixture([2.0], [0.0], [1 + 9e-10])(0.0) <= 0
 
 
 def test_a_bound_of_zero_is_a_bound() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from expost.accounting.claim import NOTHING, Promise, Spent
 from expost.accounting.curve import AdpEpsilon, Curve, Tabulated, highest
+from expost.accounting.descent import Descent
 from expost.accounting.gaussian import gaussian_epsilon
 from expost.accounting.pledge import FixedOrder, HalfNormal, Mixture, Pledge
 from expost.accounting.stops import PlannedStops, Stop
@@ -223,6 +224,28 @@ def test_a_run_that_spent_nothing_is_stated_at_the_cheapest_stop() -> None:
     pledge = PlannedStops(STOPS, DELTA)
 
     assert pledge.epsilon(NOTHING) == pledge.table[0].epsilon
+
+
+KINDS_OF_STOPS = [
+    *STOPS,
+    *TABLED,
+    *(Promise(line(Fraction(1, 3), rho)) for rho in RHOS),
+    Promise(highest(line(1, 0), line(0, Fraction(1, 7)))),
+    Descent(Fraction(1, 10), Fraction(4)).promise(50),
+    NOTHING,
+]
+"""Stated by the Gaussian profile, at an order of a table or of a line, by the distribution of the loss, and free."""
+
+
+@given(st.permutations(KINDS_OF_STOPS), st.sampled_from([0, Fraction(1, 2**300), Fraction(1, 2**40), Fraction(1, 9)]))
+@settings(max_examples=20, deadline=None)
+def test_the_stop_that_is_found_is_the_cheapest_of_all_that_cover(stops: list[Promise], more: Fraction | int) -> None:
+    """Also for runs that end exactly on a stop, or too close beyond it for floats to tell."""
+    pledge = PlannedStops(tuple(stops[:6]), DELTA)
+
+    for run in (each + Promise(line(more, 0)) for each in KINDS_OF_STOPS):
+        one_by_one = min((stop.epsilon for stop in pledge.table if stop.covers(run)), default=math.inf)
+        assert pledge.epsilon(run) == one_by_one
 
 
 def test_a_stop_that_rests_on_a_gaussian_it_does_not_have_covers_nothing() -> None:

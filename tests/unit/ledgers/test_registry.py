@@ -100,6 +100,15 @@ def test_a_record_is_what_the_registry_takes(tmp_path: Path, terms: Terms) -> No
     assert record["deployment"]["dp_flavor"]["name"] == "Custom"
 
 
+def test_a_record_needs_nothing_that_is_not_on_the_ledger(tmp_path: Path) -> None:
+    """Who publishes it is not, which the record says."""
+    record = yaml.safe_load(yaml_text(registry_record(spent(tmp_path, zcdp_terms(0.1)), "visits")))
+
+    jsonschema.Draft7Validator(SCHEMA).validate(record)
+    assert record["deployment"]["product"]["data_curators"] == ["Not stated"]
+    assert record["url_slug"].startswith("visits-2")
+
+
 def test_the_figures_are_those_of_the_ledger(tmp_path: Path) -> None:
     record: Any = registry_record(spent(tmp_path, zcdp_terms(0.1)), "visits", curator="General Hospital")
 

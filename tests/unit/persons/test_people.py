@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 import torch
 
-from expost.errors import InvalidValue
+from expost.errors import InvalidValue, Unreadable
 from expost.noise import SeededNoise
+from expost.persons.digests import Digests
 from expost.persons.people import People, numbered
 from tests.unit.examples import one_sentence, silence
 
@@ -21,7 +22,7 @@ SAME: dict[str, tuple[Any, list[int]]] = {
     "text": (["b", "a", "b"], [0, 1, 0]),
     "text but for blanks around it": (["b", "B", " b", "b\n", "b b", "  "], [0, 1, 0, 0, 2, 3]),
     "long numbers": ([10**5000, 1, 10**5000], [0, 1, 0]),
-    "numbers of every type": ([np.float32(7), 7, np.int8(7), Decimal("7.0"), float("inf"), "inf"], [0, 0, 0, 0, 1, 1]),
+    "numbers of every type": ([np.float32(7), 7, np.int8(7), Decimal("7.0"), Decimal("inf"), "inf"], [0] * 4 + [1] * 2),
     "numbers and their text": ([7, "7", 7.0, "07"], [0, 0, 0, 1]),
     "uuids": ([ONE, TWO, ONE, str(TWO)], [0, 1, 0, 1]),
     "missing": ([None, "a", None, "", float("nan"), "a"], [0, 1, 2, 3, 4, 1]),
@@ -47,6 +48,17 @@ def test_identifiers_are_numbered_by_first_appearance(name: str) -> None:
     owners = np.zeros(len(people.rows), np.int64)
     owners[people.rows] = np.repeat(np.arange(len(people)), people.sizes)
     assert owners.tolist() == expected
+
+
+@pytest.mark.parametrize("given", [np.array([2.0**53]), np.array([2**24], np.float32), np.array([2048], np.float16)])
+def test_numbers_that_a_float_may_have_cut_are_refused(given: Any) -> None:
+    with pytest.raises(Unreadable, match="longer than a float can hold"):
+        numbered(given)
+
+    with pytest.raises(Unreadable, match="longer than a float can hold"):
+        Digests(b"key", frozenset({None})).of([*given], 0)
+
+    assert numbered(given - 1).size == 1
 
 
 @pytest.mark.parametrize("given", [[["canary"]], 4711, np.zeros((2, 2))])

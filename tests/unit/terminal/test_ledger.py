@@ -285,5 +285,6 @@ def test_a_record_for_the_registry_is_written_to_a_new_file(booked: dict[str, Js
     assert yaml.safe_load((here / "out.yaml").read_text())["deployment"]["product"]["data_curators"] == [
         "General Hospital"
     ]
+    assert run("ledger", *words[:4], "--registry", "short.yaml").exit_code == 0
     assert "name a new file" in refusal(*words, "out.yaml")
     assert "name a new file" in refusal(*words, "missing/out.yaml")

@@ -24,12 +24,14 @@ from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Precision, precision_of
 from expost.jobs.asking.told import Answered, QuestionTold, answers_in, columns_of
 from expost.jobs.asking.worded import closing_words
+from expost.jobs.job import say_nothing
 from expost.numerics import Real
 from expost.receipts.receipt import receipt_text
 from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import versions
 from expost.report.spending import Spending
-from expost.tabular.source.frames import Format, frame, write_table
+from expost.tabular.native import native_frame
+from expost.tabular.source.frames import Format, write_table
 from expost.tabular.table import Kind
 
 
@@ -55,7 +57,7 @@ class Answer:
     @property
     def table(self) -> Any:
         """Group, estimate, low, high and settled, as the same kind of frame as the input."""
-        return frame(self._kind, columns_of(self.told))
+        return native_frame(self._kind, columns_of(self.told))
 
     @property
     def told(self) -> tuple[QuestionTold, ...]:
@@ -183,7 +185,3 @@ def _finer(recipe: AskRecipe, within: Precision | Real | str) -> AskRecipe:
         raise InvalidValue("a decision has no precision to refine; ask for its numbers by within.")
     target = precision_of(within)
     return replace(recipe, questions=tuple(Targeted(each.query, target) for each in recipe.questions))
-
-
-def say_nothing(doing: str) -> None:
-    """Say nothing."""

@@ -26,7 +26,7 @@ from expost.jobs.asking.planning import (
 )
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Flags, too_small
+from expost.jobs.asking.targets import Flags, nearer_middles, too_small
 
 ENOUGH = 0.65
 """The share of the lead at which coarse looks end."""
@@ -78,11 +78,11 @@ def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
 
 
 def looked_at(recipe: AskRecipe, seen: AnswerLook) -> AnswerLook:
-    """The same error bars, and what they settle of these questions."""
-    pairs = [*zip(recipe.questions, seen.bars, strict=True)]
-    settled = tuple(met(question, bars) for question, bars in pairs)
-    few = tuple(too_small(bars, size) for bars, size in zip(seen.bars, seen.sizes, strict=True))
-    return replace(seen, settled=settled, few=few)
+    """The same error bars, with numbers where both ends are near, and what they settle of these questions."""
+    told = tuple(nearer_middles(each.target, bars) for each, bars in zip(recipe.questions, seen.bars, strict=True))
+    settled = tuple(met(question, bars) for question, bars in zip(recipe.questions, told, strict=True))
+    few = tuple(too_small(bars, size) for bars, size in zip(told, seen.sizes, strict=True))
+    return replace(seen, bars=told, settled=settled, few=few)
 
 
 def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
@@ -191,9 +191,10 @@ def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[in
 
 def refine(plan: AnswerPlan, measuring: Measuring, *, tell: Progress) -> AnswerLook:
     """Measure as precisely as a finer target seems to need, and look at that alone."""
-    share = measuring.share
+    share, sizes = measuring.share, sizes_at(measuring.recipe, measuring, plan.levels[-1])
     place, needed = next_place(plan, measuring, share)
     measuring.refined += 1
     tell("measuring as precisely as that takes")
-    measuring.measure(needed, to=beside(plan.levels[place]), anew=True)
-    return look(measuring, measuring.recipe.width(share), sizes_at(measuring.recipe, measuring, plan.levels[-1]))
+    width = measuring.recipe.width(share)
+    measuring.measure(needed, to=beside(plan.levels[place]), store=measuring.storing(width, sizes), anew=True)
+    return look(measuring, width, sizes)

@@ -27,7 +27,7 @@ from expost.tabular.source.frames import Format
 from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
 from expost.terminal.kept import foretold
-from expost.terminal.options import KEEPING, LASTING, Option, claimed, config, options
+from expost.terminal.options import KEEPING, LASTING, MEMORY, Option, claimed, config, options
 from expost.terminal.screen import Screen
 from expost.text import number_typed
 
@@ -59,6 +59,7 @@ SAVING: list[Option] = [
     click.option("--format", "format_", type=click.Choice([each.value for each in Format]), default="csv",
                  help="What the answers are written as."),
     click.option("--title", default=None, help="The title of the report."),
+    MEMORY,
     click.option("--afresh", is_flag=True,
                  help="Measure afresh, because the data has changed since earlier questions on the ledger."),
 ]  # fmt: skip
@@ -86,6 +87,7 @@ def ask_table(source: str, questions: tuple[str, ...], schema_path: str, out: Pa
             schema=schema,
             **asked,
             title=settings["title"],
+            memory=settings["memory"],
             afresh=settings["afresh"],
             noise=noise,
             ledger=ledger,

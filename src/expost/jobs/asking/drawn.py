@@ -8,7 +8,7 @@ from expost.jobs.asking.query import Count, Persons, Share, Sum
 from expost.jobs.asking.targets import Above
 from expost.jobs.asking.told import GroupLine, QuestionTold
 from expost.jobs.asking.worded import group_name
-from expost.report.charts import NARROW, WIDE, nice, safe, svg_figure, svg_line, svg_text
+from expost.report.charts import NARROW, WIDE, nice, safe, short_labels, svg_figure, svg_line, svg_text
 
 ROW, FOOT, TOP = 24, 26, 6
 LABELS = {WIDE: 210, NARROW: 116}
@@ -41,7 +41,9 @@ def answer_chart(told: QuestionTold, lines: Sequence[GroupLine], width: int = WI
         + svg_text((x(each / times), floor + 19), f"{each:,g}{sign}", "middle")
         for each in shown
     ]
-    drawn = [_group(told, line, TOP + ROW * place, x, width) for place, line in enumerate(lines)]
+    labels = short_labels([group_name(line) for line in lines], int((LABELS[width] - 12) / LETTER))
+    named = enumerate(zip(lines, labels, strict=True))
+    drawn = [_group(told, line, TOP + ROW * place, x, name=label, width=width) for place, (line, label) in named]
     target = told.question.target
     goal = [_threshold(x(float(target.threshold)), floor)] if isinstance(target, Above) else []
     description = "; ".join(spoken(told, line) for line in lines)
@@ -71,11 +73,11 @@ def _from_0(told: QuestionTold) -> bool:
     return isinstance(told.question.query.measure, Count | Persons | Sum | Share)
 
 
-def _group(told: QuestionTold, line: GroupLine, top: float, x: Callable[[float], float], width: int) -> str:
+def _group(
+    told: QuestionTold, line: GroupLine, top: float, x: Callable[[float], float], *, name: str, width: int
+) -> str:
     middle, zero = top + ROW / 2, x(0.0)
-    most = int((LABELS[width] - 12) / LETTER)
-    name = group_name(line)
-    label = svg_text((LABELS[width] - 10, middle + 4), name if len(name) <= most else f"{name[: most - 1]}…", "end")
+    label = svg_text((LABELS[width] - 10, middle + 4), name, "end")
     number = svg_text((width, middle + 4), _number(told, line), "end", "strong" if not line.few else "plain")
     start, stop = sorted((zero, x(line.estimate)))
     bar = (

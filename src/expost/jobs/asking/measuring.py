@@ -28,8 +28,8 @@ from expost.statistic import Statistic
 
 Store: TypeAlias = Callable[[Mapping[Tally, Estimate]], None]
 """Takes what was measured of all tallies, to be stored with what it cost."""
-Keep: TypeAlias = Callable[[Mapping[Tally, Estimate], float, Sequence[int]], None]
-"""The same, with the width of error bars and the sizes of small groups that the answer will be told by."""
+Keep: TypeAlias = Callable[[AskRecipe, Mapping[Tally, Estimate], float, Sequence[int]], None]
+"""The same, with what was asked, the width of error bars and the sizes of small groups that it will be told by."""
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is being done."""
 ALPHA = Fraction(2)
@@ -112,8 +112,8 @@ class Measuring:
 
     def storing(self, width: float, sizes: Sequence[int]) -> Store | None:
         """What stores a measurement that an answer is told by."""
-        keep = self.keep
-        return None if keep is None else lambda known: keep(known, width, sizes)
+        keep, recipe = self.keep, self.recipe
+        return None if keep is None else lambda known: keep(recipe, known, width, sizes)
 
     def measure(
         self, shares: Mapping[Tally, float], *, to: Fraction, store: Store | None = None, anew: bool = False

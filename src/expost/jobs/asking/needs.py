@@ -16,8 +16,8 @@ from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, preci
 
 MARGIN = 1.0
 """Standard errors of a coarse look that the jump allows for."""
-HALVINGS = 17
-"""How often the range of seven decades in which a precision is looked for is halved: to 1e-4 of it."""
+COARSEST, HALVINGS = 1e-7, 17
+"""The least precision looked for, as a part of the finest, and how often that range is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
 
@@ -73,14 +73,17 @@ def _least_precision(
 ) -> float:
     """The least precision at which the groups would be settled, were they as the coarse look has them.
 
-    Noise may have made them larger or smaller than they are, which a margin allows for.
+    Noise may have made them larger or smaller than they are, which a margin allows for. Where any number between the
+    ends of a column is near enough, nothing need be known.
     """
+    if isinstance(question.target, WithinDistance) and recipe.span(question) <= 2 * question.target.distance:
+        return finest * COARSEST
     if cells is None:
         return finest
     many = len(cells.values) // len(recipe.labels(question.query))
     shift = MARGIN * cells.std if many <= 2 else 0.0
     rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
-    low, high = finest * 1e-7, finest
+    low, high = finest * COARSEST, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5

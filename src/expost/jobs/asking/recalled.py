@@ -27,9 +27,10 @@ from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 from expost.text import Json
 
-FORMAT = "expost answer 1"
+FORMAT = "expost answers 1"
 MOST_BYTES = 2**28
-FIELDS = ("format", "asked", "afresh", "width", "sizes", "tallies")
+ANSWERS = ("format", "answers")
+FIELDS = ("asked", "afresh", "width", "sizes", "tallies")
 TALLY = ("name", "most", "columns", "precision", "values")
 
 
@@ -64,27 +65,31 @@ class Memory:
     tallies: Mapping[tuple[str, int], tuple[str, Estimate]]
 
     @classmethod
-    def of(cls, payload: str) -> "Memory":
-        """From what a ledger has; refused unless it is what a run writes."""
+    def all_in(cls, payload: str) -> tuple["Memory", ...]:
+        """From what a ledger has of a run, the first answer first; refused unless it is what a run writes."""
         try:
-            fields = record(json.loads(payload), FIELDS)
-            found = [record(each, TALLY) for each in items(fields["tallies"])]
-            tallies = {
-                (text(each["name"]), whole(each["most"])): (
-                    text(each["columns"]),
-                    Estimate(_values(text(each["values"])), fraction(each["precision"])),
-                )
-                for each in found
-            }
-            sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
-            return cls(text(fields["asked"]), truth(fields["afresh"]), number(fields["width"]), sizes, tallies)
+            return tuple(map(cls._of, items(record(json.loads(payload), ANSWERS)["answers"])))
         except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError, zlib.error):
             raise Unreadable(
                 "a stored answer of the ledger cannot be read; the file was changed or is damaged."
             ) from None
 
+    @classmethod
+    def _of(cls, kept: Json) -> "Memory":
+        fields = record(kept, FIELDS)
+        found = [record(each, TALLY) for each in items(fields["tallies"])]
+        tallies = {
+            (text(each["name"]), whole(each["most"])): (
+                text(each["columns"]),
+                Estimate(_values(text(each["values"])), fraction(each["precision"])),
+            )
+            for each in found
+        }
+        sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
+        return cls(text(fields["asked"]), truth(fields["afresh"]), number(fields["width"]), sizes, tallies)
 
-def payload_of(
+
+def answer_kept(
     recipe: AskRecipe,
     known: Mapping[Tally, Estimate],
     columns: Mapping[Tally, str],
@@ -93,8 +98,8 @@ def payload_of(
     afresh: bool,
     width: float,
     sizes: Sequence[int],
-) -> str:
-    """What a run keeps of its answer."""
+) -> dict[str, Json]:
+    """What a run keeps of one of its answers."""
     tallies: list[Json] = [
         {
             "name": tally.name,
@@ -105,20 +110,21 @@ def payload_of(
         }
         for tally, estimate in known.items()
     ]
-    found: dict[str, Json] = {
-        "format": FORMAT, "asked": asked_in(recipe), "afresh": afresh, "width": width, "sizes": [*sizes],
-        "tallies": tallies,
-    }  # fmt: skip
-    return json.dumps(found, allow_nan=False)
+    return {"asked": asked_in(recipe), "afresh": afresh, "width": width, "sizes": [*sizes], "tallies": tallies}
 
 
-def keeping(
-    ledger: Remembering, recipe: AskRecipe, columns: Mapping[Tally, str], *, most: Mapping[Tally, int], afresh: bool
-) -> Keep:
-    """What stores a measurement that an answer is told by, with the bill of that measurement."""
+def keeping(ledger: Remembering, columns: Mapping[Tally, str], *, most: Mapping[Tally, int], afresh: bool) -> Keep:
+    """What stores a measurement that an answer is told by, with the bill of that measurement.
 
-    def keep(known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
-        ledger.keep(payload_of(recipe, known, columns, most=most, afresh=afresh, width=width, sizes=sizes))
+    An answer that is refined is another one beside the first: it was measured anew.
+    """
+    answers: dict[str, Json] = {}
+
+    def keep(recipe: AskRecipe, known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
+        asked = asked_in(recipe)
+        begins = afresh and asked == next(iter(answers), asked)
+        answers[asked] = answer_kept(recipe, known, columns, most=most, afresh=begins, width=width, sizes=sizes)
+        ledger.keep(json.dumps({"format": FORMAT, "answers": [*answers.values()]}, allow_nan=False))
 
     return keep
 
@@ -172,7 +178,7 @@ class Recollection:
     @classmethod
     def of(cls, recipe: AskRecipe, kept: Recallable, *, afresh: bool) -> "Recollection":
         """What is known of the tallies of a request and of finer ones, since it was last asked afresh."""
-        memories = () if afresh else tuple(map(Memory.of, kept.payloads))
+        memories = () if afresh else tuple(each for payload in kept.payloads for each in Memory.all_in(payload))
         begun = max((place for place, each in enumerate(memories) if each.afresh), default=0)
         found = cls(columns_counted(recipe, memories[begun:]), memories[begun:])
         for memory in found.memories:

@@ -7,7 +7,7 @@ from expost.accounting.curve import AdpEpsilon
 from expost.checks.confidence import confidence_level
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.filters import PledgedFilter
-from expost.jobs.asking.answer import Answer, answered, say_nothing
+from expost.jobs.asking.answer import Answer, answered
 from expost.jobs.asking.climb import AnswerLook, climb, release_exactly
 from expost.jobs.asking.contribution import Cut, bounds_declared, cuts_in, lengths_of
 from expost.jobs.asking.deciding import decide
@@ -21,6 +21,7 @@ from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.recalled import Recollection, Remembering, keeping
 from expost.jobs.asking.tallies import Tally, read_under
 from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, precision_of
+from expost.jobs.job import say_nothing
 from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
 from expost.numerics import Real
@@ -28,9 +29,10 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import day
-from expost.tabular.persons import Rows
+from expost.tabular.hidden import HiddenTable
+from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.hidden import HiddenTable
+from expost.tabular.source.room import Memory, Room
 
 TITLE = "Answers"
 FINDING = Fraction(1, 10)
@@ -51,6 +53,7 @@ def ask(
     max_epsilon: float = 1.0,
     fewer_than: int | None = None,
     rows_per_person: int | None = None,
+    memory: Memory = None,
     noise: Noise | None = None,
     random_state: None = None,
     ledger: ReadableLedger | None = None,
@@ -65,6 +68,7 @@ def ask(
     ask for a decision. ``confidence`` is that of each error bar, or of all of them ``together``. ``max_epsilon`` is the
     most that may be spent; groups that it leaves out of reach end as fewer than ``fewer_than``. Where the schema names
     a unit, ``rows_per_person`` is how many rows of a person in one group count in full, if that is public.
+    ``memory``, such as ``"4GB"``, is how much a run may take, by default half of what the machine has.
     On a lasting ledger what earlier questions released is used first; ``afresh`` says that the data has changed since.
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
@@ -83,7 +87,7 @@ def ask(
         fewer_than=fewer_than,
         rows_per_person=rows_per_person,
     )
-    plan, noise = plan_answer(recipe), SystemNoise() if noise is None else noise
+    plan, noise, memory_room = plan_answer(recipe), SystemNoise() if noise is None else noise, Room.of(memory)
     kept, tell = MemoryLedger() if ledger is None else ledger, say_nothing if on_progress is None else on_progress
     heading = Heading(title or TITLE, day(noise), Pledged(recipe, plan))
     past = Recollection.of(recipe, kept.recalled(), afresh=afresh) if isinstance(kept, Remembering) else None
@@ -96,12 +100,12 @@ def ask(
     odometer = Odometer(pledge=plan.pledge, cap=cap, ledger=kept, rehearsal=noise.seeded)
     if on_pledge is not None:
         on_pledge(heading.pledged)
-    rows = _read(hidden, recipe, tell)
+    rows = _read(hidden, recipe, memory_room, noise, tell)
     measuring = Measuring(recipe, Private(rows, schema.neighbours), odometer, noise, dict(bounds_declared(recipe)))
     cuts = _bounded(measuring, plan.levels[:room], past, tell)
     if isinstance(kept, Remembering) and past is not None:
         measuring.before = past.estimates({**past.most(), **measuring.most})
-        measuring.keep = keeping(kept, recipe, past.columns, most=measuring.most, afresh=afresh)
+        measuring.keep = keeping(kept, past.columns, most=measuring.most, afresh=afresh)
     found = _found(plan, measuring, room, tell)
     return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 
@@ -146,13 +150,13 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe) -> int:
     return allowed if plan.exact else fitting
 
 
-def _read(hidden: HiddenTable, recipe: AskRecipe, tell: Progress) -> Rows:
+def _read(hidden: HiddenTable, recipe: AskRecipe, memory: Room, noise: Noise, tell: Progress) -> AnyPieces:
     """The rows that the questions are about, with the columns that they name."""
     tell("reading the table")
     needed = read_under(recipe.schema, recipe.tallies)
     if not recipe.schema.reviewed:
         raise SchemaMismatch("the schema is a draft; have the owner of the data review it, and say reviewed = true.")
-    table = hidden.coded(needed)
+    table = hidden.coded(needed, memory, noise, tell)
     known = table.schema.unit == needed.unit and table.schema.neighbours is needed.neighbours
     if not known or any(each not in table.schema.columns for each in needed.columns):
         raise SchemaMismatch("the table was coded under another schema, or too coarsely; give the file or the frame.")

@@ -1,7 +1,7 @@
 """Targets: how precise an answer is to be, or what is to be decided, and whether error bars already say so."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias, final
 
@@ -134,6 +134,20 @@ def precise(target: Precision, bars: Bars) -> Flags:
     least = np.where(bars.low > 0, bars.low, np.where(bars.high < 0, -bars.high, 0.0))
     with np.errstate(invalid="ignore"):
         return np.asarray(np.maximum(bars.point - bars.low, bars.high - bars.point) <= share * least)
+
+
+def nearer_middles(target: Target, bars: Bars) -> Bars:
+    """The same error bars, with numbers that were farther than a distance from one end moved until both are near.
+
+    Ends of a mean, a share or a quantile may lie at different distances, so that a bar can be short enough although
+    its number is too far from one of them. What is moved was released, and stays between its ends.
+    """
+    if not isinstance(target, WithinDistance):
+        return bars
+    distance = float(target.distance)
+    short = bars.high - bars.low <= 2 * distance
+    moved = np.clip(bars.point, bars.high - distance, np.maximum(bars.low + distance, bars.high - distance))
+    return replace(bars, point=np.where(short, moved, bars.point))
 
 
 def too_small(bars: Bars, size: float) -> Flags:

@@ -1,4 +1,4 @@
-"""Labelled records on their way to be read: checked and scaled, and nothing of them in what goes wrong."""
+"""Labelled records on their way to be read: checked, and nothing of them in what goes wrong."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,6 @@ from expost.errors import ExpostError, InvalidValue, NotDisjoint, Unreadable
 from expost.noise import Noise
 from expost.storage import is_array, shares_memory
 from expost.training.head.labelled import Labelled, is_whole, read_npz
-from expost.training.head.score import unit
 
 T = TypeVar("T")
 
@@ -53,14 +52,14 @@ class Hidden:
             raise NotDisjoint(SAME)
 
     def read(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
-        """The records, each scaled to length 1, and how many classes they have: as many as are said, or are found.
+        """The records, and how many classes they have: as many as are said, or are found.
 
         With a unit they are persons, of each of whom one row is drawn for checks.
         """
         self.require_both()
-        return _quietly(lambda: self._scaled(classes, noise))
+        return _quietly(lambda: self._checked(classes, noise))
 
-    def _scaled(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
+    def _checked(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
         features, labels, owners = self._arrays()
         number = _counted(labels) if classes is None else classes
         records = Labelled.of(features, labels, classes=number)
@@ -70,7 +69,6 @@ class Hidden:
             raise InvalidValue(
                 "the head would be too large; number the classes 0, 1, 2 and so on, or use fewer features."
             )
-        records = records.with_features(unit(records.features))
         return records if owners is None else records.of_persons(owners, noise), number
 
     def _arrays(self) -> tuple[ArrayLike, ArrayLike, ArrayLike | None]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -27,7 +28,7 @@ from expost.report.outcomes import day
 from expost.search import Line
 from expost.training.head.labelled import Labelled
 from expost.training.head.mechanism import Told
-from expost.training.head.score import Classifier, Target
+from expost.training.head.score import Classifier, Target, made_length_one, of_length_one
 from expost.training.overlap import same_data
 
 
@@ -88,7 +89,7 @@ def finetune(
     hidden.require_both()
     if isinstance(check, OnPublic):
         hidden.require_apart(shown(check.records))
-        check = OnPublic(shown(check.records).read(classes, noise)[0])
+        check = OnPublic(of_length_one(shown(check.records).read(classes, noise)[0]))
     recipe = head_recipe(accuracy=accuracy, check=check, neighbours=relation, **settings)
     records = recipe.records
     if classes is not None:
@@ -102,9 +103,9 @@ def finetune(
     )  # fmt: skip
     if on_pledge is not None:
         on_pledge(head_commitment(recipe, plan, cap=cap))
-    data, shape = _read(hidden, classes, check, noise)
-    sealed = Private(data, relation)
-    parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
+    sealed, shape = _read(hidden, classes, check, noise, relation)
+    parts = _divided(sealed, recipe.held, noise)
+    del sealed  # the parts are copies, or at least of length 1, and one of two is enough in memory
 
     def climbed(line: Line) -> None:
         if on_step is not None:
@@ -120,14 +121,28 @@ def finetune(
     )
 
 
-def _read(hidden: Hidden, classes: int | None, check: Judge, noise: Noise) -> tuple[Labelled, Shape]:
+def _divided(sealed: Private[Labelled], share: Fraction, noise: Noise) -> Split[Labelled]:
+    """The parts to train on and to judge by, each record scaled to length 1.
+
+    Uses: records written anew.
+    """
+    if not share:
+        return Split.whole(sealed).map(of_length_one)
+    return split(sealed, share, noise).map(made_length_one)
+
+
+def _read(
+    hidden: Hidden, classes: int | None, check: Judge, noise: Noise, neighbours: Neighbours
+) -> tuple[Private[Labelled], Shape]:
     """The records, and the head that they call for; refused if they are the public ones, or of another width."""
     data, found = hidden.read(classes, noise)
     if isinstance(check, OnPublic):
         public: Labelled = check.records
         if public.width != data.width:
             raise InvalidValue("the public records have other features than those to train on; make them alike.")
-        if public.same_records(data) or same_data(public.features, data.features):
-            raise NotDisjoint(SAME)
+        if public.features.shape == data.features.shape:
+            scaled = of_length_one(data)
+            if public.same_records(scaled) or same_data(public.features, scaled.features):
+                raise NotDisjoint(SAME)
         found = max(found, int(public.labels.max()) + 1)
-    return data, Shape(data.width, found)
+    return Private(data, neighbours), Shape(data.width, found)

@@ -17,7 +17,7 @@ from expost.jobs.synthesis.declared import CHECKED
 from expost.jobs.synthesis.marks import was_checked
 from expost.jobs.synthesis.owner import OWNERS
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe
-from expost.jobs.synthesis.recipe import plan_synthesis
+from expost.jobs.synthesis.recipe import MOST_ROWS, plan_synthesis
 from expost.jobs.synthesis.run import synthesize
 from expost.jobs.synthesis.screen import run_heads, rung_cells, synthesis_plan
 from expost.jobs.synthesis.typed import AIMING, aims_typed, asking
@@ -33,6 +33,7 @@ from expost.tabular.source.reading import files_of
 from expost.terminal.ending import plainly, release
 from expost.terminal.kept import foretold
 from expost.terminal.options import (
+    MEMORY,
     RELEASING,
     Option,
     checking,
@@ -64,7 +65,9 @@ PRICING: list[Option] = [
     config(("demo", "synth", "plan synth")),
 ]  # fmt: skip
 RUNNING: list[Option] = [
-    click.option("--rows", type=int, default=None, help="Synthetic rows; by default about as many as the table has."),
+    click.option("--rows", type=int, default=None,
+                 help=f"Synthetic rows; by default about as many as the table has, and {MOST_ROWS:,} at most."),
+    MEMORY,
     click.option("--estimator", default="sklearn.ensemble.HistGradientBoostingClassifier",
                  help="A scikit-learn classifier by its path, or `model`."),
     click.option("--title", default=None, help="The title of the report; by default it names the target."),
@@ -172,6 +175,7 @@ def release_table(
             **table_settings(schema, settings),
             learner=Conditional() if path == "model" else Sklearn(path),
             rows=settings["rows"],
+            memory=settings["memory"],
             noise=noise,
             ledger=ledger,
             max_epsilon=settings["max_epsilon"],

@@ -17,6 +17,7 @@ from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.report.units import OF_PERSONS, by_row
 from expost.tabular.marginals import Clique
+from expost.tabular.teaching import MOST_TAUGHT
 from expost.text import Json
 
 OPEN = "Open to anyone: the synthetic table, and all noisy counts that were released on the way."
@@ -82,9 +83,16 @@ class TableJob:
             asked = words.asked_for(facts)
             return f"The {self.rows:,} synthetic rows passed the check at an overlap of {asked} on {where}."
         return (
-            f"A classifier trained on the {self.rows:,} synthetic rows to predict {self.target} passed the check at "
+            f"A classifier trained on {self._taught} to predict {self.target} passed the check at "
             f"{words.asked_for(facts)} on {where}."
         )
+
+    @property
+    def _taught(self) -> str:
+        """The rows that a classifier was trained on."""
+        if self.rows <= MOST_TAUGHT:
+            return f"the {self.rows:,} synthetic rows"
+        return f"{MOST_TAUGHT:,} of the {self.rows:,} synthetic rows"
 
     @staticmethod
     def _asked(facts: Facts) -> str:

@@ -7,7 +7,7 @@ from typing import final
 
 from expost.jobs.synthesis.comparison import COARSE, GOOD, Cell, Comparison, Grade, Unmeasured
 from expost.report import digits
-from expost.report.charts import safe, svg_figure, svg_line, svg_text
+from expost.report.charts import safe, short_labels, svg_figure, svg_line, svg_text
 from expost.report.markup import note, prose, section
 from expost.report.units import RECORDS, by_row, by_unit
 
@@ -164,17 +164,6 @@ def bars(comparison: Comparison) -> str:
         drawn.append(f"<g><title>{safe(_counts(cell))}</title>{name}{bar}</g>")
     title = f"{' by '.join(comparison.columns)}: released and synthetic counts"
     return svg_figure((BAR_WIDTH, row * len(cells) + 4), title, "; ".join(map(_counts, cells)), drawn)
-
-
-def short_labels(labels: Sequence[str], most: int) -> list[str]:
-    """The labels in at most as many letters, the middle left out; those that would look alike are numbered."""
-    half = (most - 1) // 2
-    short = [each if len(each) <= most else f"{each[:half]}…{each[-half:]}" for each in labels]
-    for place, each in enumerate(short):
-        if each in short[:place]:
-            number = f" ({place + 1})"
-            short[place] = f"{each[: most - len(number)]}{number}"
-    return short
 
 
 def _end(cell: Cell) -> float:

@@ -22,7 +22,8 @@ from expost.numerics import Real, positive, probability, up
 from expost.patience import Patience
 from expost.tabular.aims import Aim, targets_of
 from expost.tabular.measures import MeanScore
-from expost.tabular.persons import Grouped, Rows
+from expost.tabular.persons import Grouped
+from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Learner, Score, Sklearn
 from expost.tabular.source.reading import files_of, read_records
@@ -67,9 +68,10 @@ class OnPublicTable:
                 if same_file(mine, path):
                     raise NotDisjoint(f"the public records are read from the same file as the private ones: {SAME}")
 
-    def refuse_records(self, private: Rows) -> None:
+    def refuse_records(self, private: AnyPieces) -> None:
         """Refuse public records that are the private ones, in whatever order, format or compression they came."""
-        if self.table.same_records(private):
+        pieced = isinstance(private, PiecedRows)
+        if private.same_records(self.table) if pieced else self.table.same_records(private):
             raise NotDisjoint(f"the public records are the same as the private ones: {SAME}")
 
 

@@ -11,7 +11,7 @@ from expost.jobs.synthesis.counted import Counted, Released, digests_told
 from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
 from expost.jobs.synthesis.persons import require_counted
-from expost.jobs.synthesis.recipe import TableRecipe
+from expost.jobs.synthesis.recipe import MOST_ROWS, TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Noise
@@ -35,9 +35,10 @@ from expost.tabular.model.raking import raked
 from expost.tabular.model.ruled import allowed_by
 from expost.tabular.persons import AnyRows
 from expost.tabular.planting import Planting
-from expost.tabular.score import Candidate, learn
+from expost.tabular.score import Candidate
 from expost.tabular.selection import SpanningTree, affordable, queries, spans
 from expost.tabular.table import Table
+from expost.tabular.teaching import learn
 
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is being done."""
@@ -104,7 +105,7 @@ class Builder:
         self._tell("fitting the model")
         model = self.planting.model(steps[-1])
         self._tell("drawing a synthetic table")
-        rows = recipe.rows or max(1, round(self.counted.records / float(1 - recipe.held)))
+        rows = recipe.rows or min(MOST_ROWS, max(1, round(self.counted.records / float(1 - recipe.held))))
         fitted = {clique for clique, _ in model.potentials}
         if all(each.clique in fitted for each in measured):
             drawn = model.round(rows, self._noise)

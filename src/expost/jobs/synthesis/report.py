@@ -16,7 +16,7 @@ from expost.jobs.synthesis.judged import judged_words
 from expost.jobs.synthesis.kept import KeptTable
 from expost.jobs.synthesis.persons import PersonsCounted
 from expost.jobs.synthesis.procedure import Synthesis
-from expost.jobs.synthesis.recipe import TableRecipe
+from expost.jobs.synthesis.recipe import MOST_ROWS, TableRecipe
 from expost.receipts.receipt import Commitment
 from expost.recorded import CheckOnRecord, ReadableLedger
 from expost.report.digits import plain, small
@@ -25,6 +25,7 @@ from expost.report.flat import patience_option
 from expost.report.outcomes import outcome_facts
 from expost.report.units import by_unit
 from expost.tabular.selection import why_unpaired
+from expost.tabular.teaching import MOST_TAUGHT
 
 
 def table_facts(
@@ -91,7 +92,8 @@ def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[st
         (f"ladder, Rényi ε at α = {float(recipe.ladder.alpha):g}", levels),
         ("selection, Rényi ε", f"{float(recipe.query.epsilon):.4g}"),
         ("most ε", "not limited" if cap is None else f"{cap:g}"),
-        ("synthetic rows", rows if recipe.rows is None else f"{recipe.rows:,}"),
+        ("synthetic rows", f"{rows}, {MOST_ROWS:,} at most" if recipe.rows is None else f"{recipe.rows:,}"),
+        *((("rows that are learnt from", f"{MOST_TAUGHT:,} at most"),) if recipe.targets else ()),
     )
 
 

@@ -9,7 +9,7 @@ from expost.accounting.claim import Budget
 from expost.errors import SchemaMismatch
 from expost.folders.disk import write_through
 from expost.folders.place import COUNTS, SCHEMA
-from expost.jobs.job import Result, capped
+from expost.jobs.job import Result, capped, say_nothing
 from expost.jobs.synthesis.counted import Counted, counts_text
 from expost.jobs.synthesis.foreword import rate_by_guessing
 from expost.jobs.synthesis.found import sized
@@ -30,13 +30,16 @@ from expost.report.outcomes import day
 from expost.search import Line
 from expost.tabular.aims import Aim
 from expost.tabular.apart import rehearse
+from expost.tabular.hidden import HiddenTable
 from expost.tabular.model.footprint import require_room
-from expost.tabular.persons import Grouped, Rows
+from expost.tabular.native import native_frame
+from expost.tabular.persons import Grouped
+from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
-from expost.tabular.source.frames import Format, frame, write_table
-from expost.tabular.source.hidden import HiddenTable
+from expost.tabular.source.frames import Format, write_table
+from expost.tabular.source.room import Memory, Room
 from expost.tabular.table import Table
 
 
@@ -57,6 +60,7 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    memory: Memory = None,
     patience: int = 2,
     min_gain: Real = 0.005,
     max_epsilon: float | None = None,
@@ -83,6 +87,8 @@ def synthesize(
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.
 
+    A table of more rows than fit into memory is kept in pieces; ``memory``, such as ``"4GB"``, is how much of it a run
+    may take, by default half of what the machine has.
     ``table`` is anything ``expost.tabular.source.reading.read_records`` takes; the synthetic table comes back as the
     same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
     down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
@@ -113,6 +119,7 @@ def synthesize(
         min_gain=min_gain,
     )
     plan, noise = plan_synthesis(recipe), SystemNoise() if noise is None else noise
+    room, tell = Room.of(memory), say_nothing if on_progress is None else on_progress
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
     _require_fit(recipe, hidden)
@@ -122,14 +129,6 @@ def synthesize(
     )  # fmt: skip
     if on_pledge is not None:
         on_pledge(table_commitment(recipe, plan, cap=cap))
-    coded = hidden.coded(schema)
-    _require_coded(recipe, coded)
-    sealed: Private[Any] = Private(coded, schema.neighbours)
-    recipe, counted = sized(sealed, recipe, odometer, noise)
-    persons = None if schema.unit is None else counted
-    parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
-    if persons is not None:
-        parts = parts.map(partial(Grouped.drawn, noise=noise))
 
     def climbed(line: Line, counted: Counted) -> None:
         if on_step is not None:
@@ -137,11 +136,20 @@ def synthesize(
             guess = None if recipe.only is None else rate_by_guessing(recipe.only, counted)
             on_step(Reading.of(line, plan.pledge, asked=asked(recipe), held=held, held_std=std, guess=guess))
 
-    done = synthesise(
-        parts, recipe, plan, persons=persons, odometer=odometer, noise=noise, on_step=climbed, on_progress=on_progress
-    )
+    with hidden.read(schema, room, noise, tell) as coded:
+        _require_coded(recipe, coded)
+        sealed: Private[Any] = Private(coded, schema.neighbours)
+        recipe, counted = sized(sealed, recipe, odometer, noise)
+        persons = None if schema.unit is None else counted
+        parts = split(sealed, recipe.held, noise) if recipe.held else Split.whole(sealed)
+        if persons is not None:
+            parts = parts.map(partial(_drawn, noise=noise))
+        done = synthesise(
+            parts, recipe, plan, persons=persons, odometer=odometer, noise=noise, on_step=climbed, on_progress=tell
+        )
+        kind = coded.native
     decoded = done.outcome.release.map(lambda candidate: candidate.table.decode(noise))
-    native = decoded.map(partial(frame, coded.native))
+    native = decoded.map(partial(native_frame, kind))
     text = partial(_spelled, done.recipe.schema, decoded.value) if schema.spelled else lambda: native.value
     return Result(
         native,
@@ -181,8 +189,13 @@ def _require_fit(recipe: TableRecipe, hidden: HiddenTable) -> None:
         rehearse(recipe.schema, recipe.lessons, recipe.learner, recipe.scores)
 
 
-def _require_coded(recipe: TableRecipe, coded: Rows) -> None:
-    if isinstance(coded, Table) is not (recipe.schema.unit is None):
+def _drawn(persons: Grouped | PiecedRows, noise: Noise) -> Grouped | PiecedRows:
+    """The same persons, with a row of each drawn."""
+    return persons.drawn(noise)
+
+
+def _require_coded(recipe: TableRecipe, coded: AnyPieces) -> None:
+    if not isinstance(coded, PiecedRows) and isinstance(coded, Table) is not (recipe.schema.unit is None):
         raise SchemaMismatch("a table with a unit was coded without it, or without one with it; read it anew.")
     if coded.schema != recipe.schema.fine or not recipe.schema.reviewed:
         raise SchemaMismatch("the table was coded under another schema or a draft; read it under the reviewed one.")

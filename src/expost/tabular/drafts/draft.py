@@ -24,7 +24,8 @@ from expost.tabular.drafts.unit import PROPOSED, unit_among
 from expost.tabular.schema.cells import Cell
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.schema import declared, heading
-from expost.tabular.source.reading import Opened, opened, quietly, revealed
+from expost.tabular.source.coding import Opened
+from expost.tabular.source.reading import opened, quietly, revealed
 from expost.tabular.source.texts import cells_of
 
 WARNING = """\

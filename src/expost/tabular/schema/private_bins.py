@@ -85,31 +85,32 @@ class PrivateBins:
     @property
     def size(self) -> int:
         """The bins and the missing category."""
-        return self._bins.size
+        return self.standing.size
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The bins as intervals, or by their numbers before they are known."""
         if self.edges is not None:
-            return self._bins.labels
-        return (*(f"bin {place} of {self.bins}" for place in range(1, self.bins + 1)), *self._bins.labels[self.bins :])
+            return self.standing.labels
+        missing = self.standing.labels[self.bins :]
+        return (*(f"bin {place} of {self.bins}" for place in range(1, self.bins + 1)), *missing)
 
     @property
     def settings(self) -> Mapping[str, Setting]:
         """What was declared or, once they are known, the edges as if they had been."""
         if self.edges is not None:
-            return self._bins.settings
+            return self.standing.settings
         kind, ends = ("integer", (int(self.low), int(self.high))) if self.whole else ("numeric", (self.low, self.high))
         told: dict[str, Setting] = {"kind": kind, "edges": "private", "range": ends, "bins": self.bins}
         return told | {"closed": self.closed.value} | self.numerals.settings
 
     def taken(self, cell: Cell | None) -> Taken:
         """The bin of a number."""
-        return self._bins.taken(cell)
+        return self.standing.taken(cell)
 
     def encode(self, cells: Cells) -> Codes:
         """The bin of each number."""
-        return self._bins.encode(cells)
+        return self.standing.encode(cells)
 
     def decode(self, codes: Codes, noise: Noise) -> Values:
         """A number from each bin, drawn evenly from one of its cells."""
@@ -123,7 +124,7 @@ class PrivateBins:
 
     def spelled(self, values: Values) -> Values:
         """With the declared spelling."""
-        return self._bins.spelled(values)
+        return self.standing.spelled(values)
 
     def between(self, edges: Edges, weights: tuple[float, ...]) -> "PrivateBins":
         """The same with these edges of its grid, and these weights of its cells."""
@@ -143,7 +144,8 @@ class PrivateBins:
         return tuple(grid[round(place * (len(grid) - 1) / self.bins)] for place in range(self.bins + 1))
 
     @property
-    def _bins(self) -> Column:
+    def standing(self) -> Column:
+        """The bins that take cells now, between edges that were released or, before that, are spread over the grid."""
         return self._of(self._edges)
 
     def _of(self, edges: Edges) -> Column:

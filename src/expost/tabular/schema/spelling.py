@@ -3,7 +3,6 @@
 A spelling is about text only. A number or a date that a table holds as such, and not as text, has none.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -169,7 +168,7 @@ class TruthWords:
         meaning = _meanings(self)
         found = meaning.get(text.lower())
         value = number_in(text) if found is None else None
-        if value is None or not math.isfinite(value) or value != int(value):
+        if value is None or (isinstance(value, float) and not value.is_integer()):
             return found
         return meaning.get(str(int(value)))
 

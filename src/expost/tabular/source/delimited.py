@@ -17,6 +17,8 @@ from typing import BinaryIO, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from expost.tabular.schema.schema import Schema
+
 Places: TypeAlias = NDArray[np.intp]
 Letters: TypeAlias = NDArray[np.uint8]
 
@@ -65,6 +67,9 @@ class Delimited:
             if len(columns[0]) > header:
                 yield [cells[header:] for cells in columns]
             header = 0
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
+        """Nothing: its cells are taken by Python."""
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

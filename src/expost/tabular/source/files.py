@@ -3,15 +3,10 @@
 DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
 """
 
-import atexit
 import os
-import platform
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import final
@@ -20,17 +15,21 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from expost.errors import InvalidValue, Unreadable
+from expost.tabular.schema.schema import Schema
 from expost.tabular.source.delimited import Delimited
+from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, plain_time, sql_name
+from expost.tabular.source.engine.running import Batches, coded_batches
+from expost.tabular.source.spill import spill_folder
 
-MARK = "expost-spill"
 WILDCARDS = re.compile(r"[*?\[]")
 
 
-def connection() -> DuckDBPyConnection:
+def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
 
-    DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
-    told otherwise; here they go into a folder that only the owner of the process can enter.
+    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into them to
+    files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
+    the owner of the process can enter.
     """
     return duckdb.connect(
         ":memory:",
@@ -39,7 +38,8 @@ def connection() -> DuckDBPyConnection:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
-            "temp_directory": str(_spill(os.getpid())),
+            "temp_directory": str(spill_folder(os.getpid())),
+            **({} if memory is None else {"memory_limit": f"{memory}B"}),
         },
     )
 
@@ -59,37 +59,6 @@ def literal(path: Path) -> str:
     return WILDCARDS.sub(lambda found: f"[{found[0]}]", str(path))
 
 
-@cache
-def _spill(process: int) -> Path:
-    """A folder of this process, gone when it ends; those that killed processes left behind go too."""
-    here = f"{MARK}-{re.sub(r'[^A-Za-z0-9]', '', platform.node())}-"
-    for left in Path(tempfile.gettempdir()).glob(f"{here}*"):
-        if _abandoned(left, here):
-            shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{here}{process}-"))
-    atexit.register(_remove, folder, process)
-    return folder
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # a fork that ends must not take the folder from its parent
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _abandoned(folder: Path, here: str) -> bool:
-    """Whether the folder was ours, made on this machine by a process that no longer runs."""
-    number = folder.name.removeprefix(here).partition("-")[0]
-    try:
-        if os.name != "posix" or not number.isdigit() or folder.lstat().st_uid != os.getuid():
-            return False
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
 CHUNK = 2**16
 """Rows handed over at a time."""
 
@@ -98,7 +67,6 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
 ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-MOMENTS = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
 """Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
 
 
@@ -119,6 +87,10 @@ class Rows:
         rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             yield [*zip(*chunk, strict=True)]
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
+        """The codes of all rows, by DuckDB; None where a column's values are such that only Python takes them."""
+        return coded_batches(self.relation, schema, absent)
 
 
 def from_query(sql: str) -> Rows:
@@ -158,13 +130,10 @@ def from_file(path: Path) -> Rows | Delimited:
 
 
 def _plain(name: str, kind: str) -> duckdb.Expression:
-    """A column whose values Python can hold: a time with a zone as its time in UTC, without asking for the zone.
-
-    A UUID is its text, which is what is made of it anyway.
-    """
+    """A column whose values Python can hold. A UUID is its text, which is what is made of it anyway."""
     column = duckdb.ColumnExpression(name)
-    if kind in MOMENTS:
-        return duckdb.FunctionExpression("timezone", duckdb.ConstantExpression("UTC"), column).alias(name)
+    if kind in ZONED_TYPES or kind in TIME_TYPES:
+        return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
     return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
 
 

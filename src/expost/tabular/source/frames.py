@@ -15,6 +15,7 @@ from duckdb import DuckDBPyRelation
 
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
+from expost.tabular.schema.schema import Schema
 from expost.tabular.source.files import CHUNK, connection
 from expost.tabular.table import Kind
 
@@ -34,13 +35,18 @@ class Format(Enum):
 @final
 @dataclass(frozen=True, slots=True, repr=False)
 class Frame:
-    """A frame of any library that narwhals knows; lazy ones are collected."""
+    """A frame of any library that narwhals knows; lazy ones are collected, but for those of Spark."""
 
     frame: nw.DataFrame[Any]
 
     @classmethod
     def of(cls, native: object) -> "Frame":
         known = _known(native)
+        if _kind(known) is Kind.SPARK:
+            raise InvalidValue(
+                "a DataFrame of Spark is read by synthesize and ask only, which leave it where it lies; for anything "
+                "else give a part of it as a file or a frame."
+            )
         return cls(known.collect() if isinstance(known, nw.LazyFrame) else known)
 
     @property
@@ -57,6 +63,9 @@ class Frame:
         for start in range(0, len(self.frame), CHUNK):
             part = self.frame[start : start + CHUNK]
             yield [_values(part.get_column(name)) for name in names]
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
+        """Nothing: its cells are taken by Python."""
 
 
 def kind_of(native: object) -> Kind:
@@ -76,7 +85,7 @@ def _known(native: object) -> "nw.DataFrame[Any] | nw.LazyFrame[Any]":
 
 
 def _kind(known: "nw.DataFrame[Any] | nw.LazyFrame[Any]") -> Kind:
-    word = str(known.implementation)
+    word = str(known.implementation).partition("[")[0]
     return Kind(word) if word in {kind.value for kind in Kind} else Kind.PYARROW
 
 
@@ -96,7 +105,7 @@ def write_table(path: Path | str, table: object, format: Format | None = None) -
     chosen = _format(place) if format is None else format
     if not place.parent.is_dir():
         raise InvalidValue(f"there is no folder {place.parent} to write {place.name} in; create it first.")
-    native = _relation(table) if isinstance(table, Mapping) else table
+    native = _relation(table) if isinstance(table, Mapping) else _collected(table)
     if isinstance(native, DuckDBPyRelation):
         write_native = native.write_csv if chosen is Format.CSV else native.write_parquet
         try:
@@ -110,6 +119,14 @@ def write_table(path: Path | str, table: object, format: Format | None = None) -
             Frame.of(native).frame.write_parquet(place)
         except ImportError:  # pandas writes Parquet by another package, which it does not require
             raise NotInstalled("writing a pandas frame as Parquet needs pyarrow; install it, or write CSV.") from None
+
+
+def _collected(native: object) -> object:
+    """The frame itself, or as one of Arrow where it lies in Spark."""
+    if isinstance(native, DuckDBPyRelation) or kind_of(native) is not Kind.SPARK:
+        return native
+    known = _known(native)
+    return known.collect("pyarrow").to_native() if isinstance(known, nw.LazyFrame) else native
 
 
 def _values(column: nw.Series[Any]) -> list[object]:

@@ -2,42 +2,32 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeVar, final
+from typing import TypeVar, final
 
 import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
 from expost.errors import ExpostError, SchemaMismatch, Unreadable
+from expost.noise import Noise
 from expost.persons.identifiers import Register
 from expost.tabular.persons import Grouped, Rows
-from expost.tabular.schema.column import Codes, Column
+from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
+from expost.tabular.source.coding import Chunk, Opened, coded_chunks, require_columns
 from expost.tabular.source.frames import Frame
-from expost.tabular.source.texts import absent, cells_of
+from expost.tabular.source.pace import Progress, with_pace
+from expost.tabular.source.room import Room
+from expost.tabular.source.stored import PIECE
+from expost.tabular.source.storing import stored_rows
+from expost.tabular.source.texts import absent
 from expost.tabular.table import Kind, Table
 
 T = TypeVar("T")
-
-SPELLED_ALIKE = frozenset({str, int, float, bool, date})
-"""Types of which equal values have one spelling. Not so across types, where 1 equals True, nor for zoned times."""
-
-
-class Opened(Protocol):
-    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        ...
-
-    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
-        """The values of these columns, a chunk of rows at a time."""
-        ...
 
 
 @final
@@ -47,6 +37,11 @@ class Withheld:
 
     sentence: str
     kind: type[ExpostError | KeyboardInterrupt | SystemExit] = Unreadable
+
+    @property
+    def error(self) -> BaseException:
+        """What to raise."""
+        return self.kind(self.sentence)
 
 
 def read_records(source: object, schema: Schema) -> Rows:
@@ -65,12 +60,28 @@ def read_records(source: object, schema: Schema) -> Rows:
 
     With a unit the rows of each person are together, the persons in the order in which they first appear, once rows
     that a column drops are gone. Of an identifier nothing is kept but which rows have the same. A float holds whole
-    numbers up to 2**53 only: where missing identifiers have made floats of longer ones, read them as text.
+    numbers up to 2**53 only: longer ones are refused, which missing identifiers may have made of whole numbers.
     """
-    result = quietly(partial(_read, source, schema), source)
-    del source  # a traceback that shows variables would show its rows
-    rows, persons = revealed(result)
-    return rows if persons is None else persons
+    read: Callable[[], Rows] = partial(_read, source, schema)
+    result: Rows | Withheld = quietly(read, source)
+    del source, read  # a traceback that shows variables would show its rows
+    if isinstance(result, Withheld):
+        raise result.error
+    return result
+
+
+def read_pieces(source: object, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
+    """The same where there may be too many rows for the memory: those beyond a million are kept in pieces.
+
+    The source is read once, so that what happens to it later changes nothing. Persons in pieces are in an order that
+    follows from a secret key.
+    """
+    read: Callable[[], AnyPieces] = partial(_read_pieces, source, schema, room, noise, tell)
+    result: AnyPieces | Withheld = quietly(read, source)
+    del source, read  # a traceback that shows variables would show its rows
+    if isinstance(result, Withheld):
+        raise result.error
+    return result
 
 
 def read_table(source: object, schema: Schema) -> Table:
@@ -83,7 +94,7 @@ def read_table(source: object, schema: Schema) -> Table:
 def revealed(result: T | Withheld) -> T:
     """The result, or a refusal or an interrupt that shows nothing of the rows."""
     if isinstance(result, Withheld):
-        raise result.kind(result.sentence)
+        raise result.error
     return result
 
 
@@ -115,31 +126,8 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
         return Withheld("stopped while the table was read.", SystemExit)
     except BaseException as error:  # noqa: BLE001  whatever it is, it may quote rows; a panic of polars is not an Exception
         # DuckDB tells of the interrupt key in an error of its own
-        interrupted = isinstance(error, duckdb.Error) and str(error) == "Query interrupted"
+        interrupted = isinstance(error, duckdb.Error | RuntimeError) and str(error) == "Query interrupted"
         return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
-
-
-def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:
-    """The codes of a column's values; each distinct value is looked at once where equal ones are spelled alike."""
-    kinds = {*map(type, values)} - {type(None)}
-    if len(kinds) > 1 or not kinds <= SPELLED_ALIKE:
-        return column.encode(cells_of(values, absent))
-    distinct = list(set(values))
-    found = column.encode(cells_of(distinct, absent))
-    code = dict(zip(distinct, found.tolist(), strict=True))
-    codes: Codes = np.fromiter(map(code.__getitem__, values), found.dtype, len(values))
-    return codes
-
-
-def units_of(schema: Schema) -> tuple[str, ...]:
-    """The column that says whose row it is, if the schema names one."""
-    return () if schema.unit is None else (schema.unit,)
-
-
-def lacking(table: Opened, schema: Schema) -> tuple[str, ...]:
-    """The columns that the schema reads and the table does not have exactly one of, the unit marked as such."""
-    columns = tuple(name for name in schema.names if table.names.count(name) != 1)
-    return (*columns, *(f"{name} (the unit)" for name in units_of(schema) if table.names.count(name) != 1))
 
 
 def _rows(source: object, schema: Schema) -> Table:
@@ -147,30 +135,62 @@ def _rows(source: object, schema: Schema) -> Table:
         raise SchemaMismatch(
             f"the schema names the unit {schema.unit}, so that its records are persons; read them by read_records."
         )
-    return _read(source, schema)[0]
+    rows = _read(source, schema)
+    assert isinstance(rows, Table)  # of a schema without a unit
+    return rows
 
 
-def _read(source: object, declared: Schema) -> tuple[Table, Grouped | None]:
-    """The rows, and by person where the schema has a unit."""
+def _read(source: object, schema: Schema) -> Rows:
+    """All rows at once."""
+    table = _opened_under(source, schema)
+    return _assembled([*coded_chunks(table, schema.fine)], schema.fine, _kind(table))
+
+
+def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
+    """All rows at once unless they are many."""
+    table, schema = _opened_under(source, declared), declared.fine
+    chunks, first, rows = with_pace(coded_chunks(table, schema), tell), list[Chunk](), 0
+    for chunk in chunks:
+        first.append(chunk)
+        rows += len(chunk.codes[0])
+        if rows > PIECE:
+            return stored_rows(chain(_emptied(first), chunks), schema, _kind(table), room.codes, noise)
+    return _assembled(first, schema, _kind(table))
+
+
+def _opened_under(source: object, declared: Schema) -> Opened:
+    """The table, if its columns are those of a schema that was reviewed."""
     if not declared.reviewed:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    table, schema = opened(source), declared.fine
-    without = lacking(table, schema)
-    if without:
-        raise SchemaMismatch(f"the table does not have exactly one column {', '.join(without)}; correct the schema.")
-    marks, width = absent(schema), len(schema.columns)
-    persons, parts = Register(marks), []
-    for chunk in table.chunks((*schema.names, *units_of(schema))):
-        codes = [encoded(column, values, marks) for column, values in zip(schema.columns, chunk[:width], strict=True)]
-        kept = np.logical_and.reduce([each < column.size for each, column in zip(codes, schema.columns, strict=True)])
-        parts.append([each[kept] for each in codes])
-        for identifiers in chunk[width:]:
-            persons.add(identifiers, kept)
-    if not parts:
+    table = opened(source)
+    require_columns(table, declared)
+    return table
+
+
+def _assembled(chunks: Sequence[Chunk], schema: Schema, kind: Kind) -> Rows:
+    """The rows of all chunks in one piece, by person where the schema has a unit."""
+    if not chunks:
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    columns = dict(zip(schema.names, map(np.concatenate, zip(*parts, strict=True)), strict=True))
-    rows = Table(schema, columns, table.kind if isinstance(table, Frame) else Kind.DUCKDB)
-    return rows, None if schema.unit is None else Grouped.of(rows, persons.numbers())
+    codes = map(np.concatenate, zip(*(each.codes for each in chunks), strict=True))
+    rows = Table(schema, dict(zip(schema.names, codes, strict=True)), kind)
+    if schema.unit is None:
+        return rows
+    persons = Register(absent(schema))
+    for each in chunks:
+        assert each.identifiers is not None  # of a schema with a unit
+        persons.add(each.identifiers, each.kept)
+    return Grouped.of(rows, persons.numbers())
+
+
+def _emptied(chunks: list[Chunk]) -> Iterator[Chunk]:
+    """Each of the chunks, which are let go of one by one."""
+    chunks.reverse()
+    while chunks:
+        yield chunks.pop()
+
+
+def _kind(table: Opened) -> Kind:
+    return table.kind if isinstance(table, Frame) else Kind.DUCKDB
 
 
 def _complaint(source: object) -> str:

@@ -56,8 +56,17 @@ class Arrays(Protocol):
         """A sum of rows for each line of factors."""
         ...
 
+    @property
+    def at_once(self) -> int:
+        """How many numbers are computed at a time where sums are exact, whatever they are grouped by."""
+        ...
+
     def whole(self, width: int) -> Any:
-        """The type that rows of whole numbers are kept in, whose products are exact while their terms allow it."""
+        """The type that rows of whole numbers are multiplied in: products are exact while their terms allow it."""
+        ...
+
+    def kept(self, width: int) -> Any:
+        """The type that they are kept in."""
         ...
 
     def weighted_exactly(self, factors: Array, rows: Array) -> Array:
@@ -75,6 +84,7 @@ class InNumpy:
 
     __slots__ = ()
     name = "numpy"
+    at_once = 2**21
     functions: Any = np
 
     def put(self, array: NDArray[Any]) -> Array:
@@ -87,22 +97,26 @@ class InNumpy:
 
     def scores(self, weights: Array, rows: Array) -> Array:
         """Strip by strip."""
-        found = np.empty((len(rows), len(weights)), rows.dtype)
+        found = np.empty((len(rows), len(weights)), weights.dtype)
         for strip in _strips(len(rows), weights):
-            np.matmul(rows[strip], weights.T, out=found[strip])
+            np.matmul(rows[strip].astype(weights.dtype, copy=False), weights.T, out=found[strip])
         return np.ascontiguousarray(found.T)
 
     def weighted(self, factors: Array, rows: Array) -> Array:
         """Strip by strip."""
         first, *others = _strips(len(rows), np.broadcast_to(0, (len(factors), rows.shape[1])))
-        found = factors[:, first] @ rows[first]
+        found = factors[:, first] @ rows[first].astype(factors.dtype, copy=False)
         for strip in others:
-            found += factors[:, strip] @ rows[strip]
+            found += factors[:, strip] @ rows[strip].astype(factors.dtype, copy=False)
         return found
 
     def whole(self, width: int) -> Any:
         """Single precision, where it multiplies as it should."""
-        return np.float32 if width <= WIDEST and _exact_in_single() else np.float64
+        return np.dtype(np.float32 if width <= WIDEST and _exact_in_single() else np.float64)
+
+    def kept(self, width: int) -> Any:
+        """Two bytes, which hold LARGEST_ENTRY: a few rows at a time are multiplied, as floats."""
+        return np.dtype(np.int16)
 
     def weighted_exactly(self, factors: Array, rows: Array) -> Array:
         """In single precision by quotients and remainders, TALLEST rows at a time.
@@ -111,13 +125,13 @@ class InNumpy:
         rows, the sizes add up to 2**24 at most. So whichever terms are added first, fused or not, each product and each
         partial sum is an integer that single precision holds. What strips add up to is added in double precision.
         """
-        if rows.dtype == np.float64:
+        if np.float64 in (rows.dtype, self.whole(rows.shape[1])):
             return self.weighted(factors, rows)
         quotients, classes = (factors * (1 / LIMB)).round(), len(factors)
         limbs = np.concatenate([quotients, factors - LIMB * quotients]).astype(np.float32)
-        found = (limbs[:, :TALLEST] @ rows[:TALLEST]).astype(np.float64)
-        for start in range(TALLEST, len(rows), TALLEST):
-            found += limbs[:, start : start + TALLEST] @ rows[start : start + TALLEST]
+        found = np.zeros((len(limbs), rows.shape[1]))
+        for start in range(0, len(rows), TALLEST):
+            found += limbs[:, start : start + TALLEST] @ rows[start : start + TALLEST].astype(np.float32, copy=False)
         found[:classes] *= LIMB
         found[:classes] += found[classes:]
         return found[:classes]
@@ -128,6 +142,7 @@ class InTorch:
     """On a torch device, a GPU for one; made by ``on``."""
 
     __slots__ = ("_device", "_torch")
+    at_once = 2**26
 
     def __init__(self, torch: Any, device: Any) -> None:
         self._torch, self._device = torch, device
@@ -159,6 +174,10 @@ class InTorch:
     def whole(self, width: int) -> Any:
         """Double precision: torch may be told to multiply single floats by their first bits alone."""
         return self._torch.float64
+
+    def kept(self, width: int) -> Any:
+        """The same, which a device multiplies as they are."""
+        return self.whole(width)
 
     def weighted_exactly(self, factors: Array, rows: Array) -> Array:
         """One product."""

@@ -4,20 +4,20 @@ Features share a large mean, which says nothing of the classes and costs most of
 centre that was released before, records are shorter, and the same noise hides them for less.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
 import numpy as np
 
 from expost.mechanisms.gaussian import Measurement
-from expost.noise import Floats
+from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import up
 from expost.persons.people import People
 from expost.private import Neighbours
 from expost.statistic import Statistic, bounded_sum
-from expost.training.head.labelled import Labelled
+from expost.training.head.labelled import Features, Labelled
 from expost.training.head.score import LARGEST_WEIGHT
 
 COUNT = 0.5
@@ -40,7 +40,12 @@ def first_moment(width: int, neighbours: Neighbours) -> Statistic[Labelled]:
         found = np.column_stack([data.features.astype(np.float64), np.full(len(data.labels), COUNT)])
         return found if data.people is None else _added(found, data.people)
 
-    return bounded_sum(rows, width + 1, neighbours, clip=LENGTH, spacing=SPACING, name="mean and number of records")
+    def compute(data: Labelled) -> Integers:  # integers, of each record by itself: the same sum whatever the blocks
+        return np.asarray(sum(together.compute(some) for some in data.blocks()), np.int64)
+
+    name = "mean and number of records"
+    together = bounded_sum(rows, width + 1, neighbours, clip=LENGTH, spacing=SPACING, name=name)
+    return replace(together, compute=compute)
 
 
 @final
@@ -62,9 +67,13 @@ class Centre:
 
     def apart(self, data: Labelled, *, unit: float) -> Labelled:
         """The records as seen from the centre, in this unit, none farther than the radius; each by itself."""
-        rows = data.features.astype(np.float64) - self.mean
+        return data.with_features(self.seen(data.features, unit=unit))
+
+    def seen(self, features: Features, *, unit: float) -> Features:
+        """Their features."""
+        rows = features.astype(np.float64) - self.mean
         rows *= (RADIUS / unit / np.maximum(row_norms(rows), RADIUS))[:, None]
-        return data.with_features(rows.astype(np.float32))
+        return rows.astype(np.float32)
 
     def undone(self, slopes: Floats, bias: Floats) -> Floats:
         """The rows of a head on centred features for features as they were, the bias last, at a scale of its own."""

@@ -7,6 +7,7 @@ one corrects it where it is wrong.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from math import ceil, hypot, isqrt
 from typing import ClassVar, final
 
@@ -92,10 +93,10 @@ class FullBatch:
         """Go on from most of the last release."""
         assert self.centre is not None  # a price alone is never run
         head, before = self._head(self._descent(budget).noise_multiplier), None
-        if past.steps:
-            last = past.steps[-1].value
+        if past.newest is not None:
+            last = past.newest.value
             before = Trained(KEPT * last.weights, last.moments, last.steps)
-        return head.train(self.centre.apart(data, unit=BIAS), self.steps, before, noise)
+        return head.train(data, self.steps, before, noise, seen=partial(self.centre.seen, unit=BIAS))
 
     def weights(self, trained: Trained) -> Floats:
         """A row for each class on features as they were before centring, the bias last, at a scale of its own."""

@@ -164,12 +164,12 @@ class IntegerSums:
     def prepare(self, rows: Array, norms: Array, arrays: Arrays) -> Array:
         """Features as integers of norm FEATURE_GRID at most."""
         xp = arrays.functions
-        return xp.asarray(_on_grid(rows, 1 / norms, FEATURE_GRID, 1, xp), dtype=arrays.whole(rows.shape[1]))
+        return xp.asarray(_on_grid(rows, 1 / norms, FEATURE_GRID, 1, xp), dtype=arrays.kept(rows.shape[1]))
 
     def scores(self, weights: Array, rows: Array, arrays: Arrays) -> Array:
         """Products with weights on a grid; a class whose weights have left it, or the floats, is read as nothing."""
-        xp, limit, width = arrays.functions, WEIGHT_GRIDS[rows.dtype.itemsize], rows.shape[1]
-        weights = xp.asarray(weights, dtype=rows.dtype)
+        xp, width, kind = arrays.functions, rows.shape[1], arrays.whole(rows.shape[1])
+        weights, limit = xp.asarray(weights, dtype=kind), WEIGHT_GRIDS[kind.itemsize]
         lengths = xp.sqrt(xp.linalg.vecdot(weights, weights))[:, None]
         grid = (weights * (_room(limit, width) / lengths)).round()
         fits = (xp.linalg.vecdot(grid, grid)[:, None] <= limit * limit) & xp.isfinite(lengths)

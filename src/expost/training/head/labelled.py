@@ -17,6 +17,8 @@ from expost.private import Neighbours
 
 Features: TypeAlias = NDArray[np.float32]
 
+AT_ONCE = 2**20
+"""Numbers computed at a time where what is made of a row does not depend on the others."""
 UNREADABLE = (OSError, ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What a file that is damaged, or of another kind, makes NumPy raise."""
 
@@ -47,7 +49,7 @@ class Labelled:
             raise InvalidValue("there is only one class; a classifier needs at least two.")
         if not is_whole(targets) or (len(targets) and not 0 <= targets.min() <= targets.max() < classes):
             raise InvalidValue(f"a label is out of range; labels are the integers 0 … {classes - 1}.")
-        if not np.isfinite(rows).all():
+        if not all(np.isfinite(rows[some]).all() for some in in_turn(rows)):
             raise InvalidValue("a feature is NaN or infinite; fill or drop such records first.")
         return cls(rows, targets.astype(np.int64))
 
@@ -78,6 +80,16 @@ class Labelled:
     def with_features(self, features: Features) -> "Labelled":
         """The same records with other features."""
         return Labelled(features, self.labels, self.people)
+
+    def blocks(self) -> Iterator["Labelled"]:
+        """The records, some at a time and in order; persons with all their rows. One block at least, maybe empty."""
+        step = max(1, AT_ONCE * len(self) // max(1, self.features.size))
+        for start in range(0, max(1, len(self)), step):
+            if self.people is None:
+                yield Labelled(self.features[start : start + step], self.labels[start : start + step])
+            else:
+                places = np.arange(len(self))
+                yield self[(places >= start) & (places < start + step)]
 
     def rows(self, places: Integers) -> "Labelled":
         """The rows at these places, whosever they are."""
@@ -114,6 +126,12 @@ class Labelled:
         """Each record as its bytes, in the order of those."""
         whole = np.ascontiguousarray(np.column_stack([self.features, self.labels.astype(np.float32)]))
         return np.sort(whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel())
+
+
+def in_turn(rows: NDArray[np.generic]) -> Iterator[slice]:
+    """All rows, some at a time: whatever is made of each by itself then takes little memory."""
+    step = max(1, AT_ONCE // max(1, rows[:1].size))
+    return (slice(start, start + step) for start in range(0, len(rows), step))
 
 
 def is_whole(labels: NDArray[np.generic]) -> bool:

@@ -22,11 +22,12 @@ from expost.release import Past
 from expost.rules import Due, Recorded
 from expost.training.head.arrays import Array, Arrays, InNumpy
 from expost.training.head.gradient import IntegerSums, Summation
-from expost.training.head.labelled import Labelled
+from expost.training.head.labelled import Features, Labelled
 from expost.training.head.optimizer import Adam, Optimizer
 from expost.training.schedule import steps_due
 
 Told: TypeAlias = Callable[[int, int], None]
+Seen: TypeAlias = Callable[[Features], Features]
 Block: TypeAlias = tuple[NDArray[np.bool_], NDArray[np.floating[Any]]]
 
 BLOCK = 16
@@ -110,15 +111,21 @@ class Head:
 
     def sample(self, data: Labelled, budget: Budget, past: Past[Trained], noise: Noise) -> Trained:
         """Go on from the last release for as many steps as the budget pays for."""
-        return self.train(data, self.descent.steps(budget), past.steps[-1].value if past.steps else None, noise)
+        before = None if past.newest is None else past.newest.value
+        return self.train(data, self.descent.steps(budget), before, noise)
 
-    def train(self, data: Labelled, steps: int, before: Trained | None, noise: Noise) -> Trained:
-        """Go on from released weights, or from zero, for this many steps."""
+    def train(
+        self, data: Labelled, steps: int, before: Trained | None, noise: Noise, seen: Seen = np.asarray
+    ) -> Trained:
+        """Go on from released weights, or from zero, for this many steps.
+
+        Features are ``seen`` as this function makes them of each row by itself.
+        """
         data.require(self.neighbours)
         # Products this small gain nothing from several threads, which wait for each other on busy cores. A warning
         # about an overflow would tell of a record.
         with _threads().limit(limits=1), np.errstate(all="ignore"):
-            run, taken = _Run(self, data, before), 0
+            run, taken = _Run(self, data, before, seen), 0
             for coins, draws in self._ahead(steps, len(data), noise):
                 run.take(coins, draws)
                 taken += len(coins)
@@ -160,20 +167,21 @@ def _threads() -> ThreadpoolController:
 class _Run:
     """The arrays of one stretch of training."""
 
-    def __init__(self, head: Head, data: Labelled, before: Trained | None) -> None:
+    def __init__(self, head: Head, data: Labelled, before: Trained | None, seen: Seen = np.asarray) -> None:
         self._head, self._xp = head, head.arrays.functions
         kind, put = np.float32 if head.floating else np.float64, head.arrays.put
         size = len(data.labels)
-        truth, norms = np.zeros((size, head.classes), kind), np.empty((1, size), kind)
+        truth, norms = np.zeros((size, head.classes), np.int8), np.empty((1, size), kind)
         truth[np.arange(size), data.labels] = 1
-        rows = []
         for start in range(0, max(size, 1), TOGETHER):
-            features = np.clip(data.features[start : start + TOGETHER], -LARGEST, LARGEST).astype(kind)
+            features = np.clip(seen(data.features[start : start + TOGETHER]), -LARGEST, LARGEST).astype(kind)
             longer = np.concatenate([features, np.ones((len(features), 1), kind)], axis=1)
             norms[0, start : start + TOGETHER] = lengths = row_norms(longer)
-            rows.append(head.summation.prepare(put(longer), put(lengths.astype(kind)[:, None]), head.arrays))
+            some = head.summation.prepare(put(longer), put(lengths.astype(kind)[:, None]), head.arrays)
+            if start == 0:
+                self._rows = self._xp.empty((size, head.width + 1), dtype=some.dtype, device=some.device)
+            self._rows[start : start + TOGETHER] = some
         self._truth, self._norms, self._size, self._people = put(truth), put(norms), size, data.people
-        self._rows = self._xp.concatenate(rows)
         self._shape = (head.classes, head.width + 1)
         blank = [np.zeros(self._shape)] * (1 + head.optimizer.moments)
         arrays = blank if before is None else [before.weights, *before.moments]
@@ -189,9 +197,10 @@ class _Run:
     def _move(self, joined: Integers, noise: Array) -> None:
         """One step: ``noise`` becomes the noisy sum, then the gradient."""
         head, xp = self._head, self._xp
-        rows, norms, truth, scores = self._taken(joined if self._people is None else self._people.alone(joined))
-        pulls = head.summation.pulls(scores, norms, truth, head.clip, xp)
-        noise += head.summation.total(pulls, rows, head.arrays)
+        for places in self._some(joined if self._people is None else self._people.alone(joined)):
+            rows, norms, truth, scores = self._taken(places)
+            pulls = head.summation.pulls(scores, norms, truth, head.clip, xp)
+            noise += head.summation.total(pulls, rows, head.arrays)
         if self._people is not None:
             for size, places in self._people.alike(joined, lambda size: (size + head.classes) * (head.width + 1)):
                 rows, norms, truth, scores = self._taken(places)
@@ -204,12 +213,18 @@ class _Run:
         rate = head.optimizer.learning_rate * (head.drop if slow else 1.0)
         head.optimizer.move(self._weights, gradient, self._moments, rate=rate, step=self._steps, xp=xp)
 
+    def _some(self, places: Integers) -> Iterator[Integers]:
+        """These places, few at a time where their sums are exact, and so the same in whatever groups."""
+        step = self._size if self._head.floating else self._head.arrays.at_once // max(self._shape)
+        for start in range(0, max(len(places), 1), max(step, 1)):
+            yield places[start : start + max(step, 1)]
+
     def _taken(self, places: Integers) -> tuple[Array, Array, Array, Array]:
         """Prepared features, norms, truth and scores of the rows at these places."""
-        rows, norms, truth = self._rows, self._norms, self._truth
-        if self._people is not None or len(places) < self._size:
-            chosen = self._head.arrays.put(places)
-            rows, norms, truth = rows[chosen], norms[:, chosen], truth[chosen]
+        chosen = self._head.arrays.put(places)
+        if len(places) and places[-1] - places[0] == len(places) - 1 and self._people is None:
+            chosen = slice(places[0], places[-1] + 1)  # a stretch of rows is not copied
+        rows, norms, truth = self._rows[chosen], self._norms[:, chosen], self._truth[chosen]
         return rows, norms, truth.T, self._head.summation.scores(self._weights, rows, self._head.arrays)
 
     def trained(self) -> Trained:

@@ -28,7 +28,7 @@ DIAGONAL, ACROSS = 29, 41
 """What squares and products of two features are multiplied by: 41² ≤ 2·29², so that products count nearly √2 times."""
 BESIDE = 32 * REACH
 """What class sums are multiplied by beside second moments, whose share of the squared length is then two fifths."""
-BLOCK = 2**22
+BLOCK = 2**20
 """Numbers computed at a time."""
 
 

@@ -13,7 +13,7 @@ from expost.errors import InvalidValue
 from expost.noise import Floats, Integers
 from expost.norms import row_norms
 from expost.numerics import Real
-from expost.training.head.labelled import Features, Labelled
+from expost.training.head.labelled import Features, Labelled, in_turn
 
 GRID = 2.0**16
 """Steps to 1 of features and weights when classes are predicted: their products are added up exactly, so that what is
@@ -53,8 +53,11 @@ class Classifier:
                 f"this head reads rows of {self.weights.shape[1] - 1} features; give rows of that length."
             )
         weights = np.round(np.clip(np.nan_to_num(self.weights), -LARGEST_WEIGHT, LARGEST_WEIGHT) * GRID)
-        scores = np.round(rows.astype(np.float64) * GRID) @ weights[:, :-1].T + weights[:, -1] * GRID
-        return np.asarray(np.argmax(scores, axis=1), np.int64)
+        found = np.empty(len(rows), np.int64)
+        for some in in_turn(rows):
+            scores = np.round(rows[some].astype(np.float64) * GRID) @ weights[:, :-1].T + weights[:, -1] * GRID
+            found[some] = np.argmax(scores, axis=1)
+        return found
 
     def save(self, path: Path) -> None:
         """Write ``weights`` and ``bias`` to an ``.npz`` file."""
@@ -69,8 +72,25 @@ class Classifier:
 
 def unit(features: Features) -> Features:
     """Each row scaled to length 1, zero rows left alone: a record's own affair, so it costs nothing."""
-    lengths = row_norms(features)[:, None]
-    return np.asarray(features / np.where(lengths > 0, lengths, 1.0), np.float32)
+    return _scaled(features, np.empty(features.shape, np.float32))
+
+
+def of_length_one(data: Labelled) -> Labelled:
+    """The same records, each scaled to length 1."""
+    return data.with_features(unit(data.features))
+
+
+def made_length_one(data: Labelled) -> Labelled:
+    """The same, written over what they were: for one side of a division, whose features nobody else has."""
+    return data.with_features(_scaled(data.features, data.features))
+
+
+def _scaled(features: Features, found: Features) -> Features:
+    """Rows scaled to length 1, some at a time, into an array that may be the same one."""
+    for some in in_turn(features):
+        lengths = row_norms(features[some])[:, None]
+        found[some] = features[some] / np.where(lengths > 0, lengths, 1.0)
+    return found
 
 
 def classified(head: Classifier, held: Labelled) -> Floats:

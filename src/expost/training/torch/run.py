@@ -71,7 +71,7 @@ class TrainingRun:
 
     def require_untouched(self, past: Past[Weights]) -> None:
         """Refuse to go on, before anything is billed, if the module is not as our last step left it."""
-        self.descent.require_untouched(past.steps[-1].value if past.steps else self.descent.start)
+        self.descent.require_untouched(self.descent.start if past.newest is None else past.newest.value)
 
     def require_released(self, module: nn.Module) -> None:
         """Refuse a module that is not one of this run, or not as it was released: a receipt is about no other."""

@@ -123,7 +123,7 @@ class ModuleDescent:
 
     def sample(self, data: Examples, budget: Budget, past: Past[Weights], noise: Noise) -> Weights:
         """Go on from the last release for as many steps as the budget pays for."""
-        begun = past.steps[-1].value if past.steps else self.start
+        begun = self.start if past.newest is None else past.newest.value
         steps = self.descent.steps(budget)
         self.load(begun)
         self.module.train()

@@ -13,9 +13,9 @@ from expost.jobs.synthesis.kept import (
     counted_words,
     kept_section,
     measured_words,
-    short_labels,
     short_share,
 )
+from expost.report.charts import short_labels
 from tests.unit.report.examples import facts, table
 from tests.unit.report.pages import said, tree
 

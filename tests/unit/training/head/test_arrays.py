@@ -114,7 +114,7 @@ def whole_numbers(rows: int, width: int) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize("rows", [0, 1, TALLEST - 1, TALLEST, TALLEST + 1, 5 * TALLEST + 3])
 def test_whole_numbers_are_weighted_without_rounding(device: str | None, rows: int) -> None:
     arrays, (factors, entries) = on(device), whole_numbers(rows, 40)
-    kept = arrays.functions.asarray(arrays.put(entries), dtype=arrays.whole(40))
+    kept = arrays.functions.asarray(arrays.put(entries), dtype=arrays.kept(40))
 
     found = arrays.get(arrays.weighted_exactly(arrays.put(factors), kept))
 
@@ -124,6 +124,12 @@ def test_whole_numbers_are_weighted_without_rounding(device: str | None, rows: i
 
 def test_numpy_takes_single_precision_for_that_unless_rows_are_wide() -> None:
     assert [InNumpy().whole(width) for width in (1, WIDEST, WIDEST + 1)] == [np.float32, np.float32, np.float64]
+
+
+def test_numpy_keeps_whole_numbers_in_two_bytes_which_hold_the_largest_entry() -> None:
+    """And in one it could not, as the negative twin says."""
+    assert np.iinfo(InNumpy().kept(40)).max >= LARGEST_ENTRY > np.iinfo(np.int8).max
+    assert InNumpy().kept(WIDEST + 1).itemsize == 2
 
 
 def test_torch_takes_double_precision_which_no_setting_of_its_shortens() -> None:
@@ -152,9 +158,9 @@ def test_where_single_precision_rounds_products_double_precision_is_taken(monkey
     monkeypatch.setattr(module, "_exact_in_single", lambda: False)
     factors, entries = whole_numbers(100, 40)
 
-    kept = entries.astype(InNumpy().whole(40))
+    kept = entries.astype(InNumpy().kept(40))
 
-    assert kept.dtype == np.float64
+    assert InNumpy().whole(40) == np.float64
     assert np.array_equal(
         InNumpy().weighted_exactly(factors, kept), factors.astype(np.int64) @ entries.astype(np.int64)
     )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from expost.accounting.descent import LOUDEST, MOST_ENTRIES
 from expost.noise import Floats, SeededNoise
 from expost.norms import row_norms
-from expost.training.head.arrays import InNumpy
+from expost.training.head.arrays import InNumpy, on
 from expost.training.head.gradient import ERROR_GRID, FEATURE_GRID, ODDS, WEIGHT_GRIDS, FloatSums, IntegerSums
 from tests.unit.training.sums import summed
 
@@ -207,9 +207,10 @@ def test_scores_are_the_products_with_features_of_norm_1(summation: IntegerSums 
     weights = SeededNoise(5).gaussian(0.5, (CLASSES, 701))
     wanted = weights @ (rows / norms).T
 
-    prepared = summation.prepare(rows, norms, InNumpy())
-    found = summation.scores(weights, prepared, InNumpy())
-    finer = summation.scores(weights, prepared.astype(np.float64), InNumpy())
+    single, double = InNumpy(), on("cpu")
+    found = summation.scores(weights, summation.prepare(rows, norms, single), single)
+    prepared = summation.prepare(double.put(rows), double.put(norms), double)
+    finer = double.get(summation.scores(double.put(weights), prepared, double))
 
     length = np.linalg.norm(weights, axis=1).max()
     assert np.abs(found - wanted).max() < (1e-12 if summation.floating else 1e-3 * length)
@@ -249,7 +250,8 @@ def test_products_at_the_bound_of_single_precision_are_those_of_integers(width: 
 
     found = InNumpy().scores(grid, prepared)
 
-    assert prepared.dtype == np.float32
+    assert prepared.dtype == np.int16
+    assert InNumpy().whole(width) == np.float32
     assert 0.95 * 2**24 < found.max() <= 2**24
     assert np.array_equal(found, np.array(integers(grid), np.int64) @ np.array(integers(prepared), np.int64).T)
 
@@ -272,7 +274,8 @@ def test_wide_heads_are_read_in_double_precision() -> None:
     prepared = EXACT.prepare(rows, row_norms(rows)[:, None], InNumpy())
     found = EXACT.scores(np.vstack([rows, -rows]).astype(np.float32), prepared, InNumpy())
 
-    assert prepared.dtype == np.float64
+    assert prepared.dtype == np.int16
+    assert InNumpy().whole(10**6) == np.float64
     assert found == pytest.approx(np.array([[1000.0], [-1000.0]]), rel=1e-2)
 
 

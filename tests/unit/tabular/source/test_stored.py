@@ -1,0 +1,292 @@
+"""Rows in pieces: the same sums as in one, coins that stay with their records, and nothing left behind."""
+
+import gc
+import resource
+import stat
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+import expost
+from expost.checks.question import CentredSum
+from expost.errors import Unreadable
+from expost.noise import SeededNoise
+from expost.private import Neighbours, Private, split
+from expost.statistic import Statistic
+from expost.tabular.marginals import Marginals
+from expost.tabular.one_row import OneRowEach
+from expost.tabular.persons import Grouped, rows_per_person
+from expost.tabular.pieced import AnyPieces, PiecedRows
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Categorical, Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source import files, frames, reading, stored, storing
+from expost.tabular.source.reading import read_pieces, read_records
+from expost.tabular.source.room import Room
+from expost.tabular.source.stored import StoredRows
+from expost.tabular.table import Table
+
+ROWS = 1000
+ROOMY, CRAMPED = Room(10**9), Room(0)
+COLUMNS = (
+    Categorical("ward", ("a", "b", "c"), missing=Missing.CATEGORY),
+    Integer("days", tuple(range(300)), missing=Missing.DROP),
+)
+SCHEMA = Schema(COLUMNS, True, Neighbours.ADD_REMOVE)
+OF_PERSONS = Schema(COLUMNS, True, Neighbours.ADD_REMOVE_PERSON, unit="who")
+ASKED = Marginals(SCHEMA.domain, (("ward",), ("ward", "days")), Neighbours.ADD_REMOVE)
+ASKED_OF_PERSONS = Marginals(SCHEMA.domain, (("ward",), ("ward", "days")), Neighbours.ADD_REMOVE_PERSON)
+
+
+def frame(rows: int = ROWS) -> pl.DataFrame:
+    """Rows of persons with up to nine each, far apart; some cells and some identifiers are missing."""
+    places = np.arange(rows)
+    return pl.DataFrame(
+        {
+            "ward": [["a", "b", "c", None][place * place % 7 % 4] for place in places],
+            "days": [None if place % 13 == 0 else int(place * 31 % 300) for place in places],
+            "who": [None if place % 50 == 0 else f"p{place * place % 211}" for place in places],
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of about 64 rows."""
+    for module in (stored, reading, storing):
+        monkeypatch.setattr(module, "PIECE", 64)
+    for module in (files, frames):
+        monkeypatch.setattr(module, "CHUNK", 30)
+
+
+@pytest.fixture(params=[ROOMY, CRAMPED], ids=["memory", "disk"])
+def room(request: pytest.FixtureRequest) -> Room:
+    """Where the codes are kept."""
+    kept: Room = request.param
+    return kept
+
+
+def pieces(schema: Schema, room: Room, table: Any = None) -> StoredRows:
+    """The frame in pieces."""
+    found = read_pieces(frame() if table is None else table, schema, room, SeededNoise(1), lambda text: None)
+    assert isinstance(found, StoredRows)
+    assert isinstance(found, PiecedRows)
+    return found
+
+
+def whole(rows: AnyPieces) -> list[tuple[int, ...]]:
+    """All rows, sorted."""
+    assert isinstance(rows, StoredRows)
+    together = [rows.joined(lambda piece, name=name: _table(piece).codes(name)) for name in rows.schema.names]  # type: ignore[misc]
+    return sorted(zip(*(each.tolist() for each in together), strict=True))
+
+
+def _table(rows: Table | Grouped) -> Table:
+    return rows.table if isinstance(rows, Grouped) else rows
+
+
+def _parts(rows: Any) -> Iterator[Any]:
+    kept: list[Any] = []
+
+    def keep(piece: Any) -> NDArray[np.int64]:
+        kept.append(piece)
+        return np.zeros(1, np.int64)
+
+    rows.joined(keep)
+    yield from kept
+
+
+def test_few_rows_are_one_table() -> None:
+    found = read_pieces(frame(60), SCHEMA, ROOMY, SeededNoise(1), lambda text: None)
+
+    assert isinstance(found, Table)
+
+
+def test_many_rows_are_counted_as_if_they_were_one_table(room: Room) -> None:
+    found = pieces(SCHEMA, room)
+
+    assert len([*_parts(found)]) > 5
+    assert np.array_equal(ASKED.statistic.evaluate(found), ASKED.statistic.evaluate(read_records(frame(), SCHEMA)))
+
+
+def test_persons_in_pieces_are_counted_as_if_they_were_in_one(room: Room) -> None:
+    found, together = pieces(OF_PERSONS, room), read_records(frame(), OF_PERSONS)
+
+    statistics: list[Statistic[Any]] = [ASKED_OF_PERSONS.statistic, ASKED_OF_PERSONS.weighed(ASKED_OF_PERSONS.cliques)]
+
+    for each in statistics:
+        assert np.array_equal(each.evaluate(found), each.evaluate(together))
+    numbers: Statistic[Any] = rows_per_person(Neighbours.ADD_REMOVE_PERSON)
+    assert np.array_equal(numbers.evaluate(found), numbers.evaluate(together))
+
+
+def test_a_person_whose_rows_are_in_several_pieces_would_move_more_than_is_claimed() -> None:
+    """The negative twin: pieces in the order of the file, each by person."""
+    statistic: Statistic[Any] = ASKED_OF_PERSONS.weighed(ASKED_OF_PERSONS.cliques)
+    alike = pl.DataFrame({"ward": ["a"] * 200, "days": [1] * 200, "who": ["p"] * 200})
+    cut = [read_records(alike[start : start + 50], OF_PERSONS) for start in range(0, 200, 50)]
+
+    claimed = int(statistic.l2_squared)
+    moved = [statistic.evaluate(pieces(OF_PERSONS, ROOMY, alike)), sum(statistic.evaluate(each) for each in cut)]
+
+    assert [int((each * each).sum()) <= claimed for each in map(np.asarray, moved)] == [True, False]
+
+
+def test_every_record_is_on_one_side_of_a_division(room: Room) -> None:
+    found = pieces(SCHEMA, room)
+    before = whole(found)
+
+    train, held = found.divided(Fraction(1, 5), SeededNoise(2))
+
+    assert sorted(whole(train) + whole(held)) == before
+    assert 0.1 < len(whole(held)) / len(before) < 0.3
+    assert whole(found) == before
+
+
+def test_the_side_of_a_record_follows_from_its_place_and_a_key() -> None:
+    more, fewer = pieces(SCHEMA, ROOMY), pieces(SCHEMA, CRAMPED, frame(ROWS - 1))
+
+    sides = [each.divided(Fraction(1, 5), SeededNoise(2)) for each in (more, fewer)]
+
+    for long, short in zip(*sides, strict=True):
+        extra = [*whole(long)]
+        for each in whole(short):
+            extra.remove(each)
+        assert len(extra) <= 1
+
+
+def test_persons_are_divided_with_all_their_rows(room: Room) -> None:
+    found = pieces(OF_PERSONS, room)
+    persons = [tuple(sorted(_rows_of(piece))) for piece in _parts(found)]
+    everybody = sorted(each for piece in persons for each in piece)
+
+    train, held = found.divided(Fraction(1, 2), SeededNoise(2))
+
+    sides = [sorted(each for piece in _parts(side) for each in _rows_of(piece)) for side in (train, held)]
+    assert sorted(sides[0] + sides[1]) == everybody
+    assert min(map(len, sides)) > 0
+
+
+def _rows_of(persons: Grouped) -> list[tuple[tuple[int, ...], ...]]:
+    """The rows of each person."""
+    rows = list(zip(*(persons.table.codes(name).tolist() for name in persons.schema.names), strict=True))
+    ends = np.cumsum(persons.sizes)
+    return [tuple(sorted(rows[end - size : end])) for end, size in zip(ends, persons.sizes, strict=True)]
+
+
+def test_the_row_drawn_for_a_person_is_the_same_in_every_pass(room: Room) -> None:
+    found = pieces(OF_PERSONS, room).drawn(SeededNoise(3))
+    question: OneRowEach[None] = OneRowEach(
+        CentredSum(lambda candidate, rows: rows.codes("days") / 300, Fraction(1, 2), Neighbours.ADD_REMOVE_PERSON)
+    )
+
+    assert question.ask(None, found) == question.ask(None, found)
+    drawn = [piece.people.chosen for piece in _parts(found)]
+    assert all((chosen < piece.sizes).all() for chosen, piece in zip(drawn, _parts(found), strict=True))
+    assert any(chosen.any() for chosen in drawn)
+
+
+def test_rows_written_anew_are_so_in_every_piece(room: Room) -> None:
+    found = pieces(SCHEMA, room)
+
+    turned = found.recoded(lambda table: Table(SCHEMA, {**table.columns, "days": 299 - table.codes("days")}))
+
+    assert whole(turned) == sorted((ward, 299 - days) for ward, days in whole(found))
+
+
+def test_the_same_records_in_any_order_are_the_same(room: Room) -> None:
+    found, backwards = pieces(SCHEMA, room), read_records(frame().reverse(), SCHEMA)
+
+    assert found.same_records(backwards)
+    assert not found.same_records(read_records(frame(ROWS - 1), SCHEMA))
+    assert not found.same_records(read_records(frame(ROWS).with_columns(ward=pl.lit("a")), SCHEMA))
+
+
+def test_what_is_kept_on_disk_is_private_and_goes_with_the_rows() -> None:
+    found = pieces(SCHEMA, CRAMPED)
+    folder = found._shelf._folder
+    assert folder is not None
+    files = [*folder.iterdir()]
+
+    assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+    assert len(files) > 5
+    found.divided(Fraction(1, 5), SeededNoise(2))
+    gc.collect()
+    assert not any(each.exists() for each in files)
+    found.close()
+    assert not folder.exists()
+    with pytest.raises(Unreadable, match="read the table again"):
+        ASKED.statistic.evaluate(found)
+
+
+def test_rows_that_nobody_has_any_more_leave_no_file() -> None:
+    found = pieces(SCHEMA, CRAMPED)
+    folder = found._shelf._folder
+    assert folder is not None
+
+    del found
+    gc.collect()
+
+    assert not folder.exists()
+
+
+def test_a_division_that_did_not_finish_leaves_no_part_to_be_taken_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, taken = pieces(SCHEMA, ROOMY), stored.Gathering.add
+
+    def interrupted(gathering: stored.Gathering, rows: Table) -> None:
+        taken(gathering, rows)
+        if len(gathering._made) > 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(stored.Gathering, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        found.divided(Fraction(1, 5), SeededNoise(2))
+
+    with pytest.raises(Unreadable, match="let go of"):
+        ASKED.statistic.evaluate(found)
+
+
+def test_a_full_disk_is_told_and_names_no_number() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(Unreadable, match="no room for it in the folder for temporary files") as told:
+            pieces(SCHEMA, CRAMPED)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not any(letter.isdigit() for letter in str(told.value))
+
+
+def test_rows_in_pieces_show_nothing_of_themselves() -> None:
+    found = pieces(SCHEMA, ROOMY)
+
+    assert repr(found) == "StoredRows(ward, days)"
+    assert repr(split(Private(found, Neighbours.ADD_REMOVE), Fraction(1, 5), SeededNoise(2)).train).count("1") == 0
+
+
+def test_answers_are_the_same_whether_rows_are_in_pieces_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> Any:
+        return expost.ask(
+            frame(), "count by ward", "mean days", schema=SCHEMA, within="20%", noise=SeededNoise(5), max_epsilon=20
+        ).table
+
+    in_pieces = asked()
+    monkeypatch.setattr(reading, "PIECE", 10**6)
+
+    assert str(in_pieces) == str(asked())
+
+
+def test_a_source_that_changes_after_it_was_read_changes_nothing(tmp_path: Path) -> None:
+    frame().write_parquet(tmp_path / "rows.parquet")
+    found = pieces(SCHEMA, CRAMPED, tmp_path / "rows.parquet")
+    before = ASKED.statistic.evaluate(found)
+
+    frame().with_columns(ward=pl.lit("a")).write_parquet(tmp_path / "rows.parquet")
+
+    assert np.array_equal(ASKED.statistic.evaluate(found), before)
