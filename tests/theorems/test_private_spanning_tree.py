@@ -166,7 +166,8 @@ def test_a_larger_budget_is_spent_from_below() -> None:
 def test_the_law_is_that_of_an_exponential_mechanism_for_each_edge() -> None:
     """Drawn one by one, each among all pairs that still join two parts."""
     tree = SpanningTree(ALONE, EDGES, ADD)
-    for records in ([], [(0, 0, 1), (0, 0, 1), (1, 1, 1)], [(0, 1, 1)] * 4, RECORDS):
+    tried: list[list[Record]] = [[], [(0, 0, 1), (0, 0, 1), (1, 1, 1)], [(0, 1, 1)] * 4, RECORDS]
+    for records in tried:
         scores = dict(zip(EDGES, tree._scores(table(records)), strict=True))
         weights = {edge: math.exp(float(tree.epsilon(BUDGET)) * score / 2) for edge, score in scores.items()}
         expected = {

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import duckdb
@@ -13,24 +13,32 @@ from expost.tabular.source.spill import spill_folder
 WILDCARDS = re.compile(r"[*?\[]")
 
 
-def connection(*, memory: int | None = None) -> DuckDBPyConnection:
-    """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
+CLOSED = {
+    "python_enable_replacements": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+}
+"""A name means a table or a file, never a Python variable that happens to have it, and nothing is loaded."""
 
-    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into memory to
-    files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
-    the owner of the process can enter.
+
+def connection(*, memory: int | None = None) -> DuckDBPyConnection:
+    """A database in memory on a short leash, which takes up to ``memory`` bytes, or most of what the machine has.
+
+    DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless told
+    otherwise; here they go into a folder that only the owner of the process can enter.
     """
-    home = duckdb.connect(
-        ":memory:",
-        config={
-            "python_enable_replacements": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "temp_directory": str(spill_folder(os.getpid())),
-            **({} if memory is None else {"memory_limit": f"{memory}B"}),
-        },
-    )
+    limit = {} if memory is None else {"memory_limit": f"{memory}B"}
+    return _silent({"temp_directory": str(spill_folder(os.getpid())), **limit})
+
+
+def small_connection() -> DuckDBPyConnection:
+    """One for a task beside others, of few rows at a time: of one thread, and without files."""
+    return _silent({"temp_directory": "", "threads": 1})
+
+
+def _silent(settings: Mapping[str, str | int]) -> DuckDBPyConnection:
+    home = duckdb.connect(":memory:", config={**CLOSED, **settings})
     home.execute("SET enable_progress_bar = false")  # it would be written among what a command tells
     return home
 

@@ -149,7 +149,7 @@ def _read(source: object, schema: Schema) -> Rows:
 
 def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
     """All rows at once unless they are many."""
-    table, schema = _opened_under(source, declared), declared.fine
+    table, schema = _opened_under(source, declared, memory=room.engine), declared.fine
     chunks, first, rows = with_pace(coded_chunks(table, schema), tell), list[Chunk](), 0
     for chunk in chunks:
         first.append(chunk)
@@ -159,11 +159,11 @@ def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tel
     return _assembled(first, schema, _kind(table))
 
 
-def _opened_under(source: object, declared: Schema) -> Opened:
+def _opened_under(source: object, declared: Schema, *, memory: int | None = None) -> Opened:
     """The table, if its columns are those of a schema that was reviewed."""
     if not declared.reviewed:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    table = opened(source)
+    table = opened(source, memory=memory)
     require_columns(table, declared)
     return table
 
