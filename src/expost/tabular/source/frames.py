@@ -16,14 +16,14 @@ from duckdb import DuckDBPyRelation
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
 from expost.tabular.source.home import connection
+from expost.tabular.source.series import PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
 EPOCH = datetime(1970, 1, 1)
 MICROSECONDS = 86400 * 10**6
-PER_DAY = {"s": 86400, "ms": 86400 * 10**3, "us": MICROSECONDS, "ns": 86400 * 10**9}
-"""In the units that times are held in."""
 
 
 class Format(Enum):
@@ -69,8 +69,13 @@ class Frame:
             part = self.frame[start : start + CHUNK]
             yield [_values(part.get_column(name)) for name in names]
 
-    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
-        """Nothing: its cells are taken by Python."""
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches:
+        """The codes of all rows, and their identifiers."""
+        coders = [SeriesCoder(column, absent, _values) for column in schema.columns]
+        for start in range(0, len(self.frame), CHUNK):
+            part = self.frame[start : start + CHUNK]
+            codes = [each.codes(part.get_column(name)) for each, name in zip(coders, schema.names, strict=True)]
+            yield codes, None if schema.unit is None else _values(part.get_column(schema.unit))
 
 
 def kind_of(native: object) -> Kind:

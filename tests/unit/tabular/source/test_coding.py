@@ -5,6 +5,8 @@ import gzip
 import io
 import math
 from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import Opened, coded_chunks
 from expost.tabular.source.files import Rows
+from expost.tabular.source.frames import Frame
 from expost.tabular.source.home import connection
 from expost.tabular.source.reading import opened
 from expost.tabular.source.texts import absent, cells_of
@@ -231,3 +234,61 @@ def test_parquet_in_many_groups_keeps_its_order_and_its_values(tmp_path: Path) -
     assert np.concatenate([chunk.codes[0] for chunk in chunks]).tolist() == ((kept + 2) // 5).clip(0, 59_999).tolist()
     assert np.concatenate([chunk.kept for chunk in chunks]).sum() == len(kept)
     assert max(len(chunk.kept) for chunk in chunks) <= 2**20
+
+
+def framed(values: Sequence[Any], kind: Any) -> dict[str, Any]:
+    """The same values of this type of polars under the name of each column, as frames of several libraries."""
+    series = pl.Series("cell", values, dtype=kind, strict=False)
+    polars = pl.DataFrame(dict.fromkeys(NAMES, series))
+    frames: dict[str, Any] = {"polars": polars, "pyarrow": polars.to_arrow()}
+    if not polars.is_empty():
+        frames["pandas"] = polars.to_pandas()
+        frames["pandas of Arrow"] = polars.to_pandas(use_pyarrow_extension_array=True)
+        frames["pandas nullable"] = polars.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
+    return frames
+
+
+REALS = [
+    0.0, -0.0, 1.5, 3.25, 0.1, 1e-7, 5e-324, 1e300, math.inf, -math.inf, math.nan, 2.0**53, 1e22, -9.0, 3.5, None
+]  # fmt: skip
+INTS = [0, 1, -1, 3, 9, -9, 127, None, -128]
+MOMENTS = [datetime(1970, 1, 2), datetime(1969, 12, 31, 23, 59, 59, 999999), None, datetime(2020, 1, 1, 12)]
+SERIES: dict[str, tuple[Sequence[Any], Any]] = {
+    "texts": ([*TEXTS, *NUL, None], pl.String),
+    "no texts": ([None, None], pl.String),
+    "no rows": ([], pl.String),
+    "floats": (REALS, pl.Float64),
+    "short floats": (REALS, pl.Float32),
+    "small numbers": (INTS, pl.Int8),
+    "numbers": ([*INTS, 2**53, 2**53 + 1, -(2**63), 2**63 - 1, 20200101], pl.Int64),
+    "numbers without a gap": ([2**53 + 1, -9, 1, 20200101], pl.Int64),
+    "large numbers": ([0, 9, 2**63, 2**64 - 1, None], pl.UInt64),
+    "no large numbers": ([0, 9, 2**63 - 1, None], pl.UInt64),
+    "truth": ([True, None, False], pl.Boolean),
+    "days": ([date(1900, 1, 1), None, date(2020, 1, 1), date.min, date.max], pl.Date),
+    "times": ([*MOMENTS, datetime(1970, 1, 1)], pl.Datetime("us")),
+    "other times": ([None, datetime(2020, 1, 2, 1), datetime(1999, 1, 1)], pl.Datetime("ns")),
+    "zoned times": (MOMENTS, pl.Datetime("ms", "Asia/Tokyo")),
+    "decimals": ([Decimal("1.50"), Decimal(-9), None, Decimal("3.25")], pl.Decimal(10, 2)),
+    "listed": (["x", "1", None], pl.Categorical),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+@pytest.mark.parametrize(("values", "kind"), SERIES.values(), ids=SERIES)
+def test_frames_are_taken_as_their_columns_do(values: Sequence[Any], kind: Any) -> None:
+    for library, native in framed(values, kind).items():
+        frame = Frame.of(native)
+        held = [cell for (chunk, *_) in frame.chunks([NAMES[0]]) for cell in chunk]
+
+        assert (library, differing(frame, held)) == (library, [])
+
+
+def test_days_beyond_the_calendar_in_a_frame_are_taken_as_their_columns_do() -> None:
+    days = pl.Series("cell", [0, 10**8, -(10**8), 18262, None], dtype=pl.Int32).cast(pl.Date)
+    native = pl.DataFrame(dict.fromkeys(NAMES, days))
+
+    for each in (native, native.to_arrow(), native.with_columns(pl.all().cast(pl.Datetime("ms"))).to_arrow()):
+        frame = Frame.of(each)
+        held = [cell for (chunk, *_) in frame.chunks([NAMES[0]]) for cell in chunk]
+        assert differing(frame, held) == []
