@@ -27,8 +27,9 @@ WILDCARDS = re.compile(r"[*?\[]")
 def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
 
-    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless
-    told otherwise; here they go into a folder that only the owner of the process can enter.
+    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into memory to
+    files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
+    the owner of the process can enter.
     """
     return duckdb.connect(
         ":memory:",
@@ -65,8 +66,10 @@ CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
-ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-"""Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
+AS_TEXT = re.compile("WITH TIME ZONE|TIMESTAMPTZ|INTERVAL|^UUID$")
+"""Types as DuckDB names them whose values Python may lack; in lists and structures their names are part of others."""
+LONGEST_INTERVAL = 999_999_998
+"""Days, and less than one besides, that an interval of Python has room for."""
 
 
 @final
@@ -133,7 +136,15 @@ def _plain(name: str, kind: str) -> duckdb.Expression:
     column = duckdb.ColumnExpression(name)
     if kind in ZONED_TYPES or kind in TIME_TYPES:
         return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
+    if kind == "INTERVAL":
+        return duckdb.SQLExpression(_plain_interval(sql_name(name))).alias(name)
+    return column.cast("VARCHAR").alias(name) if AS_TEXT.search(kind) else column
+
+
+def _plain_interval(column: str) -> str:
+    """An interval that Python has, or the longest one of its kind where it has none."""
+    longest, shortest = f"to_days({LONGEST_INTERVAL})", f"to_days(-{LONGEST_INTERVAL})"
+    return f"CASE WHEN {column} > {longest} THEN {longest} WHEN {column} < {shortest} THEN {shortest} ELSE {column} END"
 
 
 def _quoted(sql: str) -> Iterator[str]:
