@@ -43,6 +43,8 @@ LOSSES = (
 )
 """What tests distributions of losses and their composition."""
 OF_PACKAGES = {
+    "pieces.py": ("tests/unit/test_pieces.py", "tests/unit/tabular/source/test_stored.py"),
+    "keyed.py": ("tests/unit/test_keyed.py", "tests/unit/tabular/source/test_stored.py"),
     "norms.py": ("tests/unit/test_norms.py", "tests/unit/test_statistic.py", "tests/faults/test_own_order.py"),
     "storage.py": (
         "tests/unit/test_storage.py",
@@ -60,6 +62,7 @@ OF_PACKAGES = {
     "accounting/stops.py": CLAIMS,
     "accounting/statement.py": CLAIMS,
     "accounting/": ("tests/unit/accounting", "tests/theorems"),
+    "mechanisms/urn.py": ("tests/theorems/test_draws_without_replacement.py",),
     "sampling/": (
         "tests/unit/sampling",
         "tests/unit/test_noise.py",
@@ -72,6 +75,7 @@ OF_PACKAGES = {
         "tests/bills/test_mechanisms.py",
         "tests/theorems/test_private_spanning_tree.py",
         "tests/theorems/test_divided_gaussian_step.py",
+        "tests/unit/tabular/test_coverings.py",
         "tests/unit/tabular/test_growth.py",
         "tests/unit/tabular/test_marginals.py",
         "tests/unit/tabular/test_selection.py",
@@ -109,6 +113,8 @@ MODULES = (
     "search.py",
     "ladder.py",
     "statistic.py",
+    "pieces.py",
+    "keyed.py",
     "noise.py",
     "norms.py",
     "numerics.py",
@@ -120,6 +126,7 @@ MODULES = (
     "mechanisms/laplace.py",
     "mechanisms/laplace_path.py",
     "mechanisms/noise_reduction.py",
+    "mechanisms/urn.py",
     "checks/gaussian.py",
     "checks/least.py",
     "checks/question.py",
@@ -148,6 +155,7 @@ MODULES = (
     "sampling/limits.py",
     "sampling/reference.py",
     "sampling/table.py",
+    "tabular/coverings.py",
     "tabular/growth.py",
     "tabular/marginals.py",
     "tabular/misfits.py",

@@ -39,7 +39,7 @@ from expost import (
 )
 from expost.accounting.curve import Linear
 from expost.accounting.descent import Descent
-from expost.ledger import Fact
+from expost.ledger import Fact, MemoryLedger
 from expost.noise import Floats, Integers, Noise
 from expost.protocols import Inquiry
 
@@ -82,7 +82,8 @@ class Climber:
     """An odometer with some steps behind it, whose past grows by a release with every further one."""
 
     def __init__(self, begun: int) -> None:
-        self.odometer, self.past, self._steps = Odometer(pledge=PLEDGE), Past[object](), cycle(kinds())
+        self.ledger, self.past, self._steps = MemoryLedger(), Past[object](), cycle(kinds())
+        self.odometer = Odometer(pledge=PLEDGE, ledger=self.ledger)
         for _ in range(begun):
             self.step()
 

@@ -26,6 +26,4 @@ def draw(figures: dict[str, float], place: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(
-        json.loads((HERE / "benchmarks/results/scale.json").read_text())["figures"], HERE / "docs/figures/scale.svg"
-    )
+    draw(json.loads((HERE / "benchmarks/results/scale.json").read_text())["figures"], HERE / "docs/figures/scale.svg")

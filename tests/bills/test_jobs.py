@@ -1,5 +1,6 @@
 """The jobs from end to end: what a whole run asked of the sampler, worked out again, is what it was billed."""
 
+import math
 from fractions import Fraction
 
 import mpmath as mp
@@ -13,6 +14,7 @@ from expost.jobs.synthesis.run import synthesize
 from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
+from expost.mechanisms.urn import HALVING
 from expost.noise import SeededNoise
 from expost.private import Neighbours, split
 from expost.tabular.schema.bins import Closed
@@ -133,12 +135,15 @@ def test_the_count_and_the_edges_are_billed_for_the_noise_they_asked_for() -> No
 
 
 def tree_rho(noise: RecordingNoise, ledger: MemoryLedger, draws: int) -> Fraction:
-    """So many choices at ε²/8 each, for the ε on record: each exponent asked for is ε/2 times a whole number."""
+    """So many choices at ε²/8 each, for the ε on record: each chance asked for is that of a whole number of records."""
     (epsilon,) = (Fraction(entry.facts["epsilon"]) for entry, _, _ in ledger.lines if entry.what == "SpanningTree")
-    shorts = [Fraction(draw.parameter) / (epsilon / 2) for draw in of_kind(noise, "bernoulli_exp")]
-    assert len(shorts) >= draws
-    assert all(short.denominator == 1 for short in shorts)
-    assert max(shorts) < COUNT
+    falls = [(epsilon / 2 * short, int(epsilon / 2 * short / HALVING)) for short in range(COUNT)]
+    possible = np.array([
+        2.0 ** (level - top) * math.exp(HALVING * top - fall) for fall, level in falls for top in range(level + 1)
+    ])  # fmt: skip
+    chances = [float(draw.parameter) for draw in of_kind(noise, "bernoulli_real")]
+    assert len(chances) >= draws
+    assert all(np.abs(possible - chance).min() < 1e-12 for chance in chances)
     return draws * epsilon**2 / 8
 
 

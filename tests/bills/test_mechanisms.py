@@ -14,6 +14,7 @@ from expost.accounting.claim import Spent
 from expost.accounting.curve import Linear
 from expost.accounting.pure import HALF_PI
 from expost.mechanisms import Brownian, Estimate, Exponential, FloatGaussian, FloatLaplace, Gaussian, Laplace
+from expost.mechanisms.urn import HALVING
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours, Private
 from expost.release import Past
@@ -152,12 +153,14 @@ def test_each_edge_of_a_tree_is_accepted_at_the_rate_that_is_billed(neighbours: 
     schema = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in COLUMNS), True, neighbours)
     alone = dict.fromkeys(COLUMNS, np.array([4.0, 4.0]))
     tree = SpanningTree(alone, (("a", "b"), ("b", "c"), ("c", "d")), neighbours)
-    noise, odometer = scripted(1, True, 1, True, 0, True), rehearsal()
+    levels = int(tree.epsilon(budget(3)) * 8 / (2 * moved) / HALVING)
+    noise, odometer = scripted(2**levels, True, 2**levels, True, 0, True), rehearsal()
 
     odometer.spend(tree, Private(Table(schema, COLUMNS), neighbours), budget(3), Past(), noise)
 
-    exponents = noise.parameters("bernoulli_exp")
-    parameter = 2 * moved * exponents[0] / 8
-    assert noise.parameters("below") == [3, 2, 1]
-    assert exponents == [parameter * short / (2 * moved) for short in (8, 8, 0)]
+    parameter = tree.epsilon(budget(3))
+    chances = [float(chance) / 2**levels for chance in noise.parameters("bernoulli_real")]
+    expected = [math.exp(-parameter * short / (2 * moved)) for short in (8, 8)]
+    assert noise.parameters("below") == [2**levels + 2, 2**levels + 1, 2**levels]
+    assert chances == pytest.approx([*expected, 2.0**-levels], rel=1e-12)
     assert odometer.spent.curve == Linear(Fraction(0), 3 * parameter**2 / 8, HALF_PI * 3 * parameter**2 / 8)

@@ -99,6 +99,7 @@ class Roll:
     __slots__ = ("present",)
     name = "roll"
     functions: Any = np
+    at_once = 2**21
 
     def __init__(self) -> None:
         self.present: list[NDArray[np.int64]] = []
@@ -122,6 +123,10 @@ class Roll:
 
     def whole(self, width: int) -> Any:
         """Of no consequence."""
+        return np.float64
+
+    def kept(self, width: int) -> Any:
+        """Nor is that."""
         return np.float64
 
     def weighted_exactly(self, factors: Array, rows: Array) -> Array:

@@ -8,7 +8,7 @@ The law is not restated: every path through the code is followed, and each draw 
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from expost.accounting.curve import cover
 from expost.noise import SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
+from expost.sampling.bounds import Bounds
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -35,22 +36,23 @@ RECORDS: list[Record] = list(product(range(2), repeat=3))
 SCHEMA = Schema(tuple(Integer(name, (0, 1), Missing.FALLBACK) for name in "abc"), True, ADD)
 ALONE = {"a": np.array([1.0, 1.0]), "b": np.array([1.0, 1.0]), "c": np.array([0.0, 2.0])}
 BUDGET = budget(20)
-MOST = 2
+MOST, BITS = 2, 80
 
 
 class DrawPath(CoinPath):
-    """Noise that proposes given candidates, then the first, accepts each, and notes the exponents of acceptance."""
+    """Noise that draws given numbers, then 0, accepts what these propose, and notes the chance of each acceptance."""
 
     def __init__(self, places: tuple[int, ...]) -> None:
         super().__init__(())
-        self.places, self.bounds, self.exponents = places, list[int](), list[float]()
+        self.places, self.bounds, self.chances = places, list[int](), list[float]()
 
     def below(self, bound: int) -> int:
         self.bounds.append(bound)
+        self.chances.append(1.0)  # of a pair that is closed: it goes, and nothing is tried again
         return self.places[len(self.bounds) - 1] if len(self.bounds) <= len(self.places) else 0
 
-    def bernoulli_exp(self, exponent: Fraction) -> bool:
-        self.exponents.append(float(exponent))
+    def bernoulli_real(self, bounds: Bounds) -> bool:
+        self.chances[-1] = sum(bounds(BITS)) / 2 ** (BITS + 1)
         return True
 
 
@@ -60,25 +62,43 @@ def table(records: list[Record]) -> Table:
     return Table(SCHEMA, dict(zip("abc", rows.T, strict=True)))
 
 
+LAWS: dict[tuple[Neighbours, tuple[Edge, ...], tuple[int, ...]], Law] = {}
+"""What is drawn follows from the scores: each law is worked out once."""
+
+
 def law(tree: SpanningTree, data: Table, bill: float) -> Law:
     """The probability of each tree: at each draw, candidates in proportion to their chance to be accepted."""
+    known = tree.neighbours, tree.edges, tuple(tree._scores(data))
+    if known not in LAWS:
+        LAWS[known] = followed(tree, data)
+    return {(edges, bill): chance for (edges, _), chance in LAWS[known].items()}
+
+
+def followed(tree: SpanningTree, data: Table) -> Law:
+    """Each path through the code; of numbers that propose the same candidate, one is followed further."""
 
     def walk(places: tuple[int, ...]) -> tuple[Tree, DrawPath]:
         path = DrawPath(places)
         return tree.sample(data, BUDGET, Past(), path), path
 
-    def follow(places: tuple[int, ...], chance: float) -> Law:
+    def follow(places: tuple[int, ...], drawn: int) -> Law:
         edges, path = walk(places)
         depth = len(places)
         if depth == len(path.bounds):
-            return {(edges, bill): chance}
-        weights = [math.exp(-walk((*places, place))[1].exponents[depth]) for place in range(path.bounds[depth])]
-        found: Law = {}
-        for place, weight in enumerate(weights):
-            found |= follow((*places, place), chance * weight / math.fsum(weights))
-        return found
+            return {(edges, 0.0): 1.0}
+        weights: dict[Edge, float] = {}
+        first: dict[Edge, int] = {}
+        for place in range(path.bounds[depth]):
+            found, noise = walk((*places, place))
+            weights[found[drawn]] = weights.get(found[drawn], 0.0) + noise.chances[depth]
+            first.setdefault(found[drawn], place)
+        law: Law = {}
+        for edge, place in first.items():
+            share = weights[edge] / math.fsum(weights.values())
+            law |= {tree: share * chance for tree, chance in follow((*places, place), drawn + 1).items()}
+        return law
 
-    return follow((), 1.0)
+    return follow((), 0)
 
 
 def mechanism(
@@ -141,6 +161,23 @@ def test_a_larger_budget_is_spent_from_below() -> None:
     tree = SpanningTree(ALONE, EDGES, ADD)
 
     assert BUDGET.epsilon * (1 - Fraction(1, 10**9)) <= Fraction(tree.promise(BUDGET).at(20)) <= BUDGET.epsilon
+
+
+def test_the_law_is_that_of_an_exponential_mechanism_for_each_edge() -> None:
+    """Drawn one by one, each among all pairs that still join two parts."""
+    tree = SpanningTree(ALONE, EDGES, ADD)
+    tried: list[list[Record]] = [[], [(0, 0, 1), (0, 0, 1), (1, 1, 1)], [(0, 1, 1)] * 4, RECORDS]
+    for records in tried:
+        scores = dict(zip(EDGES, tree._scores(table(records)), strict=True))
+        weights = {edge: math.exp(float(tree.epsilon(BUDGET)) * score / 2) for edge, score in scores.items()}
+        expected = {
+            (one, other): weights[one] / sum(weights.values()) * weights[other] / (sum(weights.values()) - weights[one])
+            for one, other in permutations(EDGES, 2)
+        }
+
+        found = {edges: chance for (edges, _), chance in law(tree, table(records), 0.0).items()}
+
+        assert found == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.statistical

@@ -52,7 +52,7 @@ def histograms(table: Table, cliques: tuple[Names, ...], weights: Floats | None 
     ends = list(accumulate((math.prod(domain[name] for name in clique) for clique in cliques), initial=0))
     found = np.empty(ends[-1], dtype=np.int64)
     for each in covering(tuple(domain.items()), cliques, joint_cells(len(table))):
-        cells = _counted(table, each.columns, weights)
+        cells = _counted(table, [(name, domain[name]) for name in each.columns], weights)
         for place in each.places:
             found[ends[place] : ends[place + 1]] = _margin(cells, each.columns, cliques[place])
     return found
@@ -99,14 +99,13 @@ def _groups(sizes: Mapping[str, int], most: int) -> dict[str, int]:
     return group
 
 
-def _counted(table: Table, columns: Names, weights: Floats | None) -> Integers:
+def _counted(table: Table, columns: Sequence[tuple[str, int]], weights: Floats | None) -> Integers:
     """One histogram of the columns, with an axis for each."""
-    domain = table.domain
-    shape = [domain[name] for name in columns]
-    codes, cells = [table.codes(name) for name in columns], math.prod(shape)
+    codes, shape = [table.codes(name) for name, _ in columns], [size for _, size in columns]
+    count, cells = len(table), math.prod(shape)
     counts, step = np.zeros(cells, dtype=np.int64), max(CHUNK, cells)
-    for start in range(0, len(table), step):
-        rows = slice(start, min(start + step, len(table)))
+    for start in range(0, count, step):
+        rows = slice(start, min(start + step, count))
         combined = _combined([each[rows] for each in codes], shape, rows.stop - start)
         added = np.bincount(combined, None if weights is None else weights[rows], cells)
         counts += added.astype(np.int64, copy=False)

@@ -47,10 +47,11 @@ class HiddenTable:
 
     def coded(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
         """The table under the schema, unless it is coded already; one in Spark stays there."""
-        table = self._table
-        if isinstance(table, CODED):
-            return table
-        return (_in_spark if self.kind is Kind.SPARK else read_pieces)(table, schema, room, noise, tell)
+        if isinstance(self._table, CODED):
+            return self._table
+        if self.kind is Kind.SPARK:
+            return self._in_spark(schema, noise, tell)
+        return read_pieces(self._table, schema, room, noise, tell)  # no variable holds it: a traceback may show those
 
     @contextmanager
     def read(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> Iterator[AnyPieces]:
@@ -62,11 +63,12 @@ class HiddenTable:
             if isinstance(rows, PiecedRows) and rows is not self._table:
                 rows.close()
 
-
-def _in_spark(table: object, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
-    try:
-        from expost.tabular.spark.reading import read_spark  # noqa: PLC0415  optional
-    except ImportError:
-        raise NotInstalled("tables in Spark need PySpark, pandas and pyarrow; pip install 'expost[spark]'.") from None
-    tell("coding the table in Spark")
-    return read_spark(table, schema, noise)
+    def _in_spark(self, schema: Schema, noise: Noise, tell: Progress) -> AnyPieces:
+        try:
+            from expost.tabular.spark.reading import read_spark  # noqa: PLC0415  optional
+        except ImportError:
+            raise NotInstalled(
+                "tables in Spark need PySpark, pandas and pyarrow; pip install 'expost[spark]'."
+            ) from None
+        tell("coding the table in Spark")
+        return read_spark(self._table, schema, noise)

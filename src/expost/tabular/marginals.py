@@ -1,10 +1,10 @@
 """Marginals: the counts of every combination of some columns, many at once, as one integer statistic."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias, TypeVar, final
 
@@ -16,7 +16,7 @@ from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
 from expost.tabular.coverings import histograms
-from expost.tabular.persons import GRID, Grouped
+from expost.tabular.persons import GRID, Grouped, Rows
 from expost.tabular.table import Table
 
 Clique: TypeAlias = tuple[str, ...]
@@ -24,6 +24,9 @@ S = TypeVar("S", bound=np.generic)
 
 MOST_CELLS = 2**26
 """All marginals together, half a gigabyte of counts; a model of more would not fit either."""
+
+AT_ONCE = 2**23
+"""Cells that are counted in one pass over the records where each marginal is done with by itself: 64 megabytes."""
 
 
 @final
@@ -61,12 +64,12 @@ class Marginals:
                 f"the marginals have {self.cells} cells; the limit is {MOST_CELLS}, so ask for fewer columns."
             )
 
-    @property
+    @cached_property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shape of each marginal: one axis for each of its columns."""
         return tuple(tuple(self.domain[name] for name in clique) for clique in self.cliques)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many counts all marginals have together."""
         return sum(map(math.prod, self.shapes))
@@ -134,3 +137,26 @@ class Marginals:
         domain = table.domain
         if any(domain.get(name) != self.domain[name] for name in {name for clique in self.cliques for name in clique}):
             raise SchemaMismatch("the table's domain is not that of the marginals; use one schema for both.")
+
+
+def counted_apart(
+    domain: Mapping[str, int], cliques: Iterable[Clique], neighbours: Neighbours, data: Rows
+) -> Iterator[tuple[Clique, Integers]]:
+    """Each of many marginals and its counts, which are not private: as many in one pass over the records as may be."""
+    for batch in _batches(domain, cliques):
+        marginals = Marginals(domain, batch, neighbours)
+        counts: Integers = marginals.statistic.evaluate(data)
+        yield from ((clique, each.ravel()) for clique, each in marginals.apart(counts).items())
+
+
+def _batches(domain: Mapping[str, int], cliques: Iterable[Clique]) -> Iterator[tuple[Clique, ...]]:
+    batch, cells = list[Clique](), 0
+    for clique in cliques:
+        more = math.prod(domain[name] for name in clique)
+        if batch and cells + more > AT_ONCE:
+            yield tuple(batch)
+            batch, cells = [], 0
+        batch.append(clique)
+        cells += more
+    if batch:
+        yield tuple(batch)

@@ -9,7 +9,7 @@ import numpy as np
 from expost.noise import Integers
 from expost.private import Neighbours
 from expost.statistic import Statistic
-from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.marginals import Clique, counted_apart
 from expost.tabular.persons import GRID, Rows
 
 
@@ -22,10 +22,8 @@ def misfits(domain: Mapping[str, int], expected: Mapping[Clique, Integers], neig
     steps = 1 if neighbours.unit == "record" else GRID
 
     def compute(data: Rows) -> Integers:
-        found = (
-            np.abs(Marginals(domain, (clique,), neighbours).statistic.evaluate(data) - steps * counts).sum()
-            for clique, counts in expected.items()
-        )
+        counted = counted_apart(domain, expected, neighbours, data)
+        found = (np.abs(counts - steps * expected[clique]).sum() for clique, counts in counted)
         return np.fromiter(found, dtype=np.int64, count=len(expected))
 
     size, reach = len(expected), misfit_reach(len(expected), neighbours)

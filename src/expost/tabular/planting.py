@@ -114,6 +114,8 @@ class Planting:
         kept, junction = list(self._founded), self._junction
         alone = [each.clique for each in self._ones]
         pairs = [clique for clique in cliques[len(self.first) :] if len(clique) == 2]
+        if not grown_fits(junction, [*alone, *kept]):  # nor will a larger model, and each takes a while to make
+            pairs = []
         for clique in pairs[:TRIED]:
             larger = self._tied([*kept, clique])
             if grown_fits(larger, [*alone, *kept, clique]):
@@ -151,7 +153,7 @@ class Planting:
 
     def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
         """Where the noise in all pairs is small: triples of measured pairs, with few enough cells for their noise."""
-        every, names = (*grown.cliques, *pairs), tuple(self._domain)
+        every, names = dict.fromkeys((*grown.cliques, *pairs)), tuple(self._domain)
         known = [self.places(each) for each in every if len(each) == 2]
         noise = self._noise(grown, 1, len(pairs), sum(map(self._cells, pairs)), budget)
         if noise > 2 * SETTLED_NOISE * self.records * len(every):
@@ -170,8 +172,8 @@ class Planting:
     def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
         """The model's counts of each of these pairs, or triples, to the nearest integer."""
         model, wanted = self.model(grown), {self.places(clique): clique for clique in cliques}
-        found = pairwise_counts(model) if len(cliques[0]) == 2 else self._triples(grown, model, wanted)
-        return {wanted[each]: np.rint(counts).astype(np.int64).ravel() for each, counts in found if each in wanted}
+        found = pairwise_counts(model, wanted) if len(cliques[0]) == 2 else self._triples(grown, model, wanted)
+        return {wanted[each]: np.rint(counts).astype(np.int64).ravel() for each, counts in found}
 
     def _triples(self, grown: Grown, model: Model, wanted: Iterable[Places]) -> Iterator[tuple[Places, Floats]]:
         fitted = {clique for clique, _ in model.potentials}
@@ -185,15 +187,14 @@ class Planting:
         gains = dict(zip(scored.cliques, (scored.distances - scored.std).tolist(), strict=True))
         cells, group = {clique: self._cells(clique) for clique in gains}, group_of(scored.cliques)
         order = sorted(gains, key=lambda clique: -gains[clique] / cells[clique] ** BY_SIZE)
-        chosen: list[Clique] = []
+        chosen, size = list[Clique](), 0
         least = self._noise(grown, group, 0, 0, budget)
         for clique in order:
             if clique in taken or gains[clique] <= 0:
                 continue
-            size = sum(cells[each] for each in chosen) + cells[clique]
-            more = self._noise(grown, group, len(chosen) + 1, size, budget)
+            more = self._noise(grown, group, len(chosen) + 1, size + cells[clique], budget)
             if more - least < gains[clique]:
-                least = more
+                least, size = more, size + cells[clique]
                 chosen.append(clique)
         return tuple(sorted(chosen, key=lambda clique: -gains[clique]))
 

@@ -2,7 +2,7 @@
 
 import copy
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, final, runtime_checkable
@@ -12,6 +12,7 @@ import numpy as np
 from expost.errors import InvalidValue
 from expost.noise import Floats, Integers, Noise
 from expost.tabular.fitted import FAILED, FittedClassifier, features_of, one_thread, told_by
+from expost.tabular.model.footprint import TRIED_AT_ONCE
 from expost.tabular.model.graphical import Model
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
@@ -91,8 +92,7 @@ class Sklearn:
         """Fit the classifier; one class only is predicted as itself."""
         labels = table.codes(target).astype(np.int64)
         if len(np.unique(labels)) < 2:
-            only = int(labels[0]) if len(labels) else 0
-            return lambda records: np.full(len(records), only, dtype=np.int64)
+            return lambda records: np.full(len(records), labels[0] if len(labels) else 0, dtype=np.int64)
         return self._learnt(table, target, _codes_of, noise)
 
     def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
@@ -109,15 +109,15 @@ class Sklearn:
         """Fit the classifier, and what it tells of each record by itself."""
         labels, made = table.codes(target).astype(np.int64), self._made()
         wanted: dict[str, object] = {"random_state": noise.below(2**31)}
-        if np.unique(labels, return_counts=True)[1].min() < 10:
-            wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
+        if np.unique(labels, return_counts=True)[1].min() < 10:  # it would hold out rows of a class that has one only
+            wanted["early_stopping"] = False
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
         with one_thread():
             fitted = made.fit(features_of(table, target), labels)
             self._tried(fitted, told, _every_code(table.schema, target))
         return FittedClassifier(fitted, told, target)
 
-    def _tried(self, fitted: Any, told: Callable[[Any, Integers], Integers], features: Integers) -> None:
+    def _tried(self, fitted: Any, told: Callable[[Any, Integers], Integers], features: Iterable[Integers]) -> None:
         """Refuse a classifier that fails on a code which the synthetic rows happen to lack, before a record is seen."""
         try:
             copy.deepcopy(fitted)
@@ -126,7 +126,7 @@ class Sklearn:
                 f"the estimator {self.path} cannot be copied once it is fitted, so it might remember records; "
                 "name one that copy.deepcopy takes."
             ) from None
-        if (told_by(fitted, told, features) == FAILED).any():
+        if any((told_by(fitted, told, each) == FAILED).any() for each in features):
             raise InvalidValue(
                 f"the estimator {self.path} fails on values that no synthetic row has; name one that takes any "
                 "value, such as sklearn.ensemble.HistGradientBoostingClassifier."
@@ -199,10 +199,11 @@ def _steps(values: Floats) -> Integers:
     return np.asarray(np.rint(values * STEPS), dtype=np.int64)
 
 
-def _every_code(schema: Schema, target: str) -> Integers:
-    """Invented records that have each code of each column once, the other columns at their first."""
+def _every_code(schema: Schema, target: str) -> Iterator[Integers]:
+    """Invented records that have each code of each column once, the other columns at their first; some at a time."""
     sizes = [size for name, size in schema.domain.items() if name != target]
-    blocks = [np.zeros((size, len(sizes)), dtype=np.int64) for size in sizes]
-    for place, block in enumerate(blocks):
-        block[:, place] = np.arange(len(block))
-    return np.concatenate(blocks)
+    each = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), np.concatenate([*map(np.arange, sizes)])])
+    for some in np.array_split(each, -(-each.size * len(sizes) // (2 * TRIED_AT_ONCE))):
+        block = np.zeros((len(some), len(sizes)), dtype=np.int64)
+        block[np.arange(len(some)), some[:, 0]] = some[:, 1]
+        yield block

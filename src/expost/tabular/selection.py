@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import ClassVar, TypeAlias, final
 
@@ -12,12 +13,14 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise
 from expost.errors import SchemaMismatch
 from expost.ledger import Fact
-from expost.mechanisms.exponential import choose, chosen, pure_parameter
+from expost.mechanisms.exponential import chosen, pure_parameter
+from expost.mechanisms.urn import Urn
 from expost.noise import Floats, Integers, Noise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.rules import Due, Recorded
-from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.marginals import Clique, counted_apart
+from expost.tabular.parts import Parts
 from expost.tabular.persons import GRID, Rows
 
 Edge: TypeAlias = tuple[str, str]
@@ -61,16 +64,14 @@ class SpanningTree:
     def sample(self, data: Rows, budget: Budget, past: Past[object], noise: Noise) -> tuple[Edge, ...]:
         """The edges in the order they were drawn."""
         moved = 2 if self.neighbours.replaces else 1
-        rate = self.epsilon(budget) / (2 * moved * self._steps)
-        scores = {edge: self._score(data, edge) for edge in self.edges}
-        component = {name: name for name in self.alone}
-        chosen: list[Edge] = []
-        while open_edges := [edge for edge in self.edges if component[edge[0]] != component[edge[1]]]:
-            edge = open_edges[choose([scores[each] for each in open_edges], rate, noise)]
-            chosen.append(edge)
-            joined = component[edge[1]]
-            component = {name: component[edge[0]] if part == joined else part for name, part in component.items()}
-        return tuple(chosen)
+        urn = Urn(self._scores(data), self.epsilon(budget) / (2 * moved * self._steps))
+        parts = Parts(self.alone)
+        drawn = list[Edge]()
+        for _ in range(self._joins):
+            edge = self.edges[urn.draw(lambda place: parts.apart(*self.edges[place]), noise)]
+            parts.join(*edge)
+            drawn.append(edge)
+        return tuple(drawn)
 
     def facts(self, budget: Budget) -> Mapping[str, Fact]:
         """Candidates, draws and the parameter of each."""
@@ -87,13 +88,25 @@ class SpanningTree:
         """Of a score for what one record counts."""
         return 1 if self.neighbours.unit == "record" else GRID
 
-    def _score(self, data: Rows, edge: Edge) -> int:
-        domain = {name: len(self.alone[name]) for name in edge}
-        counts: Integers = Marginals(domain, (edge,), self.neighbours).statistic.evaluate(data)
-        left, right = (np.maximum(self.alone[name], 0) for name in edge)
-        total = max(1.0, (left.sum() + right.sum()) / 2)
-        independent = np.outer(left, right) / max(1.0, left.sum() * right.sum()) * total
-        return int(np.abs(counts - self._steps * np.rint(independent).astype(np.int64).ravel()).sum())
+    @property
+    def _joins(self) -> int:
+        """How many edges there will be: each joins two parts of the columns, until no edge does."""
+        parts = Parts(self.alone)
+        return sum(parts.join(*edge) for edge in self.edges)
+
+    def _scores(self, data: Rows) -> list[int]:
+        """The score of each pair, all from a pass over the records or a few."""
+        domain = {name: len(counts) for name, counts in self.alone.items()}
+        alone = {name: np.maximum(counts, 0) for name, counts in self.alone.items()}
+        sums = {name: counts.sum() for name, counts in alone.items()}
+        counted = counted_apart(domain, self.edges, self.neighbours, data)
+
+        def score(left: str, right: str, counts: Integers) -> int:
+            total = max(1.0, (sums[left] + sums[right]) / 2)
+            independent = np.outer(alone[left], alone[right]) / max(1.0, sums[left] * sums[right]) * total
+            return int(np.abs(counts - self._steps * np.rint(independent).astype(np.int64).ravel()).sum())
+
+        return [score(left, right, counts) for (left, right), counts in counted]
 
 
 def hub_cells(domain: Mapping[str, int], targets: tuple[str, ...]) -> int:
@@ -116,13 +129,18 @@ def affordable(domain: Mapping[str, int], targets: tuple[str, ...]) -> tuple[Edg
             f"{', '.join(too_large)} with {' and '.join(targets)} would have over {LARGEST_CLIQUE} cells; use coarser "
             "bins."
         )
-    pairs = combinations(others, 2)
-    found = tuple(edge for edge in pairs if domain[edge[0]] * domain[edge[1]] * hub <= LARGEST_CLIQUE)
+    found = _fitting(tuple((name, domain[name]) for name in others), LARGEST_CLIQUE // hub)
     if not targets and not found:
         raise SchemaMismatch(
             f"there are no two columns whose table has at most {LARGEST_CLIQUE} cells; declare more, or coarser bins."
         )
     return found
+
+
+@lru_cache(maxsize=4)
+def _fitting(sizes: tuple[tuple[str, int], ...], most: int) -> tuple[Edge, ...]:
+    """The pairs of columns with at most that many cells; asked for again and again while a run is planned."""
+    return tuple((left, right) for (left, size), (right, other) in combinations(sizes, 2) if size * other <= most)
 
 
 def star(domain: Mapping[str, int], targets: tuple[str, ...]) -> tuple[Edge, ...]:
@@ -194,16 +212,5 @@ def queries(domain: Mapping[str, int], targets: tuple[str, ...], tree: tuple[Edg
 
 def spans(tree: tuple[Edge, ...], edges: tuple[Edge, ...]) -> bool:
     """Whether the tree joins all that the edges can, without a circle."""
-    component = {name: name for edge in edges for name in edge}
-
-    def root(name: str) -> str:
-        while component[name] != name:
-            name = component[name]
-        return name
-
-    for one, other in tree:
-        if root(one) == root(other):
-            return False
-        component[root(one)] = root(other)
-    joined = {name: root(name) for name in component}
-    return all(joined[one] == joined[other] for one, other in edges)
+    parts = Parts(name for edge in edges for name in edge)
+    return all(parts.join(*edge) for edge in tree) and not any(parts.apart(*edge) for edge in edges)

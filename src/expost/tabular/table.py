@@ -41,13 +41,16 @@ class Table:
             raise SchemaMismatch("the columns are not those of the schema; give codes for each and no other.")
         if len({codes.shape for codes in self.columns.values()}) > 1:
             raise SchemaMismatch("the columns have different lengths; give one code per record in each.")
-        kept = {each.name: self.columns[each.name].astype(smallest(each.size)) for each in self.schema.columns}
-        if any(codes.size and int(codes.max()) >= self.domain[name] for name, codes in self.columns.items()):
+        kept = {
+            each.name: self.columns[each.name].astype(smallest(each.size), copy=False) for each in self.schema.columns
+        }
+        domain = self.domain
+        if any(codes.size and int(codes.max()) >= domain[name] for name, codes in self.columns.items()):
             raise SchemaMismatch("a column has a code outside its domain; codes run from 0 to its size minus 1.")
         object.__setattr__(self, "columns", kept)
 
     def __len__(self) -> int:
-        return len(self.columns[self.schema.names[0]])
+        return len(next(iter(self.columns.values())))
 
     def __getitem__(self, mask: NDArray[np.bool_], /) -> "Table":
         """The records where the mask is true."""
@@ -69,9 +72,9 @@ class Table:
 
     def cells(self, clique: Sequence[str]) -> NDArray[np.int64]:
         """The cell of each record in the table of these columns, numbered row by row."""
-        cells = np.zeros(len(self), dtype=np.int64)
+        cells, domain = np.zeros(len(self), dtype=np.int64), self.domain
         for name in clique:
-            cells *= self.domain[name]
+            cells *= domain[name]
             cells += self.codes(name)
         return cells
 

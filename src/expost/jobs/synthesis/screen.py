@@ -1,5 +1,6 @@
 """What is shown of a synthesis: its plan, and a line per rung while it runs."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -32,6 +33,10 @@ PERSONS_FIRST = (
 )
 
 
+WORTH_SAYING = 10
+"""Seconds from which a plan says how long a run may take."""
+
+
 def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     """The heads of what is shown of a run."""
     told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
@@ -46,6 +51,14 @@ def rung_cells(
     return price(rung.epsilon), guess, answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
 
 
+def in_minutes(seconds: float) -> str:
+    """A line of the plan: how long all rungs take, roughly; nothing where nobody would wait for long."""
+    if seconds < WORTH_SAYING:
+        return ""
+    told = f"{math.ceil(seconds / 10) * 10} seconds" if seconds < 90 else f"{math.ceil(seconds / 60):,} minutes"
+    return f"All rungs take roughly {told} of one core, more where records are many or rungs add pairs.\n"
+
+
 def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     """What every rung would cost, and how noisy counts and check would be: all known without the data."""
     console, domain = Console(highlight=False), recipe.schema.domain
@@ -54,9 +67,10 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     pairs, reach = len(measured), counts.l2_squared * counts.spacing**2
     needed = Footprint.of(domain, recipe.targets, recipe.schema.tied)
     alone = why_unpaired(domain, recipe.targets)
+    lasting = in_minutes(needed.choice + len(recipe.ladder.levels) * needed.rung)
     console.print(
         f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
-        f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n"
+        f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n{lasting}"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n"
         f"{finding_words(recipe)}", markup=False
     )  # fmt: skip

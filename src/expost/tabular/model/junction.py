@@ -1,15 +1,15 @@
 """Junction trees: which columns a graphical model holds together, known before any data is touched."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, final
 
 from expost.errors import InvalidValue
+from expost.tabular.model.elimination import as_set, by_cells, by_fill, each_of, maximal_cliques
 
 Clique: TypeAlias = tuple[int, ...]
-Graph: TypeAlias = dict[int, set[int]]
-Preference: TypeAlias = Callable[[Graph, Sequence[int], int], tuple[int, int, int]]
 
 
 @final
@@ -49,14 +49,14 @@ class Junction:
         sizes = tuple(int(size) for size in domain)
         if not sizes or min(sizes) < 1:
             raise InvalidValue(f"the domain is {sizes}; give at least one column, each with at least one value.")
-        graph: Graph = {column: set() for column in range(len(sizes))}
+        near = [0] * len(sizes)
         for clique in cliques:
             _check(clique, len(sizes))
             for column in clique:
-                graph[column] |= set(clique) - {column}
-        found = [_maximal(_eliminate(graph, sizes, prefer)) for prefer in (_by_fill, _by_cells)]
-        best = min(found, key=lambda each: sum(_cells(sizes, clique) for clique in each))
-        return cls(sizes, _rooted(best))
+                near[column] |= as_set(clique) & ~(1 << column)
+        found = [list(maximal_cliques(near, sizes, prefer)) for prefer in (by_fill, by_cells)]
+        best = min(found, key=lambda each: sum(_cells(sizes, each_of(clique)) for clique in each))
+        return cls(sizes, _rooted([frozenset(each_of(clique)) for clique in best]))
 
     @property
     def cells(self) -> int:
@@ -71,8 +71,22 @@ class Junction:
 
     def home(self, clique: Clique) -> int | None:
         """The place of the smallest node that holds all the columns, None if no node does."""
-        holders = [place for place, node in enumerate(self.nodes) if set(clique) <= set(node.columns)]
-        return min(holders, key=lambda place: _cells(self.domain, self.nodes[place].columns), default=None)
+        first, *others = (self._holders[column] for column in clique) if clique else (range(len(self.nodes)),)
+        holders = sorted(set(first).intersection(*others))
+        return min(holders, key=self._sizes.__getitem__, default=None)
+
+    @cached_property
+    def _holders(self) -> dict[int, set[int]]:
+        """The places of the nodes that hold each column."""
+        found: dict[int, set[int]] = {column: set() for column in range(len(self.domain))}
+        for place, node in enumerate(self.nodes):
+            for column in node.columns:
+                found[column].add(place)
+        return found
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [_cells(self.domain, node.columns) for node in self.nodes]
 
 
 def _check(clique: Clique, columns: int) -> None:
@@ -82,42 +96,6 @@ def _check(clique: Clique, columns: int) -> None:
 
 def _cells(domain: Sequence[int], clique: Iterable[int]) -> int:
     return math.prod(domain[column] for column in clique)
-
-
-def _by_fill(graph: Graph, domain: Sequence[int], column: int) -> tuple[int, int, int]:
-    return _fill(graph, column), _cells(domain, graph[column]) * domain[column], column
-
-
-def _by_cells(graph: Graph, domain: Sequence[int], column: int) -> tuple[int, int, int]:
-    return _cells(domain, graph[column]) * domain[column], _fill(graph, column), column
-
-
-def _fill(graph: Graph, column: int) -> int:
-    """Twice the edges that eliminating the column would add."""
-    near = graph[column]
-    return sum(len(near) - 1 - len(graph[other] & near) for other in near)
-
-
-def _eliminate(graph: Graph, domain: Sequence[int], prefer: Preference) -> list[frozenset[int]]:
-    """The cliques made by eliminating the columns one by one, the least by the preference first."""
-    left = {column: set(near) for column, near in graph.items()}
-    made = []
-    while left:
-        column = min(left, key=lambda each: prefer(left, domain, each))
-        near = left.pop(column)
-        made.append(frozenset(near | {column}))
-        for other in near:
-            left[other] = (left[other] | near) - {other, column}
-    return made
-
-
-def _maximal(cliques: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Without those inside another; an elimination makes a clique before the cliques inside it."""
-    kept: list[frozenset[int]] = []
-    for clique in cliques:
-        if not any(clique <= other for other in kept):
-            kept.append(clique)
-    return kept
 
 
 def _rooted(cliques: Sequence[frozenset[int]]) -> tuple[Node, ...]:
@@ -147,16 +125,17 @@ def _node(cliques: Sequence[frozenset[int]], place: int, parent: int, places: Ma
 
 def _spanning(cliques: Sequence[frozenset[int]]) -> dict[int, set[int]]:
     """Neighbours in a spanning tree of greatest total separator size (Prim), which is a junction tree."""
+    bits = [as_set(clique) for clique in cliques]
     edges: dict[int, set[int]] = {place: set() for place in range(len(cliques))}
-    nearest = dict.fromkeys(range(1, len(cliques)), 0)
+    nearest = {place: ((bits[place] & bits[0]).bit_count(), 0) for place in range(1, len(cliques))}
     while nearest:
-        place = max(nearest, key=lambda each: len(cliques[each] & cliques[nearest[each]]))
-        other = nearest.pop(place)
+        place = max(nearest, key=lambda each: nearest[each][0])
+        _, other = nearest.pop(place)
         edges[place].add(other)
         edges[other].add(place)
-        for rest, best in nearest.items():
-            if len(cliques[rest] & cliques[place]) > len(cliques[rest] & cliques[best]):
-                nearest[rest] = place
+        for rest, (best, _) in nearest.items():
+            if (shared := (bits[rest] & bits[place]).bit_count()) > best:
+                nearest[rest] = shared, place
     return edges
 
 

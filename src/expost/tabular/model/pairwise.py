@@ -1,6 +1,7 @@
 """Pairs of columns, and triples, as a model expects them: post-processing, and the model's joint tables suffice."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
 
@@ -15,37 +16,53 @@ def pairwise_cells(junction: Junction) -> int:
     return max(junction.domain) * junction.cells
 
 
-def pairwise_counts(model: Model) -> Iterator[tuple[Clique, Floats]]:
-    """The expected counts of each pair of columns, in no particular order."""
-    for column in range(len(model.domain)):
-        for other, counts in walk(model, (column,)):
-            if column < other:
-                yield (column, other), counts
+def pairwise_counts(model: Model, pairs: Iterable[Clique]) -> Iterator[tuple[Clique, Floats]]:
+    """The expected counts of each of these pairs of columns, in no particular order."""
+    wanted: dict[int, set[int]] = defaultdict(set)
+    for column, other in pairs:
+        wanted[column].add(other)
+    for column, others in wanted.items():
+        for other, counts in walk(model, (column,), others):
+            yield (column, other), counts
 
 
-def walk(model: Model, start: Clique) -> Iterator[tuple[int, Floats]]:
-    """Each other column, and the expected counts of it beside the first ones, which one clique must hold.
+def walk(model: Model, start: Clique, wanted: Set[int]) -> Iterator[tuple[int, Floats]]:
+    """Each column that is wanted, and its expected counts beside the first ones, which one clique must hold.
 
     The tree is walked along its edges from that clique: given the columns that two cliques share, all that is beyond
-    them is independent of the first columns.
+    them is independent of the first columns. It goes no further than to where the columns wanted are.
     """
     domain, nodes = model.domain, model.junction.nodes
-    near: list[list[int]] = [[] for _ in nodes]
-    for place, node in enumerate(nodes):
+    home = held(model.junction, start)
+    shape, met = [domain[column] for column in start], _met(model.junction, home, {*wanted} - {*start})
+    queue = [(home, _stretched(model.joints[home], nodes[home].columns, start))]
+    for place, joint in queue:
+        others, further = met[place]
+        for other in others:
+            counts = model.total * _onto(joint, nodes[place].columns, (other,))
+            yield other, counts.reshape(*shape, domain[other])
+        queue.extend((child, _across(model, joint, place, child)) for child in further)
+
+
+def _met(junction: Junction, home: int, wanted: Set[int]) -> dict[int, tuple[list[int], list[int]]]:
+    """For each node on the way from one: the columns wanted that are met there first, and the nodes to go on to."""
+    near: list[list[int]] = [[] for _ in junction.nodes]
+    for place, node in enumerate(junction.nodes):
         if node.parent >= 0:
             near[place].append(node.parent)
             near[node.parent].append(place)
-    home = held(model.junction, start)
-    shape = [domain[column] for column in start]
-    done = set(start)
-    queue = [(home, -1, _stretched(model.joints[home], nodes[home].columns, start))]
-    for place, before, joint in queue:
-        for other in nodes[place].columns:
-            if other not in done:
-                done.add(other)
-                counts = model.total * _onto(joint, nodes[place].columns, (other,))
-                yield other, counts.reshape(*shape, domain[other])
-        queue.extend((child, place, _across(model, joint, place, child)) for child in near[place] if child != before)
+    before, met, left = {home: -1}, dict[int, tuple[list[int], list[int]]](), {*wanted}
+    for place in (order := [home]):
+        met[place] = [column for column in junction.nodes[place].columns if column in left], []
+        left.difference_update(met[place][0])
+        for child in near[place]:
+            if child != before[place]:
+                before[child] = place
+                order.append(child)
+    for place in reversed(order[1:]):
+        if any(met[place]):
+            met[before[place]][1].append(place)
+    return met
 
 
 def _stretched(table: Floats, columns: Sequence[int], start: Clique) -> Floats:

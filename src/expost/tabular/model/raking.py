@@ -24,6 +24,8 @@ SPREAD, MOST_TIMES, MOST_DRAWN = 0.5, 4, 2**18
 """Where the weights leave less than this share of the rows in effect, more are drawn to choose from: at most this many
 times the rows, and this many altogether, since the work grows with them."""
 NEWTON_STEPS = 20
+SETTLED = 1e-9
+"""A step of Newton's method after which the next one is lost in rounding: it squares the error."""
 SMALL = 1e-3
 """A step of all cells, in log weight, that is not worth another pass."""
 LARGEST = 10.0
@@ -78,6 +80,8 @@ def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
         reached = counts * np.exp(step)
         move = (reached + held * (table + step) - values) / (reached + held)
         step -= np.clip(move, -1.0, 1.0)
+        if np.abs(move).max() < SETTLED:
+            break
     bounded: Floats = np.clip(table + step, -LARGEST, LARGEST) - table
     return np.where(counts > 0, bounded, 0.0)
 

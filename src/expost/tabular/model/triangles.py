@@ -50,10 +50,9 @@ def triple_counts(
         (third,) = {*triple} - {*pair}
         wanted[pair][third] = triple
     for pair, thirds in wanted.items():
-        for third, counts in walk(model, pair):
-            if third in thirds:
-                ordered = counts.transpose(np.argsort([*pair, third]))
-                yield thirds[third], _agreeing(ordered, thirds[third], pairs)
+        for third, counts in walk(model, pair, thirds.keys()):
+            ordered = counts.transpose(np.argsort([*pair, third]))
+            yield thirds[third], _agreeing(ordered, thirds[third], pairs)
 
 
 def informed(measured: Sequence[Measured]) -> list[Measured]:

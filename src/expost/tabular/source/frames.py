@@ -16,7 +16,8 @@ from duckdb import DuckDBPyRelation
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.files import CHUNK, connection
+from expost.tabular.source.files import CHUNK
+from expost.tabular.source.home import connection
 from expost.tabular.table import Kind
 
 EPOCH = datetime(1970, 1, 1)

@@ -98,20 +98,21 @@ def revealed(result: T | Withheld) -> T:
     return result
 
 
-def opened(source: object) -> Opened:
-    """The rows behind whatever was given."""
+def opened(source: object, *, memory: int | None = None) -> Opened:
+    """The rows behind whatever was given, of which an engine of ours takes up to this number of bytes to read them."""
     if isinstance(source, DuckDBPyRelation):
         return files.Rows(source)
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return files.from_query(source.removeprefix(files.QUERY))
-    return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
+        return files.from_query(source.removeprefix(files.QUERY), memory=memory)
+    return files.from_path(source, memory=memory) if isinstance(source, str | Path) else Frame.of(source)
 
 
 def files_of(source: object) -> tuple[Path, ...]:
     """The files that a source is read from, as far as it names them; opens none."""
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return files.named_files(source.removeprefix(files.QUERY))
-    return (Path(source),) if isinstance(source, str | Path) else ()
+        named = files.named_table(source.removeprefix(files.QUERY))
+        return files.named_files(source.removeprefix(files.QUERY)) if named is None else named[:1]
+    return files.paths_of(source) if isinstance(source, str | Path) else ()
 
 
 def quietly(run: Callable[[], T], source: object) -> T | Withheld:
@@ -148,7 +149,7 @@ def _read(source: object, schema: Schema) -> Rows:
 
 def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
     """All rows at once unless they are many."""
-    table, schema = _opened_under(source, declared), declared.fine
+    table, schema = _opened_under(source, declared, memory=room.engine), declared.fine
     chunks, first, rows = with_pace(coded_chunks(table, schema), tell), list[Chunk](), 0
     for chunk in chunks:
         first.append(chunk)
@@ -158,11 +159,11 @@ def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tel
     return _assembled(first, schema, _kind(table))
 
 
-def _opened_under(source: object, declared: Schema) -> Opened:
+def _opened_under(source: object, declared: Schema, *, memory: int | None = None) -> Opened:
     """The table, if its columns are those of a schema that was reviewed."""
     if not declared.reviewed:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    table = opened(source)
+    table = opened(source, memory=memory)
     require_columns(table, declared)
     return table
 
@@ -195,6 +196,12 @@ def _kind(table: Opened) -> Kind:
 
 def _complaint(source: object) -> str:
     if isinstance(source, str) and source.startswith(files.QUERY):
+        named = files.named_table(source.removeprefix(files.QUERY))
+        if named is not None:
+            return (
+                f"table {named[1]} of {named[0].name} could not be read to its end: another program is writing to the "
+                "database, or it is damaged or of another version; close the program or write it again."
+            )
         return (
             "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, and nothing "
             "else; try it in DuckDB, whose message may show data."

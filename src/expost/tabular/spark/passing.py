@@ -87,7 +87,29 @@ class AddUp:
             total = sum_of_alike(total, np.asarray(self.f(rows)))
             places.append(place)
         if total is not None:
-            yield _row(places, total)
+            yield _row(np.array(places, "<i8").tobytes(), total)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AddTogether:
+    """The sum of what several tasks added up."""
+
+    def __call__(self, batches: Batches) -> Batches:
+        """One row, where there are some, and those of tasks that failed."""
+        return caught(self._made(fed(batches)), MADE)
+
+    def _made(self, batches: Batches) -> Batches:
+        places, total = list[bytes](), None
+        for batch in batches:
+            for row in batch.to_pylist():
+                if row["failure"] is not None:
+                    yield pa.RecordBatch.from_pylist([row], schema=MADE)
+                    continue
+                places.append(row["places"])
+                total = sum_of_alike(total, array_in(row["value"]))
+        if total is not None:
+            yield _row(b"".join(places), total)
 
 
 @final
@@ -104,7 +126,7 @@ class LineUp:
 
     def _made(self, batches: Batches) -> Batches:
         for place, rows in _seen(batches, self.view):
-            yield _row([place], np.asarray(self.f(rows)))
+            yield _row(np.array([place], "<i8").tobytes(), np.asarray(self.f(rows)))
 
 
 def sum_of_alike(one: NDArray[Any] | None, other: NDArray[Any]) -> NDArray[Any]:
@@ -130,8 +152,8 @@ def _seen(batches: Batches, view: PieceView) -> Iterator[tuple[int, Rows]]:
             yield place, view.rows(place, count, body.as_py())
 
 
-def _row(places: list[int], value: NDArray[Any]) -> pa.RecordBatch:
+def _row(places: bytes, value: NDArray[Any]) -> pa.RecordBatch:
     file = BytesIO()
     np.save(file, value, allow_pickle=False)
-    columns = {"places": [np.array(places, "<i8").tobytes()], "value": [file.getvalue()], "failure": [None]}
+    columns = {"places": [places], "value": [file.getvalue()], "failure": [None]}
     return pa.RecordBatch.from_pydict(columns, schema=MADE)

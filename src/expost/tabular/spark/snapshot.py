@@ -20,7 +20,7 @@ from expost.noise import Integers
 from expost.tabular.schema.schema import Schema
 from expost.tabular.spark.failures import refuse_marked
 from expost.tabular.spark.folders import SnapshotFolder, snapshot_folder
-from expost.tabular.spark.passing import MADE, AddUp, LineUp, array_in
+from expost.tabular.spark.passing import MADE, AddTogether, AddUp, LineUp, array_in
 from expost.tabular.spark.quiet import quiet_job
 from expost.tabular.spark.writing import PIECES, SCATTERED, CodeRows, GatherPersons, ScatterRows
 
@@ -45,6 +45,8 @@ READ = {
 READ_ROWS = {**READ, "spark.sql.execution.arrow.maxRecordsPerBatch": "16384"} | {
     "spark.sql.parquet.columnarReaderBatchSize": "4096"
 }
+FEW = 32
+"""Sums that the driver takes: those of more tasks are added up by as many others first."""
 UNREADABLE = (
     "the DataFrame could not be read; check in Spark, whose words may show data, that its rows can be computed and its "
     "columns hold plain values."
@@ -140,7 +142,10 @@ def _places(pieces: DataFrame) -> Integers:
 
 
 def _collected(pieces: DataFrame, task: Pass) -> list[tuple[bytes, bytes]]:
-    rows = pieces.mapInArrow(task, _ddl(MADE)).collect()
+    made = pieces.mapInArrow(task, _ddl(MADE))
+    if isinstance(task, AddUp) and pieces.rdd.getNumPartitions() > FEW:
+        made = made.repartition(FEW).mapInArrow(AddTogether(), _ddl(MADE))
+    rows = made.collect()
     refuse_marked((row.failure for row in rows), LOST)
     return [(bytes(row.places), bytes(row.value)) for row in rows]
 

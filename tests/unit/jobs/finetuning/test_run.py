@@ -391,3 +391,16 @@ def test_records_that_do_not_fit_into_memory_are_refused_without_their_number() 
     assert "123457" not in str(refused.value)
     assert refused.value.__cause__ is None
     assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize(
+    "check", [Balanced(), OnPublic(([[0.5, 2.0], [3.0, 1.0]], [0, 1]))], ids=["held out", "public"]
+)
+def test_the_arrays_that_were_given_stay_as_they_were(check: Balanced | OnPublic) -> None:
+    """In single precision too, where they could be written over in place."""
+    features, labels = SeededNoise(1).gaussian(3.0, (60, 2)).astype(np.float32), np.arange(60) % 2
+    before = features.copy()
+
+    finetune(features, labels, accuracy=0.99, check=check, releases=1, noise=SeededNoise(1))
+
+    assert np.array_equal(features, before)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from expost.errors import SchemaMismatch
+from expost.jobs.synthesis.screen import in_minutes
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
 from expost.tabular.candidates import candidates, scored_triples
@@ -26,7 +27,8 @@ from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean, Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import _every_code
-from expost.tabular.selection import Edge, affordable, queries
+from expost.tabular.selection import Edge, SpanningTree, affordable, queries
+from expost.tabular.table import Table
 from tests.unit.examples import ADD, one_sentence
 
 WIDE = {f"c{place}": 40 for place in range(20)} | {"target": 4}
@@ -139,10 +141,12 @@ def test_a_schema_of_two_columns_has_nothing_to_add() -> None:
     assert Footprint.of({"a": 3, "target": 2}, ("target",)).growth == 0
 
 
-def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> None:
+@pytest.mark.parametrize("size", [900, 3000])
+def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said(size: int) -> None:
+    """Many values are tried some at a time."""
     many = Schema(
         (
-            *(Integer(f"c{place}", tuple(range(900)), Missing.FALLBACK) for place in range(40)),
+            *(Integer(f"c{place}", tuple(range(size)), Missing.FALLBACK) for place in range(40)),
             Boolean("target", Missing.FALLBACK),
         ),
         True,
@@ -150,11 +154,41 @@ def test_trying_a_classifier_on_every_value_takes_no_more_than_was_said() -> Non
     )
 
     tracemalloc.start()
-    _every_code(many, "target")
+    tried = sum(len(each) for each in _every_code(many, "target"))
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert footprint.TRIED * 40 * 40 * 900 / 3 < held <= footprint.TRIED * 40 * 40 * 900
+    said = footprint.TRIED * min(40 * 40 * size, footprint.TRIED_AT_ONCE)
+    assert tried == 40 * size
+    assert said / 5 < held <= said
+
+
+def test_pairs_of_many_columns_are_counted_in_no_more_than_was_said() -> None:
+    """Selection takes more than the model that it leads to where pairs are many."""
+    domain = dict.fromkeys([f"c{place}" for place in range(60)], 12) | {"target": 2}
+    form = Schema(
+        tuple(Integer(name, tuple(range(size)), Missing.FALLBACK) for name, size in domain.items()), True, ADD
+    )
+    data = Table(form, {name: np.zeros(10, dtype=np.uint8) for name in domain})
+    alone = {name: np.full(size, 10 / size) for name, size in domain.items()}
+    said = Footprint.of(domain, ("target",))
+
+    tracemalloc.start()
+    SpanningTree(alone, affordable(domain, ("target",)), ADD)._scores(data)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert held <= said.bytes
+
+
+def test_a_plan_says_roughly_how_long_a_wide_table_takes() -> None:
+    few, many = ({f"c{place}": 3 for place in range(number)} | {"target": 2} for number in (13, 500))
+
+    times = [Footprint.of(domain, ("target",)) for domain in (few, many)]
+
+    assert in_minutes(times[0].choice + 2 * times[0].rung) == ""
+    assert in_minutes(times[1].choice + 2 * times[1].rung).startswith("All rungs take roughly 30 seconds of one core")
+    assert in_minutes(95).startswith("All rungs take roughly 2 minutes ")
 
 
 TIED = (("c0", "c2", "c4"), ("c1", "c3"), ("c5", "c0"))

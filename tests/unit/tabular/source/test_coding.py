@@ -1,18 +1,25 @@
 """Coding: whatever reads a cell, its code is the one that its column gives it in Python."""
 
+import csv
+import gzip
+import io
 import math
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
-import pyarrow as pa
+import polars as pl
 import pytest
 
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import files
-from expost.tabular.source.coding import Opened
+from expost.tabular.source.coding import Opened, coded_chunks
 from expost.tabular.source.files import Rows
-from expost.tabular.source.frames import Frame
+from expost.tabular.source.home import connection
+from expost.tabular.source.reading import opened
 from expost.tabular.source.texts import absent, cells_of
 from tests.unit.examples import ADD
 from tests.unit.tabular.source.hostile import COLUMNS, MARKS, TEXTS
@@ -33,7 +40,8 @@ def coded(table: Opened) -> dict[str, list[int]]:
     found = table.coded(SCHEMA, ABSENT)
     assert found is not None
     parts = [codes for codes, _ in found]
-    return {name: np.concatenate(each).tolist() for name, each in zip(NAMES, zip(*parts, strict=True), strict=True)}
+    columns = zip(*parts, strict=True) if parts else [[np.zeros(0)] for _ in NAMES]
+    return {name: np.concatenate(each).tolist() for name, each in zip(NAMES, columns, strict=True)}
 
 
 def wide(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -65,7 +73,7 @@ NUL = ["a\0b", "\0", "x\0", "1\0", "\0x"]
 def test_the_engine_takes_every_text_as_its_column_does() -> None:
     texts = [*TEXTS, *NUL, None]
 
-    assert differing(Rows(wide(texts_in(files.connection(), texts))), texts) == []
+    assert differing(Rows(wide(texts_in(connection(), texts))), texts) == []
 
 
 NUMBERS = "0, 1, -1, 3, 4, -2, 7, -9, 9, 100, 127, -128"
@@ -140,7 +148,7 @@ TYPES = {
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_the_engine_takes_every_value_of_a_type_as_its_column_does(kind: str) -> None:
-    home = files.connection()
+    home = connection()
     cells = ", ".join(f"(({cell.strip()})::{kind})" for cell in f"{TYPES[kind]}, NULL".split(", "))
     relation = wide(home.sql(f"FROM (VALUES {cells}) cells(cell)"))
     ((values, *_),) = [*Rows(relation).chunks([NAMES[0]])]
@@ -148,52 +156,78 @@ def test_the_engine_takes_every_value_of_a_type_as_its_column_does(kind: str) ->
     assert differing(Rows(relation), values) == []
 
 
-FAR = [-(2**63), -(2**63) + 1, -(2**63) + 300, -(2**62), 2**62, 2**63 - 2, 2**63 - 1, 0]
+IN_LINES = [text for text in TEXTS if not {*"\r\n\0"} & {*text}]
+LONG = "y" * (3 * 2**20)
 
 
-def bits(kind: pa.DataType) -> pa.Array:
-    """Values of 64 bits at the ends of what they can be, and one that is missing."""
-    plain = pa.array([*FAR, None], pa.int64())
-    return pa.Array.from_buffers(kind, len(plain), plain.buffers())
+def lines(texts: Sequence[str], *, ending: str = "\n", quoting: Any = csv.QUOTE_MINIMAL, delimiter: str = ",") -> bytes:
+    """A table of text with each of these in every column."""
+    written = io.StringIO()
+    writer = csv.writer(written, quoting=quoting, lineterminator=ending, delimiter=delimiter)
+    writer.writerows([NAMES, *([text] * len(NAMES) for text in texts)])
+    return written.getvalue().encode()
 
 
-TIMES = [*map(pa.timestamp, ("s", "ms", "us", "ns")), pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]
+FILES: dict[str, tuple[str, bytes]] = {
+    "as usual": ("a.csv", lines(IN_LINES)),
+    "quoted": ("a.csv", lines(IN_LINES, quoting=csv.QUOTE_ALL)),
+    "CR LF": ("a.csv", lines(IN_LINES, ending="\r\n")),
+    "CR LF, the last line cut": ("a.csv", lines(IN_LINES, ending="\r\n").removesuffix(b"\r\n")),
+    "the last line cut": ("a.csv", lines(IN_LINES, delimiter="|").removesuffix(b"\n")),
+    "tabs": ("a.tsv", lines(IN_LINES, delimiter="\t")),
+    "compressed": ("a.csv.gz", gzip.compress(lines(IN_LINES, delimiter=";"))),
+    "compressed in parts": ("a.csv.gz", gzip.compress(lines(IN_LINES)[:999]) + gzip.compress(lines(IN_LINES)[999:])),
+    "a mark before all": ("a [1].csv", b"\xef\xbb\xbf" + lines(IN_LINES)),
+    "a long line": ("a.csv", lines([*IN_LINES[:5], LONG, *IN_LINES[5:9]])),
+    "a record": ("a.csv", lines(IN_LINES[:1])),
+    "no records": ("a.csv", lines([])),
+}
 
 
-@pytest.mark.parametrize("kind", [*TIMES, pa.duration("us")], ids=str)
-def test_no_time_keeps_the_engine_from_taking_the_others(kind: pa.DataType) -> None:
-    home = files.connection()
-    home.register("times", pa.table({"cell": bits(kind)}))
-    rows = Rows(wide(home.table("times")))
-    ((values, *_),) = [*rows.chunks([NAMES[0]])]
+@pytest.mark.parametrize(("name", "content"), FILES.values(), ids=FILES)
+def test_lines_of_text_are_taken_as_their_columns_do(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    table = opened(tmp_path / name)
+    texts = [cell for (chunk, *_) in table.chunks([NAMES[0]]) for cell in chunk]
 
-    found = rows.coded(SCHEMA, ABSENT)
-
-    assert len(values) == len(FAR) + 1
-    assert found is None or differing(rows, values) == []
-
-
-def test_an_interval_of_many_years_is_taken_like_the_longest_one() -> None:
-    relation = files.connection().sql(
-        "SELECT * FROM (VALUES (to_months(999999999)), (to_months(-999999999)), (to_days(1))) cells(cell)"
-    )
-
-    ((values,),) = [*Rows(relation).chunks(["cell"])]
-
-    assert [str(value) for value in values] == ["999999998 days, 0:00:00", "-999999998 days, 0:00:00", "1 day, 0:00:00"]
+    assert differing(table, texts) == []
 
 
 @pytest.mark.parametrize(
-    "kind", [pa.duration("s"), pa.date64(), pa.time64("us"), pa.list_(pa.timestamp("us"))], ids=str
+    "content",
+    [b"a,b\n1,2\r\n3,4\n", b"a\n1\n\n2\n", b"a,b\n1,2\n3,4\r"],
+    ids=["two endings", "one column", "a bare CR"],
 )
-def test_no_value_of_a_frame_keeps_python_from_taking_the_others(kind: pa.DataType) -> None:
-    """A length of time or a day beyond Python's calendar is like any text that no column knows."""
-    listed = pa.types.is_list(kind)
-    cells = bits(kind.value_type) if listed else bits(kind)
-    column = pa.ListArray.from_arrays(pa.array([*range(len(cells) + 1)], pa.int32()), cells) if listed else cells
+def test_lines_that_duckdb_may_read_otherwise_are_left_to_python(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    schema = Schema((Integer("a", (1, 2, 3), Missing.CATEGORY),), True, ADD)
+    table = opened(tmp_path / "a.csv")
 
-    ((values,),) = [*Frame.of(pa.table({"cell": column})).chunks(["cell"])]
+    assert table.coded(schema, ABSENT) is None
+    codes = [code for chunk in coded_chunks(table, schema) for code in chunk.codes[0].tolist()]
+    assert codes in ([0, 2], [0, 3, 1])
 
-    assert len(values) == len(FAR) + 1
-    assert len(one_by_one(values)["texts"]) == len(values)
-    assert values[FAR.index(0)] == pa.array([column[FAR.index(0)]]).to_pylist()[0]
+
+def test_a_file_that_was_changed_after_the_check_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(lines(IN_LINES[:9]))
+    table = opened(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_bytes(lines(IN_LINES[:8]))
+
+    with pytest.raises(ValueError, match="changed"):
+        coded(table)
+
+
+def test_parquet_in_many_groups_keeps_its_order_and_its_values(tmp_path: Path) -> None:
+    places = np.arange(300_000)
+    cells = ["x", None, "other ", "1.5", "é"]
+    frame = pl.DataFrame({"n": places, "t": [cells[place * place % 5] for place in places.tolist()]})
+    frame.write_parquet(tmp_path / "a.parquet", row_group_size=1000)
+    listed = Categorical("t", ("x", "é"), "other", missing=Missing.DROP)
+    schema = Schema((Integer("n", tuple(range(0, 300_000, 5)), Missing.DROP), listed), True, ADD)
+
+    chunks = [*coded_chunks(opened(tmp_path / "a.parquet"), schema)]
+
+    kept = np.flatnonzero(places * places % 5 != 1)
+    assert np.concatenate([chunk.codes[0] for chunk in chunks]).tolist() == ((kept + 2) // 5).clip(0, 59_999).tolist()
+    assert np.concatenate([chunk.kept for chunk in chunks]).sum() == len(kept)
+    assert max(len(chunk.kept) for chunk in chunks) <= 2**20

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from expost.mechanisms.gaussian import Measurement
-from expost.noise import Floats, Integers
+from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
+from expost.training.head import labelled
 from expost.training.head.centre import COUNT, RADIUS, SPACING, Centre, first_moment
 from expost.training.head.labelled import Labelled
 from tests.unit.examples import ADD, REPLACE, distances, l2_squared, largest
@@ -78,3 +79,17 @@ def test_how_a_record_is_seen_does_not_depend_on_the_others(others: int, order: 
     together = centre.apart(Labelled(np.array(rows, order=order), np.zeros(others + 1, np.int64)), unit=0.3)  # type: ignore[call-overload]
 
     assert together.features[0].tobytes() == alone.features[0].tobytes()
+
+
+def test_the_first_moment_is_the_same_however_many_records_are_added_up_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    owners = np.arange(40) % 9
+    rows = Labelled.of(SeededNoise(5).gaussian(0.3, (40, 3)), owners % 2, classes=2)
+    bodies = ((rows, ADD), (rows.of_persons(owners, SeededNoise(1)), ADD.of_persons))
+    together = [first_moment(3, neighbours).evaluate(data) for data, neighbours in bodies]
+    monkeypatch.setattr(labelled, "AT_ONCE", 20)
+
+    apart = [first_moment(3, neighbours).evaluate(data) for data, neighbours in bodies]
+
+    assert all(map(np.array_equal, together, apart))

@@ -250,7 +250,8 @@ def test_products_at_the_bound_of_single_precision_are_those_of_integers(width: 
 
     found = InNumpy().scores(grid, prepared)
 
-    assert (prepared.dtype, InNumpy().whole(width)) == (np.int16, np.float32)
+    assert prepared.dtype == np.int16
+    assert InNumpy().whole(width) == np.float32
     assert 0.95 * 2**24 < found.max() <= 2**24
     assert np.array_equal(found, np.array(integers(grid), np.int64) @ np.array(integers(prepared), np.int64).T)
 
@@ -273,7 +274,8 @@ def test_wide_heads_are_read_in_double_precision() -> None:
     prepared = EXACT.prepare(rows, row_norms(rows)[:, None], InNumpy())
     found = EXACT.scores(np.vstack([rows, -rows]).astype(np.float32), prepared, InNumpy())
 
-    assert (prepared.dtype, InNumpy().whole(10**6)) == (np.int16, np.float64)
+    assert prepared.dtype == np.int16
+    assert InNumpy().whole(10**6) == np.float64
     assert found == pytest.approx(np.array([[1000.0], [-1000.0]]), rel=1e-2)
 
 

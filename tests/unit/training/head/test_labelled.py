@@ -7,6 +7,8 @@ import pytest
 from numpy.typing import ArrayLike
 
 from expost.errors import ExpostError, InvalidValue, Unreadable
+from expost.noise import SeededNoise
+from expost.training.head import labelled
 from expost.training.head.labelled import Labelled, read_npz
 from tests.unit.examples import one_sentence
 
@@ -123,3 +125,30 @@ def test_an_array_that_is_missing_is_named(tmp_path: Path, missing: str) -> None
         read_npz(tmp_path / "records.npz")
 
     assert one_sentence(refused.value)
+
+
+def test_blocks_hold_every_record_once_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelled, "AT_ONCE", 6)
+    data = Labelled.of(np.arange(20).reshape(10, 2), np.arange(10) % 2, classes=2)
+
+    blocks = list(data.blocks())
+
+    assert len(blocks) > 1
+    assert np.array_equal(np.concatenate([each.features for each in blocks]), data.features)
+    assert np.array_equal(np.concatenate([each.labels for each in blocks]), data.labels)
+
+
+def test_a_person_lies_in_one_block_with_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(labelled, "AT_ONCE", 6)
+    owners = np.array([3, 1, 3, 2, 1, 3, 4, 5])
+    data = Labelled.of(np.column_stack([owners, owners]), owners % 2, classes=2).of_persons(owners, SeededNoise(1))
+
+    seen = [sorted(each.features[:, 0].tolist()) for each in data.blocks()]
+
+    assert len(seen) > 1
+    assert sorted(each for some in seen for each in some) == sorted(owners.tolist())
+    assert all(set(one).isdisjoint(other) for place, one in enumerate(seen) for other in seen[:place])
+
+
+def test_of_no_records_there_is_one_block() -> None:
+    assert [len(each) for each in Labelled.of(np.zeros((0, 3)), np.zeros(0, np.int64), classes=2).blocks()] == [0]

@@ -34,6 +34,7 @@ from tests.unit.examples import one_sentence, rehearsal
 RECORDS, WIDTH, CLASSES, STEPS = 60, 5, 3, 20
 DESCENT = Descent(Fraction(1, 5), Fraction(1, 2))
 DROP_AFTER = 12
+SUMS: tuple[Summation, ...] = (IntegerSums(), FloatSums())
 HEAD = Head(
     width=WIDTH, classes=CLASSES, descent=DESCENT, clip=0.9, batch=12.0, drop=0.1, drop_after=DROP_AFTER,
     summation=FloatSums(),
@@ -340,3 +341,36 @@ def test_an_exact_head_rounds_features_to_its_grid_as_they_are() -> None:
     longer = np.concatenate([features, np.ones((count, 1))], axis=1).astype(np.longdouble)
     directions = longer / np.sqrt((longer * longer).sum(axis=1, keepdims=True))
     assert np.array_equal(rows, np.round(directions * (FEATURE_GRID - np.sqrt(np.longdouble(WIDTH + 1)) / 2)))
+
+
+@pytest.mark.parametrize("at_once", [1, 7 * CLASSES])
+def test_sums_that_are_exact_are_the_same_however_many_rows_are_computed_at_a_time(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And sums of floats, which are not, are left in one group."""
+    heads = [replace(HEAD, summation=summation, descent=Descent(Fraction(1), Fraction(1, 2))) for summation in SUMS]
+    together = [head.train(records(), 3, None, SeededNoise(2)).weights for head in heads]
+    monkeypatch.setattr(InNumpy, "at_once", at_once)
+
+    apart = [head.train(records(), 3, None, SeededNoise(2)).weights for head in heads]
+
+    assert all(map(np.array_equal, together, apart))
+
+
+def test_sums_of_floats_depend_on_their_groups() -> None:
+    """The negative twin: why those are not divided."""
+    factors, rows = (SeededNoise(seed).gaussian(1.0, (RECORDS, 1)).astype(np.float32) for seed in (1, 2))
+
+    divided = [factors[:at].T @ rows[:at] + factors[at:].T @ rows[at:] for at in range(1, RECORDS)]
+
+    assert len({float(found[0, 0]) for found in divided}) > 1
+
+
+def test_rows_that_are_seen_otherwise_are_trained_on_as_if_they_were_given_so() -> None:
+    data, head = records(), replace(HEAD, summation=IntegerSums())
+
+    found = head.train(data, 3, None, SeededNoise(2), seen=lambda features: features * np.float32(-0.5))
+
+    given = head.train(data.with_features(data.features * np.float32(-0.5)), 3, None, SeededNoise(2))
+    assert np.array_equal(found.weights, given.weights)
+    assert not np.array_equal(found.weights, head.train(data, 3, None, SeededNoise(2)).weights)

@@ -9,8 +9,17 @@ import pytest
 from expost.errors import InvalidValue
 from expost.noise import SeededNoise
 from expost.numerics import Real
+from expost.training.head import labelled
 from expost.training.head.labelled import Features, Labelled
-from expost.training.head.score import Classifier, Target, accuracy, classified, unit
+from expost.training.head.score import (
+    Classifier,
+    Target,
+    accuracy,
+    classified,
+    made_length_one,
+    of_length_one,
+    unit,
+)
 from tests.unit.examples import one_sentence
 
 HEAD = Classifier(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, -1.0, 0.5]]))
@@ -110,3 +119,26 @@ def test_ordinary_sums_settle_ties_by_their_rounding() -> None:
     rows, head = tied()
 
     assert set(np.argmax(rows @ head.weights[:, :-1].T, axis=1).tolist()) == {0, 1}
+
+
+def test_rows_are_scaled_and_classes_predicted_alike_however_many_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = SeededNoise(3).gaussian(2.0, (30, 5)).astype(np.float32)
+    head = Classifier(SeededNoise(4).gaussian(1.0, (3, 6)))
+    scaled, predicted = unit(rows), head.predict(rows)
+    monkeypatch.setattr(labelled, "AT_ONCE", 11)
+
+    assert np.array_equal(unit(rows), scaled)
+    assert np.array_equal(head.predict(rows), predicted)
+
+
+def test_records_are_scaled_in_place_only_where_that_is_asked_for() -> None:
+    """A side of a division is written over; records that are somebody else's array are left as they were."""
+    given = SeededNoise(3).gaussian(2.0, (30, 5)).astype(np.float32)
+    before, data = given.copy(), Labelled.of(given, np.zeros(30, np.int64), classes=2)
+
+    side, scaled = data[np.ones(30, np.bool_)], of_length_one(data)
+
+    assert np.array_equal(given, before)
+    assert made_length_one(side).features is side.features
+    assert np.array_equal(side.features, scaled.features)
+    assert not np.shares_memory(side.features, given)
