@@ -76,7 +76,7 @@ class Delimited:
         Its header decides the delimiter and the number of fields. Records never do, since one of them would then
         change how all others are read.
         """
-        header = next(_blocks(path), Block(b"\n")).text.partition(b"\n")[0] + b"\n"
+        header = next(_blocks(path), LineBlock(b"\n")).text.partition(b"\n")[0] + b"\n"
         bare = re.sub(rb'"[^"]*"', b"", header)
         delimiter = max(DELIMITERS, key=lambda each: bare.count(bytes([each])))
         width = bare.count(bytes([delimiter])) + 1
@@ -100,7 +100,7 @@ class Delimited:
             header = 0
 
 
-class Block(NamedTuple):
+class LineBlock(NamedTuple):
     """Whole lines that all end alike, how many of them ended otherwise in the file, and if the file cuts the last."""
 
     text: bytes
@@ -108,7 +108,7 @@ class Block(NamedTuple):
     cut: bool = False
 
 
-def _checked(blocks: Iterator[Block], delimiter: int, width: int) -> Iterator[Lines]:
+def _checked(blocks: Iterator[LineBlock], delimiter: int, width: int) -> Iterator[Lines]:
     """What is found in each block, several at a time: NumPy looks at bytes while Python does something else."""
     waiting: deque[Future[Lines]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:
@@ -120,20 +120,20 @@ def _checked(blocks: Iterator[Block], delimiter: int, width: int) -> Iterator[Li
             yield waiting.popleft().result()
 
 
-def _check(block: Block, delimiter: int, width: int) -> Lines:
+def _check(block: LineBlock, delimiter: int, width: int) -> Lines:
     block.text.decode()
     ends = _layout(block.text, delimiter, width)[0][width - 1 :: width]
     return Lines(len(ends), int(np.diff(ends, prepend=-1).max(initial=0)), block.returns, block.cut)
 
 
-def _blocks(path: Path) -> Iterator[Block]:
+def _blocks(path: Path) -> Iterator[LineBlock]:
     """The file in pieces of whole lines that all end alike; a compressed one is checked against its checksum."""
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
         for block, cut in _whole_lines(file):
             plain = block.replace(b"\r\n", b"\n")
             if b"\0" in plain or b"\r" in plain:
                 raise ValueError("the file has a NUL byte, or a carriage return inside a line.")
-            yield Block(plain, len(block) - len(plain), cut)
+            yield LineBlock(plain, len(block) - len(plain), cut)
 
 
 def _whole_lines(file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[bytes, bool]]:

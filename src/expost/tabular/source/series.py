@@ -77,8 +77,8 @@ class SeriesCoder:
         codes = self._domain.codes(texts.to_list()).tolist()
         if not codes:
             return np.full(len(series), self._domain.missing, self._domain.kind)
-        found: NDArray[Any] = native.replace_strict(texts, codes, default=self._domain.missing).to_numpy()
-        return found.astype(self._domain.kind)
+        found: Codes = native.replace_strict(texts, codes, default=self._domain.missing).to_numpy()
+        return np.asarray(found, self._domain.kind)
 
     def _by_dictionary(self, native: Any) -> Codes:
         """A column of Arrow that is held as its distinct values and the place of each row's among them."""
