@@ -47,10 +47,10 @@ class Withheld:
 def read_records(source: object, schema: Schema) -> Rows:
     """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
-    ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
-    polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
-    malformed is refused as a whole: where a line ends would depend on other lines. Columns with private edges are
-    coded on their grid.
+    ``source`` is the path of a CSV or Parquet file, a text with a pattern of such paths, ``duckdb:SELECT …`` or
+    ``duckdb:FILE.duckdb/TABLE``, a DuckDB relation, or a pandas, polars or pyarrow frame. A value outside its domain is
+    coded by the schema's rule, silently. A file that is malformed is refused as a whole: where a line ends would depend
+    on other lines. Columns with private edges are coded on their grid.
 
     What one record says does not change how another is read. That no longer holds once another reader has guessed the
     types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers

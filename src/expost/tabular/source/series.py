@@ -77,16 +77,21 @@ class SeriesCoder:
         codes = self._domain.codes(texts.to_list()).tolist()
         if not codes:
             return np.full(len(series), self._domain.missing, self._domain.kind)
-        found: NDArray[Any] = native.replace_strict(texts, codes, default=self._domain.missing).to_numpy()
-        return found.astype(self._domain.kind)
+        found: Codes = native.replace_strict(texts, codes, default=self._domain.missing).to_numpy()
+        return np.asarray(found, self._domain.kind)
 
     def _by_dictionary(self, native: Any) -> Codes:
         """A column of Arrow that is held as its distinct values and the place of each row's among them."""
         whole = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         known = self._domain.codes(whole.dictionary.to_pylist())
         codes = np.append(known, np.array([self._domain.missing], self._domain.kind))
+<<<<<<< HEAD
         taken: Codes = codes.take(whole.indices.fill_null(len(known)).to_numpy(zero_copy_only=False))
         return taken
+=======
+        places: NDArray[Any] = whole.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+        return codes.take(places)
+>>>>>>> coding
 
 
 def _held(series: Series) -> tuple[CellKind, NDArray[Any]] | None:
