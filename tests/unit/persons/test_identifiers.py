@@ -210,7 +210,7 @@ def test_numbers_that_a_float_may_have_cut_are_refused_lest_two_persons_become_o
     assert "9007199254740992" not in shown(refused.value)
 
 
-def parquet(frame: Any, folder: Path) -> Path:
+def short(frame: Any, folder: Path) -> Path:
     pq.write_table(frame, folder / "who.parquet")
     return folder / "who.parquet"
 
@@ -219,7 +219,7 @@ SHORT: dict[str, Callable[[Any, Path], Any]] = {
     "Arrow": lambda table, folder: table,
     "polars": lambda table, folder: pl.from_arrow(table),
     "pandas": lambda table, folder: table.to_pandas(),
-    "Parquet": parquet,
+    "Parquet": short,
     "a query that only Python reads": lambda table, folder: duckdb.from_arrow(table).project("[place] AS place, who"),
 }
 
