@@ -92,7 +92,8 @@ class Sklearn:
         """Fit the classifier; one class only is predicted as itself."""
         labels = table.codes(target).astype(np.int64)
         if len(np.unique(labels)) < 2:
-            return lambda records: np.full(len(records), labels[0] if len(labels) else 0, dtype=np.int64)
+            only = int(labels[0]) if len(labels) else 0
+            return lambda records: np.full(len(records), only, dtype=np.int64)
         return self._learnt(table, target, _codes_of, noise)
 
     def ranks(self, table: Table, model: Model, target: str, positive: int, noise: Noise) -> Predictor:
@@ -109,8 +110,8 @@ class Sklearn:
         """Fit the classifier, and what it tells of each record by itself."""
         labels, made = table.codes(target).astype(np.int64), self._made()
         wanted: dict[str, object] = {"random_state": noise.below(2**31)}
-        if np.unique(labels, return_counts=True)[1].min() < 10:  # it would hold out rows of a class that has one only
-            wanted["early_stopping"] = False
+        if np.unique(labels, return_counts=True)[1].min() < 10:
+            wanted["early_stopping"] = False  # it would hold out rows of each class, of which there may be one only
         made.set_params(**{name: value for name, value in wanted.items() if name in made.get_params()})
         with one_thread():
             fitted = made.fit(features_of(table, target), labels)
@@ -203,7 +204,7 @@ def _every_code(schema: Schema, target: str) -> Iterator[Integers]:
     """Invented records that have each code of each column once, the other columns at their first; some at a time."""
     sizes = [size for name, size in schema.domain.items() if name != target]
     each = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), np.concatenate([*map(np.arange, sizes)])])
-    for some in np.array_split(each, -(-each.size * len(sizes) // (2 * TRIED_AT_ONCE))):
+    for some in np.array_split(each, -(-len(each) * len(sizes) // TRIED_AT_ONCE)):
         block = np.zeros((len(some), len(sizes)), dtype=np.int64)
         block[np.arange(len(some)), some[:, 0]] = some[:, 1]
         yield block

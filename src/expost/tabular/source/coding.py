@@ -31,6 +31,11 @@ class Headed(Protocol):
 class Opened(Headed, Protocol):
     """A table that can be read. Implemented by files.Rows, lined.Lined, frames.Frame and Several."""
 
+    @property
+    def height(self) -> int | None:
+        """How many rows there are, where that is known without reading them; only for telling how much time is left."""
+        ...
+
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time."""
         ...
@@ -50,6 +55,11 @@ class Several:
     @property
     def names(self) -> tuple[str, ...]:
         return self.tables[0].names
+
+    @property
+    def height(self) -> int | None:
+        known = [table.height for table in self.tables]
+        return None if None in known else sum(filter(None, known))
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time."""

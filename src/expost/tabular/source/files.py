@@ -34,8 +34,10 @@ QUERY = "duckdb:"
 STATEMENT = re.compile(r"\s*(?:\(|(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|SHOW)\b)", re.IGNORECASE)
 """How a query begins; a file of such a name is given as ./FILE."""
 TABLE = re.compile(r"(.+\.(?:duckdb|ddb|db))/([^/'\"]+)", re.IGNORECASE)
-ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-"""Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
+AS_TEXT = re.compile("WITH TIME ZONE|TIMESTAMPTZ|INTERVAL|^UUID$")
+"""Types as DuckDB names them whose values Python may lack; in lists and structures their names are part of others."""
+LONGEST_INTERVAL = 999_999_998
+"""Days, and less than one besides, that an interval of Python has room for."""
 
 
 @final
@@ -44,6 +46,7 @@ class Rows:
     """A relation of DuckDB."""
 
     relation: DuckDBPyRelation
+    height: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,7 +145,9 @@ def _file(path: Path, memory: int | None) -> Rows | Lined:
     if not path.is_file():
         raise Unreadable(f"there is no file {path}; check its name.")
     if path.name.lower().endswith(PARQUET_SUFFIXES):
-        return Rows(connection(memory=memory).read_parquet(literal(path)))
+        home = connection(memory=memory)
+        ((height,),) = home.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [literal(path)]).fetchall()
+        return Rows(home.read_parquet(literal(path)), height)
     if path.name.lower().endswith(CSV_SUFFIXES):
         return Lined(Delimited.of(path), memory)
     if path.name.lower().endswith(SHEET_SUFFIXES):
@@ -158,7 +163,15 @@ def _plain(name: str, kind: str) -> duckdb.Expression:
     column = duckdb.ColumnExpression(name)
     if kind in ZONED_TYPES or kind in TIME_TYPES:
         return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
+    if kind == "INTERVAL":
+        return duckdb.SQLExpression(_plain_interval(sql_name(name))).alias(name)
+    return column.cast("VARCHAR").alias(name) if AS_TEXT.search(kind) else column
+
+
+def _plain_interval(column: str) -> str:
+    """An interval that Python has, or the longest one of its kind where it has none."""
+    longest, shortest = f"to_days({LONGEST_INTERVAL})", f"to_days(-{LONGEST_INTERVAL})"
+    return f"CASE WHEN {column} > {longest} THEN {longest} WHEN {column} < {shortest} THEN {shortest} ELSE {column} END"
 
 
 def _quoted(sql: str) -> Iterator[str]:

@@ -34,6 +34,19 @@ class Format(Enum):
 
 
 @final
+class _Beyond:
+    """A value that Python has no object for: a length of time, or a day in a list, beyond its calendar."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "beyond the calendar"
+
+
+BEYOND = _Beyond()
+
+
+@final
 @dataclass(frozen=True, slots=True, repr=False)
 class Frame:
     """A frame of any library that narwhals knows; lazy ones are collected, but for those of Spark."""
@@ -53,6 +66,10 @@ class Frame:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.frame.columns)
+
+    @property
+    def height(self) -> int:
+        return len(self.frame)
 
     @property
     def kind(self) -> Kind:
@@ -145,7 +162,20 @@ def _values(column: nw.Series[Any]) -> list[object]:
         return [_day(number) for number in column.cast(nw.Int32).to_list()]
     if own and isinstance(kind, nw.Datetime):
         return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
-    return column.to_list()
+    try:
+        return column.to_list()
+    except UnicodeError:
+        raise
+    except (OverflowError, ValueError):
+        return [_one(column[place : place + 1]) for place in range(len(column))]
+
+
+def _one(column: nw.Series[Any]) -> object:
+    """The only value of a column, or an object for those that Python lacks, of which any refuses the others too."""
+    try:
+        return column.to_list()[0]
+    except (OverflowError, ValueError):
+        return BEYOND
 
 
 def _day(number: int | None) -> date | str | None:

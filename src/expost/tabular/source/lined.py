@@ -32,6 +32,10 @@ class Lined:
     def names(self) -> tuple[str, ...]:
         return self.file.names
 
+    @property
+    def height(self) -> int:
+        return self.file.lines.total - 1
+
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The cells of these columns, a block of lines at a time."""
         return self.file.chunks(names)

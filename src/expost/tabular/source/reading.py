@@ -150,7 +150,7 @@ def _read(source: object, schema: Schema) -> Rows:
 def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
     """All rows at once unless they are many."""
     table, schema = _opened_under(source, declared, memory=room.engine), declared.fine
-    chunks, first, rows = with_pace(coded_chunks(table, schema), tell), list[Chunk](), 0
+    chunks, first, rows = with_pace(coded_chunks(table, schema), table.height, tell), list[Chunk](), 0
     for chunk in chunks:
         first.append(chunk)
         rows += len(chunk.codes[0])

@@ -97,7 +97,7 @@ def test_the_words_name_the_answers_the_distance_and_what_climbing_on_would_cost
 
     assert facts.ended is Ended.FLAT
     assert "was NOT confirmed: the noisy answers no longer rose. Climbing further would have cost up to" in told
-    assert "The noisy accuracy was 90.3 % ± 0.6 on rung 1 and" in told
+    assert "The noisy accuracy was 90.0 % ± 0.6 on rung 1 and" in told
     assert "on rung 3, which is handed over and is within 0.6 points of the target." in told
     assert f"Climbing further would have cost up to ε = {price(before)} more." in told
     assert "was not confirmed" in headline(facts)

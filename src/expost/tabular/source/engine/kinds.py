@@ -19,6 +19,7 @@ REAL_TYPES = ("FLOAT", "DOUBLE")
 TEXT_TYPES = ("VARCHAR", "UUID", "JSON")
 TIME_TYPES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 ZONED_TYPES = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
+FIRST_TIME = "TIMESTAMP '290309-12-22 (BC) 00:00:00'"
 DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
 
@@ -91,12 +92,18 @@ def _day(column: str, kind: str) -> Held | None:
 
 
 def plain_time(column: str, kind: str) -> str:
-    """A time as Python has it: in UTC without asking for the zone, and cut to microseconds, where DuckDB rounds."""
-    plain = f"timezone('UTC', {column})" if kind in ZONED_TYPES else column
-    if not kind.endswith("_NS"):
+    """A time as Python has it: in UTC without asking for the zone, and cut to microseconds, where DuckDB rounds.
+
+    A time before the first one that DuckDB can spell counts as missing: it is a mark of old writers, not a time.
+    """
+    plain = f"TRY(timezone('UTC', {column}))" if kind in ZONED_TYPES else column
+    if kind.endswith("_NS"):
+        count = f"epoch_ns({plain})"
+        return f"coalesce(make_timestamp({count} // 1000 - ({count} % 1000 < 0)::BIGINT), {plain}::TIMESTAMP)"
+    if kind in ZONED_TYPES:
         return plain
-    rest = f"(epoch_ns({plain}) % 1000 + 1000) % 1000"
-    return f"coalesce(make_timestamp((epoch_ns({plain}) - {rest}) // 1000), {plain}::TIMESTAMP)"
+    fine = column if kind == "TIMESTAMP" else f"TRY({column}::TIMESTAMP)"
+    return f"CASE WHEN {fine} >= {FIRST_TIME} OR isinf({fine}) THEN {fine} END"
 
 
 def _in_python(day: str) -> str:
