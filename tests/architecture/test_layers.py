@@ -38,6 +38,7 @@ def test_the_contracts_hold() -> None:
             "only who keeps a pledge states what was spent",
         ),
         ("mechanisms/laplace.py", "import expost.checks.question", "imports go down the layers"),
+        ("tabular/table.py", "import pyspark", "only tabular.spark imports pyspark"),
         ("accounting/curve.py", "from expost.noise import SystemNoise", "accounting is maths: no data, no noise"),
     ],
 )

@@ -24,7 +24,7 @@ from tests.unit.examples import ADD, one_sentence
 SCHEMA = Schema((Integer("a", (1, 2, 3), Missing.FALLBACK),), True, ADD)
 SPILLS = """
 import sys, time
-from expost.tabular.source.files import connection
+from expost.tabular.source.home import connection
 home = connection()
 home.execute("SET memory_limit = '40MB'")
 home.execute("SET threads = 1")

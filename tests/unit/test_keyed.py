@@ -21,6 +21,11 @@ def test_a_coin_follows_from_its_place_whatever_is_drawn_beside_it() -> None:
     assert np.array_equal(whole, np.concatenate(parts))
 
 
+@pytest.mark.parametrize("first", [0, 5, BLOCK - 1, 3 * BLOCK + 2])
+def test_there_are_as_many_coins_as_places_wherever_they_begin(first: int) -> None:
+    assert len(Keyed(SeededNoise(1).key(), "sides").coins(HALF, first, 100)) == 100
+
+
 def test_another_key_and_another_purpose_have_other_coins() -> None:
     key, other = SeededNoise(1).key(), SeededNoise(2).key()
 

@@ -64,10 +64,11 @@ def ask(
 ) -> Answer:
     """Answers to plain questions or SQL, as precise as they must be, at the least privacy that reached it.
 
-    ``within`` is a distance, or a share of each truth such as ``"5%"``; instead of it ``top``, ``above`` or ``compare``
-    ask for a decision. ``confidence`` is that of each error bar, or of all of them ``together``. ``max_epsilon`` is the
-    most that may be spent; groups that it leaves out of reach end as fewer than ``fewer_than``. Where the schema names
-    a unit, ``rows_per_person`` is how many rows of a person in one group count in full, if that is public.
+    ``table`` is anything ``synthesize`` takes. ``within`` is a distance, or a share of each truth such as ``"5%"``;
+    instead of it ``top``, ``above`` or ``compare`` ask for a decision. ``confidence`` is that of each error bar, or of
+    all of them ``together``. ``max_epsilon`` is the most that may be spent; groups that it leaves out of reach end as
+    fewer than ``fewer_than``. Where the schema names a unit, ``rows_per_person`` is how many rows of a person in one
+    group count in full, if that is public.
     ``memory``, such as ``"4GB"``, is how much a run may take, by default half of what the machine has.
     On a lasting ledger what earlier questions released is used first; ``afresh`` says that the data has changed since.
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.

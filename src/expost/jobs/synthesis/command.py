@@ -98,7 +98,7 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
 @options(AIMING, PRICING, RUNNING)
 @plainly
 def synth(source: str, schema_path: str, out: Path, **settings: Any) -> None:
-    """Make a synthetic table from SOURCE: a CSV or Parquet file, or duckdb:QUERY."""
+    """Make a synthetic table from SOURCE: a CSV or Parquet file, a pattern, duckdb:QUERY or duckdb:FILE/TABLE."""
     declared = Schema.load(Path(schema_path))
     aims = aims_typed(declared, settings)
     claim = claimed(out, settings, *files_of(source), Path(schema_path), *public_file(settings))

@@ -64,5 +64,6 @@ def _lines(place: Path) -> list[str]:
 
 def _mark(source: str, schema: Schema) -> str:
     """One line; whether the schema was reviewed by then does not change how it reads a table."""
-    names = source if source.startswith("duckdb:") else str(files_of(source)[0].resolve())
+    paths = () if source.startswith("duckdb:") else files_of(source)
+    names = str(paths[0].resolve()) if len(paths) == 1 else source
     return json.dumps({"schema": schema_digest(replace(schema, reviewed=True)), "table": names})

@@ -89,13 +89,13 @@ def synthesize(
 
     A table of more rows than fit into memory is kept in pieces; ``memory``, such as ``"4GB"``, is how much of it a run
     may take, by default half of what the machine has.
-    ``table`` is anything ``expost.tabular.source.reading.read_records`` takes; the synthetic table comes back as the
-    same kind of frame. ``score`` takes a candidate and records and gives each record a number from 0 to 1, rounded
-    down to a thousandth; their mean has then to reach ``accuracy``. Seeded ``noise`` makes a rehearsal, and
-    everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger`` lets a caller that is interrupted
-    know what was spent. ``title`` is that of the report; by default it names the target. ``checked`` is your word that
-    the table went through ``check_table`` beforehand; report and receipt repeat it. ``on_pledge`` is told, before the
-    table is read, all that is fixed by then, whose digest the receipt has too.
+    ``table`` is anything ``expost.tabular.source.reading.read_records`` takes, or a DataFrame of Spark, whose rows stay
+    where they are; the synthetic table comes back as the same kind of frame. ``score`` takes a candidate and records
+    and gives each record a number from 0 to 1, rounded down to a thousandth; their mean has then to reach ``accuracy``.
+    Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger``
+    lets a caller that is interrupted know what was spent. ``title`` is that of the report; by default it names the
+    target. ``checked`` is your word that the table went through ``check_table`` beforehand; report and receipt repeat
+    it. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
     refuse_random_state(random_state)
     hidden = HiddenTable(table)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from typing import Protocol, final
 
 import numpy as np
@@ -28,15 +29,46 @@ class Headed(Protocol):
 
 
 class Opened(Headed, Protocol):
-    """A table that can be read. Implemented by files.Rows, delimited.Delimited and frames.Frame."""
+    """A table that can be read. Implemented by files.Rows, lined.Lined, frames.Frame and Several."""
+
+    @property
+    def height(self) -> int | None:
+        """How many rows there are, where that is known without reading them; only for telling how much time is left."""
+        ...
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time."""
         ...
 
     def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
-        """The codes of all rows where the table has a quicker way to them than its values; they are the same."""
+        """The same codes that follow from the values, where the table has a quicker way to them."""
         ...
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Several:
+    """Tables of the same columns, one after another."""
+
+    tables: tuple[Opened, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.tables[0].names
+
+    @property
+    def height(self) -> int | None:
+        known = [table.height for table in self.tables]
+        return None if None in known else sum(filter(None, known))
+
+    def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
+        """The values of these columns, a chunk of rows at a time."""
+        return chain.from_iterable(table.chunks(names) for table in self.tables)
+
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches:
+        """The codes of each table in turn, by itself if it can, or else from its values."""
+        for table in self.tables:
+            yield from _coded(table, schema, absent)
 
 
 @final
@@ -68,15 +100,21 @@ class Chunk:
 
 def coded_chunks(table: Opened, schema: Schema) -> Iterator[Chunk]:
     """The rows of a table under a schema whose columns it has, in their order."""
-    marks, width = absent(schema), len(schema.columns)
+    for codes, identifiers in _coded(table, schema, absent(schema)):
+        yield Chunk.of(codes, schema, identifiers)
+
+
+def _coded(table: Opened, schema: Schema, marks: frozenset[str | None]) -> Batches:
     found = table.coded(schema, marks)
-    if found is not None:
-        for codes, identifiers in found:
-            yield Chunk.of(codes, schema, identifiers)
-        return
+    return value_by_value(table, schema, marks) if found is None else found
+
+
+def value_by_value(table: Opened, schema: Schema, absent: frozenset[str | None]) -> Batches:
+    """The codes as each column takes each value in Python, which all other ways to them must agree with."""
+    width = len(schema.columns)
     for values in table.chunks((*schema.names, *units_of(schema))):
-        codes = [encoded(column, each, marks) for column, each in zip(schema.columns, values[:width], strict=True)]
-        yield Chunk.of(codes, schema, values[width] if schema.unit is not None else None)
+        codes = [encoded(column, each, absent) for column, each in zip(schema.columns, values[:width], strict=True)]
+        yield codes, values[width] if schema.unit is not None else None
 
 
 def encoded(column: Column, values: Sequence[object], absent: frozenset[str | None]) -> Codes:

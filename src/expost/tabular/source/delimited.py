@@ -7,17 +7,18 @@ which line it was, or what is wrong with it, is private.
 """
 
 import gzip
+import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, final
+from typing import BinaryIO, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-
-from expost.tabular.schema.schema import Schema
 
 Places: TypeAlias = NDArray[np.intp]
 Letters: TypeAlias = NDArray[np.uint8]
@@ -25,12 +26,37 @@ Letters: TypeAlias = NDArray[np.uint8]
 BLOCK = 2**22
 """Bytes looked at together."""
 
+THREADS = min(4, os.cpu_count() or 1)
+"""Blocks looked at at the same time."""
+
 LONGEST_LINE = 2**26
 """A file with a longer line is not a table, and need not fit into memory to be refused."""
 
 DELIMITERS = b",;\t|"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 QUOTE, LINE_END = b'"'[0], b"\n"[0]
+
+
+class Lines(NamedTuple):
+    """What a check has found out about the lines of a file: how many, the longest in bytes, and how many end in CR LF.
+
+    ``cut`` says of the last one that the file ends before it does.
+    """
+
+    total: int = 0
+    longest: int = 0
+    returns: int = 0
+    cut: bool = False
+
+    @property
+    def ending(self) -> str | None:
+        """How every line ends; None where they differ."""
+        return "\n" if not self.returns else "\r\n" if self.returns == self.total - self.cut else None
+
+    def and_then(self, more: "Lines") -> "Lines":
+        """These lines, and more of the same file."""
+        total, longest = self.total + more.total, max(self.longest, more.longest)
+        return Lines(total, longest, self.returns + more.returns, more.cut)
 
 
 @final
@@ -41,6 +67,7 @@ class Delimited:
     path: Path
     delimiter: int
     names: tuple[str, ...]
+    lines: Lines
 
     @classmethod
     def of(cls, path: Path) -> "Delimited":
@@ -49,49 +76,79 @@ class Delimited:
         Its header decides the delimiter and the number of fields. Records never do, since one of them would then
         change how all others are read.
         """
-        header = next(_blocks(path), b"\n").partition(b"\n")[0] + b"\n"
+        header = next(_blocks(path), LineBlock(b"\n")).text.partition(b"\n")[0] + b"\n"
         bare = re.sub(rb'"[^"]*"', b"", header)
         delimiter = max(DELIMITERS, key=lambda each: bare.count(bytes([each])))
         width = bare.count(bytes([delimiter])) + 1
-        for block in _blocks(path):
-            block.decode()
-            _layout(block, delimiter, width)
+        lines = Lines()
+        for found in _checked(_blocks(path), delimiter, width):
+            lines = lines.and_then(found)
         names = _cells(header, delimiter, width, range(width))
-        return cls(path, delimiter, tuple(name.strip() for (name,) in names))
+        return cls(path, delimiter, tuple(name.strip() for (name,) in names), lines)
+
+    @property
+    def compressed(self) -> bool:
+        return self.path.suffix.lower() == ".gz"
 
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The cells of these columns, a block of lines at a time."""
         places, header = [self.names.index(name) for name in names], 1
         for block in _blocks(self.path):
-            columns = _cells(block, self.delimiter, len(self.names), places)
+            columns = _cells(block.text, self.delimiter, len(self.names), places)
             if len(columns[0]) > header:
                 yield [cells[header:] for cells in columns]
             header = 0
 
-    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
-        """Nothing: its cells are taken by Python."""
+
+class LineBlock(NamedTuple):
+    """Whole lines that all end alike, how many of them ended otherwise in the file, and if the file cuts the last."""
+
+    text: bytes
+    returns: int = 0
+    cut: bool = False
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def _checked(blocks: Iterator[LineBlock], delimiter: int, width: int) -> Iterator[Lines]:
+    """What is found in each block, several at a time: NumPy looks at bytes while Python does something else."""
+    waiting: deque[Future[Lines]] = deque()
+    with ThreadPoolExecutor(THREADS) as pool:
+        for block in blocks:
+            waiting.append(pool.submit(_check, block, delimiter, width))
+            if len(waiting) > THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _check(block: LineBlock, delimiter: int, width: int) -> Lines:
+    block.text.decode()
+    ends = _layout(block.text, delimiter, width)[0][width - 1 :: width]
+    return Lines(len(ends), int(np.diff(ends, prepend=-1).max(initial=0)), block.returns, block.cut)
+
+
+def _blocks(path: Path) -> Iterator[LineBlock]:
     """The file in pieces of whole lines that all end alike; a compressed one is checked against its checksum."""
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        for block in _whole_lines(file):
+        for block, cut in _whole_lines(file):
             plain = block.replace(b"\r\n", b"\n")
             if b"\0" in plain or b"\r" in plain:
                 raise ValueError("the file has a NUL byte, or a carriage return inside a line.")
-            yield plain
+            yield LineBlock(plain, len(block) - len(plain), cut)
 
 
-def _whole_lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+def _whole_lines(file: BinaryIO | gzip.GzipFile) -> Iterator[tuple[bytes, bool]]:
+    """Pieces of whole lines, and whether the last line of the file was ended here."""
     rest = file.read(BLOCK).removeprefix(BYTE_ORDER_MARK)
     for piece in chain([b""], iter(lambda: file.read(BLOCK), b"")):
-        lines, found, rest = (rest + piece).rpartition(b"\n")
-        if found:
-            yield lines + found
+        lines = rest + piece
+        end = lines.rfind(b"\n") + 1
+        rest = lines[end:]
+        if end:
+            yield lines[:end], False
         if len(rest) > LONGEST_LINE:
             raise ValueError("the file has a line that is too long.")
     if rest:
-        yield rest + b"\n"
+        yield rest + b"\n", True
 
 
 def _layout(block: bytes, delimiter: int, width: int) -> tuple[Places, Places]:

@@ -3,61 +3,26 @@
 DuckDB's own messages quote the line they stumbled over, so nothing raised here may pass ``source`` unchanged.
 """
 
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from glob import glob
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import final
 
 import duckdb
-from duckdb import DuckDBPyConnection, DuckDBPyRelation
+from duckdb import DuckDBPyRelation
 
-from expost.errors import InvalidValue, Unreadable
+from expost.errors import InvalidValue, SchemaMismatch, Unreadable
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.coding import Opened, Several
 from expost.tabular.source.delimited import Delimited
-from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, plain_time, sql_name
+from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, of_32_bits, plain_time, sql_name
+from expost.tabular.source.engine.phrases import sql_text
 from expost.tabular.source.engine.running import Batches, coded_batches
-from expost.tabular.source.spill import spill_folder
-
-WILDCARDS = re.compile(r"[*?\[]")
-
-
-def connection(*, memory: int | None = None) -> DuckDBPyConnection:
-    """A database in memory where a name means a table or a file, never a Python variable that happens to have it.
-
-    It takes up to ``memory`` bytes, or most of what the machine has. DuckDB writes rows that do not fit into them to
-    files that anybody may read, in the working directory unless told otherwise; here they go into a folder that only
-    the owner of the process can enter.
-    """
-    return duckdb.connect(
-        ":memory:",
-        config={
-            "python_enable_replacements": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "allow_community_extensions": False,
-            "temp_directory": str(spill_folder(os.getpid())),
-            **({} if memory is None else {"memory_limit": f"{memory}B"}),
-        },
-    )
-
-
-def confined(paths: Iterable[Path]) -> DuckDBPyConnection:
-    """The same, where SQL can read these files and reach nothing else, and cannot change that."""
-    home = connection()
-    names = ", ".join("'" + str(path.absolute()).replace("'", "''") + "'" for path in paths)
-    home.execute(f"SET allowed_paths = [{names}]")
-    home.execute("SET enable_external_access = false")
-    home.execute("SET lock_configuration = true")
-    return home
-
-
-def literal(path: Path) -> str:
-    """A path in which DuckDB finds no pattern: ``[2024]/a.parquet`` would otherwise read ``2/a.parquet``."""
-    return WILDCARDS.sub(lambda found: f"[{found[0]}]", str(path))
-
+from expost.tabular.source.home import WILDCARDS, confined, connection, literal
+from expost.tabular.source.lined import Lined
 
 CHUNK = 2**16
 """Rows handed over at a time."""
@@ -66,8 +31,13 @@ CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 QUERY = "duckdb:"
-ZONED = re.compile("WITH TIME ZONE|TIMESTAMPTZ")
-"""Times with a zone as DuckDB names them; in lists and structures their names are part of others."""
+STATEMENT = re.compile(r"\s*(?:\(|(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|SHOW)\b)", re.IGNORECASE)
+"""How a query begins; a file of such a name is given as ./FILE."""
+TABLE = re.compile(r"(.+\.(?:duckdb|ddb|db))/([^/'\"]+)", re.IGNORECASE)
+AS_TEXT = re.compile("WITH TIME ZONE|TIMESTAMPTZ|INTERVAL|^UUID$")
+"""Types as DuckDB names them whose values Python may lack; in lists and structures their names are part of others."""
+LONGEST_INTERVAL = 999_999_998
+"""Days, and less than one besides, that an interval of Python has room for."""
 
 
 @final
@@ -76,6 +46,7 @@ class Rows:
     """A relation of DuckDB."""
 
     relation: DuckDBPyRelation
+    height: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,19 +57,54 @@ class Rows:
         kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
         rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
-            yield [*zip(*chunk, strict=True)]
+            columns = zip(*chunk, strict=True)
+            yield [
+                of_32_bits(each) if kinds[name] == "FLOAT" else each for name, each in zip(names, columns, strict=True)
+            ]
 
     def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
         """The codes of all rows, by DuckDB; None where a column's values are such that only Python takes them."""
         return coded_batches(self.relation, schema, absent)
 
 
-def from_query(sql: str) -> Rows:
-    """The rows that one SELECT selects from the Parquet files that it names; it can do nothing else."""
+def from_query(sql: str, *, memory: int | None = None) -> Rows:
+    """The rows that one SELECT selects from the Parquet files that it names; it can do nothing else.
+
+    A text such as ``FILE.duckdb/TABLE`` is a table of a database instead, which is opened to be read only.
+    """
+    named = named_table(sql)
+    if named is not None:
+        return Rows(_table(*named, memory))
     statements = duckdb.connect(":memory:").extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise InvalidValue("the DuckDB query is not one SELECT; write a single SELECT after duckdb: instead.")
-    return Rows(confined(named_files(sql)).sql(sql))
+        raise InvalidValue(
+            "the DuckDB query is not one SELECT; write a single SELECT after duckdb:, or FILE.duckdb/TABLE, instead."
+        )
+    return Rows(confined(named_files(sql), memory=memory).sql(sql))
+
+
+def named_table(sql: str) -> tuple[Path, str] | None:
+    """The file and the table where a text names a table of a database, and is not a query."""
+    found = None if STATEMENT.match(sql) else TABLE.fullmatch(sql)
+    return None if found is None else (Path(found[1]), found[2])
+
+
+def _table(path: Path, table: str, memory: int | None) -> DuckDBPyRelation:
+    if not path.is_file():
+        raise Unreadable(f"there is no file {path}; check its name.")
+    home = connection(memory=memory)
+    home.execute(f"ATTACH {sql_text(str(path))} AS given (READ_ONLY)")
+    home.execute("SET enable_external_access = false")
+    home.execute("SET lock_configuration = true")
+    named = home.execute("SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'given'").fetchall()
+    meant = [pair for pair in named if table in (".".join(pair), *(pair[1:] if pair[0] == "main" else ()))]
+    if len(meant) != 1:
+        raise InvalidValue(
+            f"{path.name} does not have exactly one table {table}; write FILE.duckdb/TABLE or "
+            "FILE.duckdb/SCHEMA.TABLE. Views are not read: they may depend on other files."
+        )
+    (schema, name) = meant[0]
+    return home.sql(f"FROM given.{sql_name(schema)}.{sql_name(name)}")
 
 
 def named_files(sql: str) -> tuple[Path, ...]:
@@ -113,14 +119,40 @@ def named_files(sql: str) -> tuple[Path, ...]:
     return tuple(named)
 
 
-def from_file(path: Path) -> Rows | Delimited:
-    """The rows of a CSV or Parquet file, told apart by its name."""
+def paths_of(source: str | Path) -> tuple[Path, ...]:
+    """The file that is named or, where a text with *, ? or [ is not one, all that it is a pattern of, by name."""
+    if isinstance(source, Path) or not WILDCARDS.search(source) or _is_file(Path(source)):
+        return (Path(source),)
+    found = glob(source, recursive=True)  # noqa: PTH207  a pattern may begin at the root
+    return tuple(sorted(path for path in map(Path, found) if path.is_file()))
+
+
+def from_path(source: str | Path, *, memory: int | None = None) -> Opened:
+    """The rows of a CSV or Parquet file, or of all files of a pattern, which must have the same columns."""
+    paths = paths_of(source)
+    if not paths:
+        raise Unreadable(f"there is no file {source}; check the pattern.")
+    if len(paths) == 1:
+        return _file(paths[0], memory)
+    tables = tuple(_file(path, memory) for path in paths)
+    for path, table in zip(paths, tables, strict=True):
+        if sorted(table.names) != sorted(tables[0].names):
+            raise SchemaMismatch(
+                f"{path.name} does not have the same columns as {paths[0].name}; name files of one table only."
+            )
+    return Several(tables)
+
+
+def _file(path: Path, memory: int | None) -> Rows | Lined:
+    """The rows of one file; its name tells how it is written."""
     if not path.is_file():
         raise Unreadable(f"there is no file {path}; check its name.")
     if path.name.lower().endswith(PARQUET_SUFFIXES):
-        return Rows(connection().read_parquet(literal(path)))
+        home = connection(memory=memory)
+        ((height,),) = home.execute("SELECT sum(num_rows) FROM parquet_file_metadata(?)", [literal(path)]).fetchall()
+        return Rows(home.read_parquet(literal(path)), height)
     if path.name.lower().endswith(CSV_SUFFIXES):
-        return Delimited.of(path)
+        return Lined(Delimited.of(path), memory)
     if path.name.lower().endswith(SHEET_SUFFIXES):
         raise Unreadable(
             f"{path.name} is a spreadsheet, whose cells depend on formulas and formats; open it and save the sheet as "
@@ -134,7 +166,15 @@ def _plain(name: str, kind: str) -> duckdb.Expression:
     column = duckdb.ColumnExpression(name)
     if kind in ZONED_TYPES or kind in TIME_TYPES:
         return duckdb.SQLExpression(plain_time(sql_name(name), kind)).alias(name)
-    return column.cast("VARCHAR").alias(name) if ZONED.search(kind) or kind == "UUID" else column
+    if kind == "INTERVAL":
+        return duckdb.SQLExpression(_plain_interval(sql_name(name))).alias(name)
+    return column.cast("VARCHAR").alias(name) if AS_TEXT.search(kind) else column
+
+
+def _plain_interval(column: str) -> str:
+    """An interval that Python has, or the longest one of its kind where it has none."""
+    longest, shortest = f"to_days({LONGEST_INTERVAL})", f"to_days(-{LONGEST_INTERVAL})"
+    return f"CASE WHEN {column} > {longest} THEN {longest} WHEN {column} < {shortest} THEN {shortest} ELSE {column} END"
 
 
 def _quoted(sql: str) -> Iterator[str]:

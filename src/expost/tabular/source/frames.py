@@ -16,13 +16,15 @@ from duckdb import DuckDBPyRelation
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.files import CHUNK, connection
+from expost.tabular.source.engine.kinds import of_32_bits
+from expost.tabular.source.engine.running import Batches
+from expost.tabular.source.files import CHUNK
+from expost.tabular.source.home import connection
+from expost.tabular.source.series import PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
 EPOCH = datetime(1970, 1, 1)
 MICROSECONDS = 86400 * 10**6
-PER_DAY = {"s": 86400, "ms": 86400 * 10**3, "us": MICROSECONDS, "ns": 86400 * 10**9}
-"""In the units that times are held in."""
 
 
 class Format(Enum):
@@ -30,6 +32,19 @@ class Format(Enum):
 
     CSV = "csv"
     PARQUET = "parquet"
+
+
+@final
+class _Beyond:
+    """A value that Python has no object for: a length of time, or a day in a list, beyond its calendar."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "beyond the calendar"
+
+
+BEYOND = _Beyond()
 
 
 @final
@@ -54,6 +69,10 @@ class Frame:
         return tuple(self.frame.columns)
 
     @property
+    def height(self) -> int:
+        return len(self.frame)
+
+    @property
     def kind(self) -> Kind:
         """The library it belongs to; arrow for those that have no kind here."""
         return _kind(self.frame)
@@ -64,8 +83,13 @@ class Frame:
             part = self.frame[start : start + CHUNK]
             yield [_values(part.get_column(name)) for name in names]
 
-    def coded(self, schema: Schema, absent: frozenset[str | None]) -> None:
-        """Nothing: its cells are taken by Python."""
+    def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches:
+        """The codes of all rows, and their identifiers."""
+        coders = [SeriesCoder(column, absent, _values) for column in schema.columns]
+        for start in range(0, len(self.frame), CHUNK):
+            part = self.frame[start : start + CHUNK]
+            codes = [each.codes(part.get_column(name)) for each, name in zip(coders, schema.names, strict=True)]
+            yield codes, None if schema.unit is None else _values(part.get_column(schema.unit))
 
 
 def kind_of(native: object) -> Kind:
@@ -139,7 +163,20 @@ def _values(column: nw.Series[Any]) -> list[object]:
         return [_day(number) for number in column.cast(nw.Int32).to_list()]
     if own and isinstance(kind, nw.Datetime):
         return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
-    return column.to_list()
+    try:
+        return of_32_bits(column.to_list()) if isinstance(kind, nw.Float32) else column.to_list()
+    except UnicodeError:
+        raise
+    except (OverflowError, ValueError):
+        return [_one(column[place : place + 1]) for place in range(len(column))]
+
+
+def _one(column: nw.Series[Any]) -> object:
+    """The only value of a column, or an object for those that Python lacks, of which any refuses the others too."""
+    try:
+        return column.to_list()[0]
+    except (OverflowError, ValueError):
+        return BEYOND
 
 
 def _day(number: int | None) -> date | str | None:

@@ -13,10 +13,10 @@ SILENT = 2.0
 """Seconds before there is anything to tell, and between two times."""
 
 
-def with_pace(chunks: Iterator[Chunk], tell: Progress) -> Iterator[Chunk]:
-    """The chunks, and every now and then how many rows a second are read.
+def with_pace(chunks: Iterator[Chunk], height: int | None, tell: Progress) -> Iterator[Chunk]:
+    """The chunks, and every now and then how many rows a second are read and, if it is known, how long it will take.
 
-    What is told is rounded to two digits, and says of the number of rows no more than the time that it takes.
+    What is told is rounded to two digits: it says of the number of rows about what the time says that reading takes.
     """
     begun = last = monotonic()
     rows = 0
@@ -25,7 +25,16 @@ def with_pace(chunks: Iterator[Chunk], tell: Progress) -> Iterator[Chunk]:
         rows, now = rows + len(chunk.kept), monotonic()
         if now - last >= SILENT:
             last = now
-            tell(f"reading the table at {pace(rows / (now - begun))}")
+            rate = rows / (now - begun)
+            left = "" if height is None else f", {time_left((height - rows) / rate)}"
+            tell(f"reading the table at {pace(rate)}{left}")
+
+
+def time_left(seconds: float) -> str:
+    """How long it will take, in seconds or minutes."""
+    if seconds < 1:
+        return "nearly done"
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
 
 
 def pace(rows: float) -> str:

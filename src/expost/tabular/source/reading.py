@@ -47,10 +47,10 @@ class Withheld:
 def read_records(source: object, schema: Schema) -> Rows:
     """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
-    ``source`` is the path of a CSV or Parquet file, a text ``duckdb:SELECT …``, a DuckDB relation, or a pandas,
-    polars or pyarrow frame. A value outside its domain is coded by the schema's rule, silently. A file that is
-    malformed is refused as a whole: where a line ends would depend on other lines. Columns with private edges are
-    coded on their grid.
+    ``source`` is the path of a CSV or Parquet file, a text with a pattern of such paths, ``duckdb:SELECT …`` or
+    ``duckdb:FILE.duckdb/TABLE``, a DuckDB relation, or a pandas, polars or pyarrow frame. A value outside its domain is
+    coded by the schema's rule, silently. A file that is malformed is refused as a whole: where a line ends would depend
+    on other lines. Columns with private edges are coded on their grid.
 
     What one record says does not change how another is read. That no longer holds once another reader has guessed the
     types of a CSV file: ``pandas.read_csv`` turns 007 into 7 unless one record has a letter there, and whole numbers
@@ -98,20 +98,21 @@ def revealed(result: T | Withheld) -> T:
     return result
 
 
-def opened(source: object) -> Opened:
-    """The rows behind whatever was given."""
+def opened(source: object, *, memory: int | None = None) -> Opened:
+    """The rows behind whatever was given, of which an engine of ours takes up to this number of bytes to read them."""
     if isinstance(source, DuckDBPyRelation):
         return files.Rows(source)
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return files.from_query(source.removeprefix(files.QUERY))
-    return files.from_file(Path(source)) if isinstance(source, str | Path) else Frame.of(source)
+        return files.from_query(source.removeprefix(files.QUERY), memory=memory)
+    return files.from_path(source, memory=memory) if isinstance(source, str | Path) else Frame.of(source)
 
 
 def files_of(source: object) -> tuple[Path, ...]:
     """The files that a source is read from, as far as it names them; opens none."""
     if isinstance(source, str) and source.startswith(files.QUERY):
-        return files.named_files(source.removeprefix(files.QUERY))
-    return (Path(source),) if isinstance(source, str | Path) else ()
+        named = files.named_table(source.removeprefix(files.QUERY))
+        return files.named_files(source.removeprefix(files.QUERY)) if named is None else named[:1]
+    return files.paths_of(source) if isinstance(source, str | Path) else ()
 
 
 def quietly(run: Callable[[], T], source: object) -> T | Withheld:
@@ -148,8 +149,8 @@ def _read(source: object, schema: Schema) -> Rows:
 
 def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
     """All rows at once unless they are many."""
-    table, schema = _opened_under(source, declared), declared.fine
-    chunks, first, rows = with_pace(coded_chunks(table, schema), tell), list[Chunk](), 0
+    table, schema = _opened_under(source, declared, memory=room.engine), declared.fine
+    chunks, first, rows = with_pace(coded_chunks(table, schema), table.height, tell), list[Chunk](), 0
     for chunk in chunks:
         first.append(chunk)
         rows += len(chunk.codes[0])
@@ -158,11 +159,11 @@ def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tel
     return _assembled(first, schema, _kind(table))
 
 
-def _opened_under(source: object, declared: Schema) -> Opened:
+def _opened_under(source: object, declared: Schema, *, memory: int | None = None) -> Opened:
     """The table, if its columns are those of a schema that was reviewed."""
     if not declared.reviewed:
         raise SchemaMismatch("the schema is a draft; check that all it says is public, then set reviewed = true.")
-    table = opened(source)
+    table = opened(source, memory=memory)
     require_columns(table, declared)
     return table
 
@@ -195,6 +196,12 @@ def _kind(table: Opened) -> Kind:
 
 def _complaint(source: object) -> str:
     if isinstance(source, str) and source.startswith(files.QUERY):
+        named = files.named_table(source.removeprefix(files.QUERY))
+        if named is not None:
+            return (
+                f"table {named[1]} of {named[0].name} could not be read to its end: another program is writing to the "
+                "database, or it is damaged or of another version; close the program or write it again."
+            )
         return (
             "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, and nothing "
             "else; try it in DuckDB, whose message may show data."

@@ -45,5 +45,5 @@ class Room:
 
     @property
     def engine(self) -> int:
-        """Bytes that the engine may take which reads files."""
-        return self.size // 4
+        """Bytes that the engine may take which reads files, enough for it to begin."""
+        return max(LEAST, self.size) // 4

@@ -19,15 +19,20 @@ from expost.persons.digests import Digests
 from expost.tabular.schema.column import Codes
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import Chunk, coded_chunks, units_of
+from expost.tabular.source.files import Rows
 from expost.tabular.source.frames import Frame
+from expost.tabular.source.home import small_connection
 from expost.tabular.source.texts import absent
 from expost.tabular.spark.failures import caught, fed
-from expost.tabular.spark.packing import packed_by_row, packed_piece, row_width, rows_at_once, unpacked_by_row
+from expost.tabular.spark.packing import MOST, packed_by_row, packed_piece, row_width, rows_at_once, unpacked_by_row
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 PLACES = 33
 """Bits of a place that number the rows of one task; those above are the number of the task."""
+
+CODED_AT_ONCE = 2**26
+"""Bytes of rows that are coded together, about."""
 
 PIECES = pa.schema([("place", pa.int64()), ("count", pa.int64()), ("body", pa.binary()), ("failure", pa.string())])
 """Of a snapshot's files: the place of the first record, how many there are, and their codes."""
@@ -153,10 +158,28 @@ def first_place() -> int:
 
 
 def _chunks(batches: Batches, schema: Schema) -> Iterator[Chunk]:
-    """The rows as the in-memory coder codes a table of Arrow; the columns are in the order of the schema."""
+    """The rows, in their order, as the same rows of Arrow are coded in memory; by DuckDB, if it can tell the columns.
+
+    To DuckDB names are one that differ in capitals only.
+    """
     names = [*schema.names, *units_of(schema)]
+    home = small_connection() if len({name.casefold() for name in names}) == len(names) else None
+    for table in _gathered(batches):
+        named = table.rename_columns(names)
+        yield from coded_chunks(Frame.of(named) if home is None else Rows(home.from_arrow(named)), schema)
+
+
+def _gathered(batches: Batches) -> Iterator[pa.Table]:
+    """Several batches at a time: Spark's are small."""
+    waiting, rows, size = list[pa.RecordBatch](), 0, 0
     for batch in batches:
-        yield from coded_chunks(Frame.of(pa.Table.from_batches([batch]).rename_columns(names)), schema)
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= MOST or size >= CODED_AT_ONCE:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows, size = [], 0, 0
+    if rows:
+        yield pa.Table.from_batches(waiting)
 
 
 def _piece_of(place: int, count: int, body: bytes) -> pa.RecordBatch:

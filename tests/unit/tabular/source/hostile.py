@@ -20,7 +20,7 @@ COLUMNS: tuple[Column, ...] = (
     Categorical("texts", ("1", "1.5", "true", "2020-01-01", "ä ö", "it's", "x"), "other", None, missing=C),
     Categorical("fallback", ("a", "-7", "0.1", "1e-07", "inf", "x"), None, "a", missing=F),
     Categorical("dropped", ("false", "1970-01-01T00:00:00", "?", "x" * 300), missing=D),
-    Categorical("prefix", ("1", "20", "x", "é"), "other", None, missing=C, prefix=2),
+    Categorical("prefix", ("1", "20", "x", "xx", "é"), "other", None, missing=C, prefix=2),
     Categorical("listed NUL", ("a\0b", "x"), missing=C),
     Boolean("truth", C),
     Boolean("words", D, TruthWords(("JA", "1.5", "9"), ("Nein", "é", "inf"))),

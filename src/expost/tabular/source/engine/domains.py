@@ -50,8 +50,8 @@ class Domain:
 
     @property
     def unlisted(self) -> int:
-        """The code of a text that the column does not know."""
-        return self.column.taken(Plain("x" * (1 + max(map(len, self.known), default=0))))[1]
+        """The code of a text that the column does not know: the empty one, which is never listed, nor a head."""
+        return self.column.taken(Plain(""))[1]
 
     @property
     def listed(self) -> tuple[str, ...]:

@@ -15,9 +15,15 @@ Batches: TypeAlias = Iterator[tuple[list[Codes], Sequence[object] | None]]
 """Codes of a schema's columns, and whose the rows are where the schema has a unit."""
 
 
-def coded_batches(relation: DuckDBPyRelation, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
-    """Codes of the schema's columns and identifiers, a batch after the other; None where only Python can read one."""
+def coded_batches(
+    relation: DuckDBPyRelation, schema: Schema, absent: frozenset[str | None], called: Mapping[str, str] | None = None
+) -> Batches | None:
+    """Codes of the schema's columns and identifiers, a batch after the other; None where only Python can read one.
+
+    ``called`` has the relation's names for the columns of the table, where it has others.
+    """
     names = [*schema.names, *(() if schema.unit is None else (schema.unit,))]
+    names = names if called is None else [called[name] for name in names]
     held = _held(relation, names)
     if held is None:
         return None

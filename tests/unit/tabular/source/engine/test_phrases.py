@@ -13,9 +13,9 @@ from expost.tabular.schema.cells import number_in
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.listed import Boolean, Categorical
 from expost.tabular.schema.spelling import DayFormat, Numerals
-from expost.tabular.source import files
 from expost.tabular.source.engine.domains import Domain
 from expost.tabular.source.engine.phrases import phrase_of
+from expost.tabular.source.home import connection
 from tests.unit.tabular.source.hostile import DAYS, REALS
 
 USUAL = Numeric("n", REALS, Closed.LEFT, Missing.CATEGORY)
@@ -26,7 +26,7 @@ def sure(column: Column, texts: Sequence[str]) -> dict[str, object]:
     """What the engine is sure of in these texts."""
     phrase = phrase_of(Domain(column, ABSENT), "cell")
     assert phrase is not None
-    home = files.connection()
+    home = connection()
     rows = home.execute(
         f"SELECT cell, {phrase.value} FROM (SELECT unnest($texts) AS cell)", {"texts": list(texts)}
     ).fetchall()

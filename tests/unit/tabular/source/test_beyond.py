@@ -1,0 +1,73 @@
+"""Values beyond what Python or DuckDB can hold or spell: none of them keeps the other rows from being read."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+
+from expost.tabular.schema.schema import Schema
+from expost.tabular.source.files import Rows
+from expost.tabular.source.frames import Frame
+from expost.tabular.source.home import connection
+from expost.tabular.source.texts import absent, cells_of
+from tests.unit.examples import ADD
+from tests.unit.tabular.source.hostile import COLUMNS, MARKS
+
+NAMES = ("texts", "days", "right days", "timed")
+SCHEMA = Schema(tuple(each for each in COLUMNS if each.name in NAMES), True, ADD, missing_marks=MARKS)
+
+FAR = [-(2**63), -(2**63) + 1, -(2**63) + 300, -(2**62), 2**62, 2**63 - 2, 2**63 - 1, 0]
+
+
+def bits(kind: pa.DataType) -> pa.Array:
+    """Values of 64 bits at the ends of what they can be, and one that is missing."""
+    plain = pa.array([*FAR, None], pa.int64())
+    return pa.Array.from_buffers(kind, len(plain), plain.buffers())
+
+
+def one_by_one(values: Sequence[object]) -> list[list[int]]:
+    """The codes that each column gives to these values, each taken alone."""
+    cells = cells_of(values, absent(SCHEMA))
+    return [[column.taken(cell)[1] for cell in cells] for column in SCHEMA.columns]
+
+
+TIMES = [*map(pa.timestamp, ("s", "ms", "us", "ns")), pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")]
+
+
+@pytest.mark.parametrize("kind", [*TIMES, pa.duration("us")], ids=str)
+def test_no_time_keeps_the_engine_from_taking_the_others(kind: pa.DataType) -> None:
+    home = connection()
+    home.register("times", pa.table({"cell": bits(kind)}))
+    cells = home.table("times").project(", ".join(f'cell AS "{name}"' for name in NAMES))
+    ((values, *_),) = [*Rows(cells).chunks(NAMES)]
+
+    found = Rows(cells).coded(SCHEMA, absent(SCHEMA))
+
+    assert len(values) == len(FAR) + 1
+    assert found is None or [codes.tolist() for codes in next(found)[0]] == one_by_one(values)
+
+
+def test_an_interval_of_many_years_is_taken_like_the_longest_one() -> None:
+    relation = connection().sql(
+        "SELECT * FROM (VALUES (to_months(999999999)), (to_months(-999999999)), (to_days(1))) cells(cell)"
+    )
+
+    ((values,),) = [*Rows(relation).chunks(["cell"])]
+
+    assert [str(value) for value in values] == ["999999998 days, 0:00:00", "-999999998 days, 0:00:00", "1 day, 0:00:00"]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.duration("s"), pa.date64(), pa.time64("us"), pa.list_(pa.timestamp("us"))], ids=str
+)
+def test_no_value_of_a_frame_keeps_python_from_taking_the_others(kind: pa.DataType) -> None:
+    """A length of time or a day beyond Python's calendar is like any text that no column knows."""
+    listed = pa.types.is_list(kind)
+    cells = bits(kind.value_type) if listed else bits(kind)
+    column = pa.ListArray.from_arrays(pa.array([*range(len(cells) + 1)], pa.int32()), cells) if listed else cells
+
+    ((values,),) = [*Frame.of(pa.table({"cell": column})).chunks(["cell"])]
+
+    assert len(values) == len(FAR) + 1
+    assert one_by_one(values)[0][0] == len(COLUMNS[0].labels) - 2  # as any other text
+    assert values[FAR.index(0)] == pa.array([column[FAR.index(0)]]).to_pylist()[0]
