@@ -17,7 +17,8 @@ import pytest
 
 from expost.accounting.claim import Budget
 from expost.checks.question import CentredSum
-from expost.noise import Integers, Noise, ScriptedNoise, SeededNoise
+from expost.mechanisms.urn import Urn
+from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.statistic import Statistic
@@ -131,15 +132,15 @@ def test_no_person_moves_the_log_weight_of_a_pair_by_more_than_half_of_epsilon(
     tree = SpanningTree({"a": np.array([3.0, 1.0]), "b": np.array([1.0, 2.0])}, (("a", "b"),), relation)
     budget, seen = Budget.of(Fraction(1, 3), alpha=20), list[tuple[int, Fraction]]()
 
-    def chosen(scores: Sequence[int], rate: Fraction, noise: Noise) -> int:
+    def filled(scores: Sequence[int], rate: Fraction) -> Urn:
         seen.append((scores[0], rate))
-        return 0
+        return Urn(scores, rate)
 
     def score(persons: Grouped) -> Integers:
-        tree.sample(persons, budget, Past(), ScriptedNoise([]))
+        tree.sample(persons, budget, Past(), ScriptedNoise([0, True]))
         return np.array(seen[-1][0])
 
-    monkeypatch.setattr(selection, "choose", chosen)
+    monkeypatch.setattr(selection, "Urn", filled)
     _, along, _ = farthest(score)[relation]
 
     assert along * seen[-1][1] == tree.epsilon(budget) / 2
