@@ -12,9 +12,9 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from expost.checks.question import fix_threshold
 from expost.noise import Floats, Integers
-from expost.pieces import added_up, joined_up
+from expost.pieces import joined_up
 from expost.private import Neighbours
-from expost.tabular.marginals import Clique
+from expost.tabular.marginals import Clique, counted_apart
 from expost.tabular.questions import UNITS
 from expost.tabular.score import Candidate
 from expost.tabular.table import Table
@@ -55,10 +55,12 @@ class WorstOverlap:
 
     def ask(self, candidate: Candidate, held: Table) -> int:
         """The least over the tables."""
-        return min(self._margin(candidate, held, clique) for clique in self.cliques)
+        return min(
+            self._margin(candidate, drawn, ours)
+            for drawn, ours in _pairs_of_counts(candidate.table, held, self.cliques)
+        )
 
-    def _margin(self, candidate: Candidate, held: Table, clique: Clique) -> int:
-        drawn, ours = _counts(candidate.table, held, clique)
+    def _margin(self, candidate: Candidate, drawn: Integers, ours: Integers) -> int:
         rows, records = len(candidate.table), int(ours.sum())
         chance = math.floor(UNITS * chance_taken(drawn / rows, candidate.held))
         apart = int(np.abs(ours * rows - drawn * records).sum())  # 2·rows times the records that are elsewhere
@@ -68,7 +70,7 @@ class WorstOverlap:
 
 def chance_share(candidate: Candidate, clique: Clique) -> float:
     """The same for one table as a share of the records; follows from what was released."""
-    drawn = _counts(candidate.table, candidate.table, clique)[0]
+    ((drawn, _),) = _pairs_of_counts(candidate.table, candidate.table, (clique,))
     return chance_taken(drawn / len(candidate.table), candidate.held) / max(1, round(candidate.held))
 
 
@@ -84,19 +86,28 @@ def chance_taken(shares: Floats, records: float) -> float:
     return math.fsum(above * np.exp(ways + xlogy(above, shares) + xlog1py(drawn - above + 1, -shares)))
 
 
-def _counts(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:
-    """The counts of two tables, cell by cell; cells that are empty in both may be left out."""
+def _pairs_of_counts(one: Table, other: Table, cliques: tuple[Clique, ...]) -> Iterator[tuple[Integers, Integers]]:
+    """The counts of both tables for each clique, in any order; cells that are empty in both may be left out.
+
+    Small ones are counted together, in a pass or two over the records.
+    """
+    domain = one.domain
+    cells = {clique: math.prod(domain[name] for name in clique) for clique in cliques}
+    small = [clique for clique, size in cells.items() if size <= DENSE]
+    both = (counted_apart(domain, small, Neighbours.ADD_REMOVE, table) for table in (one, other))
+    for (_, left), (_, right) in zip(*both, strict=True):
+        yield left, right
+    for clique, size in cells.items():
+        if size > DENSE:
+            yield _sparse(one, other, clique)
+
+
+def _sparse(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:
     sizes = [one.domain[name] for name in clique]
-    if math.prod(sizes) <= DENSE:
-        return _dense(clique, sizes, one), added_up(other, partial(_dense, clique, sizes))
     left, right = _packed(clique, sizes, one), joined_up(other, partial(_packed, clique, sizes))
     found, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     mine, theirs = places[: len(left)], places[len(left) :]
     return np.bincount(mine, minlength=len(found)), np.bincount(theirs, minlength=len(found))
-
-
-def _dense(clique: Clique, sizes: list[int], table: Table) -> Integers:
-    return np.bincount(_packed(clique, sizes, table), minlength=math.prod(sizes))
 
 
 def _packed(clique: Clique, sizes: list[int], table: Table) -> Integers:

@@ -30,6 +30,7 @@ from tests.unit.examples import ADD, one_sentence
 from tests.unit.tabular.source.telling import shown
 
 pd, pl, pa = import_module("pandas"), import_module("polars"), import_module("pyarrow")
+pq = import_module("pyarrow.parquet")
 
 PERSON = ADD.of_persons
 PLACE = Integer("place", tuple(range(300)), Missing.FALLBACK)
@@ -207,6 +208,30 @@ def test_numbers_that_a_float_may_have_cut_are_refused_lest_two_persons_become_o
 
     assert one_sentence(refused.value)
     assert "9007199254740992" not in shown(refused.value)
+
+
+def short(frame: Any, folder: Path) -> Path:
+    pq.write_table(frame, folder / "who.parquet")
+    return folder / "who.parquet"
+
+
+SHORT: dict[str, Callable[[Any, Path], Any]] = {
+    "Arrow": lambda table, folder: table,
+    "polars": lambda table, folder: pl.from_arrow(table),
+    "pandas": lambda table, folder: table.to_pandas(),
+    "Parquet": short,
+    "a query that only Python reads": lambda table, folder: duckdb.from_arrow(table).project("[place] AS place, who"),
+}
+
+
+@pytest.mark.parametrize("home", SHORT.values(), ids=SHORT)
+def test_numbers_of_32_bits_hold_shorter_identifiers(home: Callable[[Any, Path], Any], tmp_path: Path) -> None:
+    """Above 2**24 they may have been cut, whatever library hands them over as numbers of 64 bits."""
+    who = pa.array([2**24, 2**24 + 1], pa.float64()).cast(pa.float32(), safe=False)
+
+    with pytest.raises(Unreadable, match="longer than a float can hold"):
+        persons(home(pa.table({"place": [0, 1], "who": who}), tmp_path))
+    assert len(persons(home(pa.table({"place": [0, 1], "who": pa.array([7, 8], pa.float32())}), tmp_path))) == 2
 
 
 def test_whole_numbers_that_pandas_made_floats_are_whole() -> None:

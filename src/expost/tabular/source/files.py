@@ -18,7 +18,7 @@ from expost.errors import InvalidValue, SchemaMismatch, Unreadable
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import Opened, Several
 from expost.tabular.source.delimited import Delimited
-from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, plain_time, sql_name
+from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, of_32_bits, plain_time, sql_name
 from expost.tabular.source.engine.phrases import sql_text
 from expost.tabular.source.engine.running import Batches, coded_batches
 from expost.tabular.source.home import WILDCARDS, confined, connection, literal
@@ -57,7 +57,10 @@ class Rows:
         kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
         rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
         while chunk := list(islice(rows, CHUNK)):
-            yield [*zip(*chunk, strict=True)]
+            columns = zip(*chunk, strict=True)
+            yield [
+                of_32_bits(each) if kinds[name] == "FLOAT" else each for name, each in zip(names, columns, strict=True)
+            ]
 
     def coded(self, schema: Schema, absent: frozenset[str | None]) -> Batches | None:
         """The codes of all rows, by DuckDB; None where a column's values are such that only Python takes them."""

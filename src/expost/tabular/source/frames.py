@@ -16,6 +16,7 @@ from duckdb import DuckDBPyRelation
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.engine.kinds import of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
 from expost.tabular.source.home import connection
@@ -163,7 +164,7 @@ def _values(column: nw.Series[Any]) -> list[object]:
     if own and isinstance(kind, nw.Datetime):
         return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
     try:
-        return column.to_list()
+        return of_32_bits(column.to_list()) if isinstance(kind, nw.Float32) else column.to_list()
     except UnicodeError:
         raise
     except (OverflowError, ValueError):

@@ -85,8 +85,8 @@ class SeriesCoder:
         whole = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         known = self._domain.codes(whole.dictionary.to_pylist())
         codes = np.append(known, np.array([self._domain.missing], self._domain.kind))
-        taken: Codes = codes.take(whole.indices.fill_null(len(known)).to_numpy(zero_copy_only=False))
-        return taken
+        places: NDArray[Any] = whole.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
+        return codes.take(places)
 
 
 def _held(series: Series) -> tuple[CellKind, NDArray[Any]] | None:

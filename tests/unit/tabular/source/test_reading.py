@@ -133,7 +133,7 @@ def test_a_table_comes_back_as_what_it_was(source: Callable[[Path], Any], kind: 
     assert isinstance(back, NATIVE[kind])
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SPARK])
+@pytest.mark.parametrize("kind", NATIVE)
 def test_a_frame_that_was_handed_back_has_the_same_codes(kind: Kind) -> None:
     table = read_table(pl.DataFrame(RECORDS), SCHEMA)
 
@@ -142,7 +142,7 @@ def test_a_frame_that_was_handed_back_has_the_same_codes(kind: Kind) -> None:
     assert lists(read_table(back, SCHEMA)) == CODES
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind is not Kind.SPARK])
+@pytest.mark.parametrize("kind", NATIVE)
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_a_frame_that_was_written_has_the_same_codes(kind: Kind, name: str, tmp_path: Path) -> None:
     table = read_table(pl.DataFrame(RECORDS), SCHEMA)

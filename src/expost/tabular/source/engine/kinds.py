@@ -8,6 +8,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, final
 
+import numpy as np
+
 EXACT_DIGITS = 15
 """Decimal digits that a number of 64 bits holds, whatever they are."""
 ENDLESS = {"infinity": datetime.max, "-infinity": datetime.min}
@@ -16,6 +18,8 @@ ENDLESS = {"infinity": datetime.max, "-infinity": datetime.min}
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LONG_TYPES = ("UBIGINT", "HUGEINT", "UHUGEINT")
 REAL_TYPES = ("FLOAT", "DOUBLE")
+EXACT_IN_32_BITS = 2**24
+"""Whole numbers below this are numbers of 32 bits, exactly."""
 TEXT_TYPES = ("VARCHAR", "UUID", "JSON")
 TIME_TYPES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 ZONED_TYPES = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
@@ -69,7 +73,8 @@ def held_as(column: str, kind: str) -> Held | None:
         whole = f"TRY_CAST({column} AS BIGINT)"
         return Held(CellKind.WHOLE, whole, f"{whole} IS NOT NULL", f"{column}::VARCHAR", lambda raw: [*map(int, raw)])
     if kind in REAL_TYPES:
-        return Held(CellKind.REAL, f"{column}::DOUBLE", None, f"{column}::DOUBLE")
+        restored = of_32_bits if kind == "FLOAT" else list
+        return Held(CellKind.REAL, f"{column}::DOUBLE", None, f"{column}::DOUBLE", restored)
     found = DECIMAL.fullmatch(kind)
     return _day(column, kind) if found is None else _decimal(column, int(found[1]), int(found[2]))
 
@@ -89,6 +94,11 @@ def _day(column: str, kind: str) -> Held | None:
         return None
     plain = plain_time(column, kind)
     return Held(CellKind.TIME, f"{plain}::DATE", _in_python(f"{plain}::DATE"), f"{plain}::VARCHAR", _times)
+
+
+def of_32_bits(values: Sequence[Any]) -> list[object]:
+    """Numbers that were held in 32 bits, as such where other ones may have been cut to them: identifiers must know."""
+    return [np.float32(each) if type(each) is float and abs(each) >= EXACT_IN_32_BITS else each for each in values]
 
 
 def plain_time(column: str, kind: str) -> str:
