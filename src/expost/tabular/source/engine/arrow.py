@@ -84,8 +84,8 @@ def batches(relation: DuckDBPyRelation) -> Iterator[list[BatchColumn]]:
     ready: Queue[_Batch | BaseException | None] = Queue(AHEAD)
     halted = Event()
     reader = Thread(target=_read, args=(relation, ready, halted), daemon=True)
-    reader.start()
     try:
+        reader.start()
         while (batch := ready.get()) is not None:
             if isinstance(batch, BaseException):
                 raise batch
@@ -99,7 +99,9 @@ def batches(relation: DuckDBPyRelation) -> Iterator[list[BatchColumn]]:
 
 
 def _drain(relation: DuckDBPyRelation, reader: Thread, ready: "Queue[_Batch | BaseException | None]") -> None:
-    """End the query, if it has not ended."""
+    """End the query, if it has not ended, and see the thread out: one that outlives the interpreter takes it down."""
+    if reader.is_alive():
+        reader.join(PATIENCE)  # it may just have ended, and another query of the connection is not ours to interrupt
     while reader.is_alive():
         relation._con.interrupt()  # there is no other way to the connection of a relation that was given
         try:
@@ -117,6 +119,8 @@ def _drain(relation: DuckDBPyRelation, reader: Thread, ready: "Queue[_Batch | Ba
 def _read(relation: DuckDBPyRelation, ready: "Queue[_Batch | BaseException | None]", halted: Event) -> None:
     """Put one batch after another; last, None or what went wrong."""
     try:
+        if halted.is_set():  # as the thread began
+            return
         for batch in _streamed(relation):
             ready.put(batch)
             if halted.is_set():
