@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import expost
 from expost.checks.question import CentredSum
 from expost.errors import Unreadable
+from expost.keyed import Keyed
 from expost.noise import SeededNoise
 from expost.private import Neighbours, Private, split
 from expost.statistic import Statistic
@@ -159,6 +160,26 @@ def test_the_side_of_a_record_follows_from_its_place_and_a_key() -> None:
         for each in whole(short):
             extra.remove(each)
         assert len(extra) <= 1
+
+
+def test_no_two_records_share_a_coin(room: Room) -> None:
+    """A coin is by the number of its record among those of all pieces: counted anew in each, coins would repeat."""
+    found = pieces(SCHEMA, room)
+    wards, days = (found.joined(lambda piece, name=name: piece.codes(name)) for name in SCHEMA.names)  # type: ignore[misc]
+    coins = Keyed(SeededNoise(2).key(), "sides").coins(Fraction(1, 5), 0, len(wards))
+
+    _, held = found.divided(Fraction(1, 5), SeededNoise(2))
+
+    assert whole(held) == sorted(zip(wards[coins].tolist(), days[coins].tolist(), strict=True))
+
+
+def test_no_two_persons_share_a_draw(room: Room) -> None:
+    found = pieces(OF_PERSONS, room)
+    sizes = np.concatenate([piece.sizes for piece in _parts(found)])
+
+    drawn = np.concatenate([piece.people.chosen for piece in _parts(found.drawn(SeededNoise(3)))])
+
+    assert np.array_equal(drawn, Keyed(SeededNoise(3).key(), "rows of persons").below(sizes, 0))
 
 
 def test_persons_are_divided_with_all_their_rows(room: Room) -> None:
