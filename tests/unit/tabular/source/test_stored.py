@@ -3,7 +3,7 @@
 import gc
 import resource
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -282,6 +282,17 @@ def test_a_full_disk_is_told_and_names_no_number() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not any(letter.isdigit() for letter in str(told.value))
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"")], ids=["gone", "emptied"])
+def test_a_piece_that_was_taken_away_or_cut_is_never_counted_as_it_is(harm: Callable[[Path], object]) -> None:
+    found = pieces(SCHEMA, CRAMPED)
+    assert found._shelf._folder is not None
+    for file in found._shelf._folder.iterdir():
+        harm(file)
+
+    with pytest.raises(Unreadable, match="is gone or was cut"):
+        found.added(lambda rows: np.array([len(rows)]))
 
 
 def test_rows_in_pieces_show_nothing_of_themselves() -> None:
