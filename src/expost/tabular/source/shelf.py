@@ -39,7 +39,7 @@ class Shelved:
         assert self._file is not None
         found, place = [], 0
         for kind, length in self._layout:
-            found.append(np.fromfile(self._file, kind, length, offset=place))
+            found.append(_read(self._file, kind, length, place))
             place += kind.itemsize * length
         return tuple(found)
 
@@ -94,6 +94,20 @@ class Shelf:
             self._folder = Path(tempfile.mkdtemp(dir=spill_folder(getpid())))
             self._removal = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         return self._folder
+
+
+def _read(file: Path, kind: np.dtype[Any], length: int, place: int) -> NDArray[Any]:
+    """An array as it was written; what NumPy finds of a file that was cut would pass for all of it."""
+    try:
+        found = np.fromfile(file, kind, length, offset=place)
+    except OSError:
+        found = np.zeros(0, kind)
+    if len(found) != length:
+        raise Unreadable(
+            "what was kept of the table in the folder for temporary files is gone or was cut; let nothing clean that "
+            "folder during a run, or name another one by TMPDIR."
+        )
+    return found
 
 
 def _give_back(used: list[int], size: int) -> None:

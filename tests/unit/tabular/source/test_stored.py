@@ -3,7 +3,7 @@
 import gc
 import resource
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 import expost
 from expost.checks.question import CentredSum
 from expost.errors import Unreadable
+from expost.keyed import Keyed
 from expost.noise import SeededNoise
 from expost.private import Neighbours, Private, split
 from expost.statistic import Statistic
@@ -161,6 +162,26 @@ def test_the_side_of_a_record_follows_from_its_place_and_a_key() -> None:
         assert len(extra) <= 1
 
 
+def test_no_two_records_share_a_coin(room: Room) -> None:
+    """A coin is by the number of its record among those of all pieces: counted anew in each, coins would repeat."""
+    found = pieces(SCHEMA, room)
+    wards, days = (found.joined(lambda piece, name=name: piece.codes(name)) for name in SCHEMA.names)  # type: ignore[misc]
+    coins = Keyed(SeededNoise(2).key(), "sides").coins(Fraction(1, 5), 0, len(wards))
+
+    _, held = found.divided(Fraction(1, 5), SeededNoise(2))
+
+    assert whole(held) == sorted(zip(wards[coins].tolist(), days[coins].tolist(), strict=True))
+
+
+def test_no_two_persons_share_a_draw(room: Room) -> None:
+    found = pieces(OF_PERSONS, room)
+    sizes = np.concatenate([piece.sizes for piece in _parts(found)])
+
+    drawn = np.concatenate([piece.people.chosen for piece in _parts(found.drawn(SeededNoise(3)))])
+
+    assert np.array_equal(drawn, Keyed(SeededNoise(3).key(), "rows of persons").below(sizes, 0))
+
+
 def test_persons_are_divided_with_all_their_rows(room: Room) -> None:
     found = pieces(OF_PERSONS, room)
     persons = [tuple(sorted(_rows_of(piece))) for piece in _parts(found)]
@@ -261,6 +282,17 @@ def test_a_full_disk_is_told_and_names_no_number() -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not any(letter.isdigit() for letter in str(told.value))
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(b"")], ids=["gone", "emptied"])
+def test_a_piece_that_was_taken_away_or_cut_is_never_counted_as_it_is(harm: Callable[[Path], object]) -> None:
+    found = pieces(SCHEMA, CRAMPED)
+    assert found._shelf._folder is not None
+    for file in found._shelf._folder.iterdir():
+        harm(file)
+
+    with pytest.raises(Unreadable, match="is gone or was cut"):
+        found.added(lambda rows: np.array([len(rows)]))
 
 
 def test_rows_in_pieces_show_nothing_of_themselves() -> None:
