@@ -52,9 +52,10 @@ def test_digests_are_alike_under_one_key_and_differ_in_both_halves_under_another
 
 
 def test_persons_whose_digests_share_a_half_are_two() -> None:
-    halves = np.array([[1, 2], [1, 3], [2, 2], [1, 2], [3, 2]], np.uint64)
+    one, other = np.array([[1, 2], [1, 3]], np.uint64), np.array([[1, 2], [2, 2]] * 20, np.uint64)
 
-    assert partition(numbered_digests(halves)) == [(0, 3), (1,), (2,), (4,)]
+    assert partition(numbered_digests(one)) == [(0,), (1,)]
+    assert partition(numbered_digests(other)) == [tuple(range(0, 40, 2)), tuple(range(1, 40, 2))]
 
 
 def test_an_identifier_that_was_cut_is_refused_and_nothing_shows() -> None:

@@ -30,6 +30,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files, frames, reading, stored, storing
 from expost.tabular.source.reading import read_pieces, read_records
 from expost.tabular.source.room import Room
+from expost.tabular.source.shelf import Shelf
 from expost.tabular.source.stored import StoredRows
 from expost.tabular.table import Table
 
@@ -125,6 +126,27 @@ def test_persons_in_pieces_are_counted_as_if_they_were_in_one(room: Room) -> Non
         assert np.array_equal(each.evaluate(found), each.evaluate(together))
     numbers: Statistic[Any] = rows_per_person(Neighbours.ADD_REMOVE_PERSON)
     assert np.array_equal(numbers.evaluate(found), numbers.evaluate(together))
+
+
+def test_rows_that_wait_for_others_of_their_bucket_are_not_lost(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "PIECE", 64 * 10)  # ten rows of a bucket are put away together
+
+    found, together = pieces(OF_PERSONS, room), read_records(frame(), OF_PERSONS)
+
+    statistic: Statistic[Any] = rows_per_person(Neighbours.ADD_REMOVE_PERSON)
+    assert np.array_equal(statistic.evaluate(found), statistic.evaluate(together))
+
+
+def test_a_shelf_is_full_by_all_that_it_holds() -> None:
+    shelf, rows = Shelf(100), [np.zeros(60, np.uint8)]
+
+    kept, spilled = shelf.put(rows), shelf.put(rows)
+
+    assert [each._file is None for each in (kept, spilled)] == [True, False]
+    del kept
+    gc.collect()
+    assert shelf.put(rows)._file is None
+    shelf.close()
 
 
 def test_a_person_whose_rows_are_in_several_pieces_would_move_more_than_is_claimed() -> None:
