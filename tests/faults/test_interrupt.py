@@ -156,7 +156,7 @@ def test_a_process_that_is_killed_leaves_its_journal(stopped: Callable[..., Ende
     ended = stopped(*KILLED)
 
     assert ended.status == -signal.SIGKILL
-    assert ended.left == {"out.journal"}
+    assert {each for each in ended.left if spill.MARK not in each} == {"out.journal"}
 
 
 def test_an_interrupt_while_the_table_is_read_ends_with_130_and_leaves_nothing(stopped: Callable[..., Ended]) -> None:
