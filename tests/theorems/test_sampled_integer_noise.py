@@ -138,6 +138,7 @@ def test_one_record_more_moves_the_sum_by_its_own_product_wherever_it_stands() -
     """Other records then stand in other places of a strip, or in another strip; in integers, without tolerance."""
     prepared, errors, shares = batch(3 * TALLEST + 1, 7, 4)
     everybody = np.arange(len(prepared))
+    assert InNumpy().whole(7) == np.float32
 
     for place in (0, 1, TALLEST - 1, TALLEST, 2 * TALLEST + 5, 3 * TALLEST):
         others = everybody != place
@@ -146,7 +147,6 @@ def test_one_record_more_moves_the_sum_by_its_own_product_wherever_it_stands() -
 
         moved = summed(IntegerSums(), prepared, errors, shares) - without
 
-        assert prepared.dtype == np.float32
         assert np.array_equal(moved, alone)
         assert sum(int(entry) ** 2 for entry in moved.ravel()) <= IntegerSums.reach**2
 
