@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import resource
+import signal
 import socket
 import struct
 import sys
@@ -42,7 +43,8 @@ def serve(control: socket.socket) -> Order | None:
 
 
 def _settle(order: Order, output: int, errors: int) -> None:
-    """Let a forked process have the folder, the variables and the streams that a new one would have begun with."""
+    """Let a forked process have the folder, the variables, the streams and the signal of a terminal that closes."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests that were begun by nohup, or in a job, ignore it
     os.chdir(order["here"])
     os.environ.clear()
     os.environ.update(order["environment"])
