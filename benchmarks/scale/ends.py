@@ -11,8 +11,7 @@ from time import perf_counter
 from benchmarks.harness import Progress
 from benchmarks.scale.tables import TARGET, write_table
 
-ROWS = (10**5, 10**6, 10**7)
-MANY = 10**8
+ROWS = (10**5, 10**6, 10**7, 10**8)
 ACCURACY = "0.63"
 COMMAND = "import sys; from expost.cli import main; sys.exit(main())"
 
@@ -41,11 +40,11 @@ def synthesized(file: Path, schema: Path, *options: str) -> Taken:
         return Taken(perf_counter() - begun, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss)
 
 
-def ends(folder: Path, progress: Progress, *, many: bool = False) -> dict[str, float]:
+def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dict[str, float]:
     """Time and memory by the number of rows, and how much longer a row takes among many than among a million."""
     figures: dict[str, float] = {}
     per_row: dict[int, float] = {}
-    for rows in (*ROWS, *((MANY,) if many else ())):
+    for rows in sizes:
         progress(f"a synthetic table of {rows:,} rows, from end to end")
         taken = synthesized(*write_table(folder, rows))
         name = f"1e{len(str(rows)) - 1}"
