@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import final
+from typing import TypeGuard, final
 
 from duckdb import DuckDBPyRelation
 
@@ -18,7 +18,8 @@ from expost.tabular.source.reading import files_of, read_pieces
 from expost.tabular.source.room import Room
 from expost.tabular.table import Kind, Table
 
-CODED = (Table, Grouped, PiecedRows)
+METHODS = ("added", "joined", "divided", "recoded", "drawn")
+"""By which rows in pieces are told from frames."""
 
 
 @final
@@ -36,7 +37,7 @@ class HiddenTable:
     @property
     def kind(self) -> Kind:
         """The kind of frame that it is; nothing is read for that."""
-        if isinstance(self._table, CODED):
+        if _is_coded(self._table):
             return self._table.native
         return Kind.DUCKDB if isinstance(self._table, str | Path | DuckDBPyRelation) else kind_of(self._table)
 
@@ -47,7 +48,7 @@ class HiddenTable:
 
     def coded(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
         """The table under the schema, unless it is coded already; one in Spark stays there."""
-        if isinstance(self._table, CODED):
+        if _is_coded(self._table):
             return self._table
         if self.kind is Kind.SPARK:
             return self._in_spark(schema, noise, tell)
@@ -72,3 +73,8 @@ class HiddenTable:
             ) from None
         tell("coding the table in Spark")
         return read_spark(self._table, schema, noise)
+
+
+def _is_coded(table: object) -> TypeGuard[AnyPieces]:
+    """Whether a table is coded, by its class alone: to ask a lazy frame what it has may run its query."""
+    return isinstance(table, Table | Grouped) or all(hasattr(type(table), method) for method in METHODS)
