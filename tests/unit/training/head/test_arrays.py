@@ -106,7 +106,8 @@ def whole_numbers(rows: int, width: int) -> tuple[Floats, Floats]:
     entries = np.round((2 * noise.uniform((rows, width)) - 1) * LARGEST_ENTRY)
     factors[0], entries[:, 0] = LARGEST_FACTOR, LARGEST_ENTRY
     factors[1], entries[:, 1] = LARGEST_FACTOR - LIMB // 2 - 1, LARGEST_ENTRY - 1
-    factors[2, ::2] = 3 * LIMB * LIMB // 8 - 1
+    factors[2, ::2], factors[2, 1::2] = 3 * LIMB * LIMB // 8 - 1, 0
+    entries[:1, 1] -= 1  # sums that are rounded in whatever order they are added: they are odd, or twice an odd number
     return factors, entries
 
 
