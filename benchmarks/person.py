@@ -12,6 +12,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from statistics import fmean, median
@@ -66,9 +67,18 @@ class Case:
     def table(self) -> Table:
         return Table(SCHEMA, dict(zip(NAMES, self.codes, strict=True)))
 
-    @property
+    @cached_property
     def truth(self) -> Floats:
         return self.counted(np.ones(len(self.owners)))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """How far all rows of each person move the counts, where one row moves them by 1."""
+        persons, squared = int(self.owners[-1]) + 1, np.zeros(int(self.owners[-1]) + 1)
+        for each in self.codes:
+            times = np.bincount(self.owners * VALUES + each, minlength=persons * VALUES).astype(np.float64)
+            squared += (times**2).reshape(persons, VALUES).sum(axis=1)
+        return np.sqrt(squared / COLUMNS)
 
     def counted(self, weights: Floats) -> Floats:
         return np.array([np.bincount(each, weights, minlength=VALUES) for each in self.codes])
@@ -108,11 +118,7 @@ def weighed(case: Case, rho: float, seed: int) -> float:
 
 def bounded(case: Case, rho: float, bound: float, draws: Generator) -> float:
     """Every row by its person's weight under some bound, and noise for that bound."""
-    persons, squared = int(case.owners[-1]) + 1, np.zeros(int(case.owners[-1]) + 1)
-    for each in case.codes:
-        repeats = np.bincount(case.owners * VALUES + each, minlength=persons * VALUES).astype(np.float64)
-        squared += (repeats**2).reshape(persons, VALUES).sum(axis=1)
-    counts = case.counted(np.minimum(1, bound * np.sqrt(COLUMNS / squared))[case.owners])
+    counts = case.counted(np.minimum(1, bound / case.lengths)[case.owners])
     std = bound * np.sqrt(COLUMNS / (2 * rho))
     return fmean(error(counts + draws.normal(0, std, counts.shape), case) for _ in range(REPEATS))
 
