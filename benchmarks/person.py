@@ -2,14 +2,18 @@
 
 And the time of ``expost synth`` on a Parquet file of a million rows of a hundred thousand persons, with their unit
 declared and without, to the same number of synthetic rows on a ladder that both climb to its end; CPU seconds of
-processes of their own, on one core each, in turns. Where there are fewer persons than rows, noise is larger beside the
-counts and less is added to the model, which is why a unit can take less time.
+processes of their own, on one core each. Where there are fewer persons than rows, noise is larger beside the counts and
+less is added to the model, which is why a unit can take less time.
+
+And what a larger bound on a person than that of one row would gain, if the best one were known for nothing.
 """
 
 import sys
 import tempfile
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 from statistics import fmean, median
 from typing import TypeAlias
@@ -37,6 +41,8 @@ from expost.tabular.table import Table
 PERSONS, COLUMNS, VALUES, MOST = 20_000, 12, 50, 500
 EXPONENTS, PRICES, REPEATS = (1.4, 1.6), (0.005, 0.05), 12
 KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+MANY, BOUNDS = 200_000, (1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
+"""More persons, and bounds on what one of them adds, in rows that are alike; the first is ours."""
 STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
 TIMED, OF_THEM, TURNS = 10**6, 10**5, 1
@@ -61,36 +67,38 @@ class Case:
     def table(self) -> Table:
         return Table(SCHEMA, dict(zip(NAMES, self.codes, strict=True)))
 
-    @property
+    @cached_property
     def truth(self) -> Floats:
         return self.counted(np.ones(len(self.owners)))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """How far all rows of each person move the counts, where one row moves them by 1."""
+        persons, squared = int(self.owners[-1]) + 1, np.zeros(int(self.owners[-1]) + 1)
+        for each in self.codes:
+            times = np.bincount(self.owners * VALUES + each, minlength=persons * VALUES).astype(np.float64)
+            squared += (times**2).reshape(persons, VALUES).sum(axis=1)
+        return np.sqrt(squared / COLUMNS)
 
     def counted(self, weights: Floats) -> Floats:
         return np.array([np.bincount(each, weights, minlength=VALUES) for each in self.codes])
 
 
-def made(kind: str, exponent: float, draws: Generator) -> Case:
+def made(kind: str, exponent: float, draws: Generator, persons: int = PERSONS) -> Case:
     """Persons with a Zipf number of rows; some of a row is drawn anew each time, the rest once for all."""
     sizes = np.arange(1, MOST + 1)
     chances = sizes**-exponent
-    rows = draws.choice(sizes, PERSONS, p=chances / chances.sum())
-    owners = np.repeat(np.arange(PERSONS), rows)
+    rows = draws.choice(sizes, persons, p=chances / chances.sum())
+    owners = np.repeat(np.arange(persons), rows)
     columns = []
     for place, shares in enumerate(draws.dirichlet(np.full(VALUES, 0.5), COLUMNS)):
-        own, fresh = (draws.choice(VALUES, size, p=shares) for size in (PERSONS, len(owners)))
+        own, fresh = (draws.choice(VALUES, size, p=shares) for size in (persons, len(owners)))
         kept = (
             draws.random(len(owners)) < STATIC[kind] if kind == "static" else np.bool_(place < STATIC[kind] * COLUMNS)
         )
         columns.append(np.where(kept, own[owners], fresh))
     places = np.concatenate([draws.permutation(size) for size in rows])
     return Case(owners, np.array(columns, dtype=np.uint8), places)
-
-
-def _stays(kind: str, place: int, rows: int, draws: Generator) -> NDArray[np.bool_]:
-    """Where a column has the value that its person has for good: half of the columns, or nearly all cells."""
-    if kind == "static":
-        return draws.random(rows) < STATIC[kind]
-    return np.full(rows, place < STATIC[kind] * COLUMNS)
 
 
 def error(found: Floats, case: Case) -> float:
@@ -106,6 +114,13 @@ def weighed(case: Case, rho: float, seed: int) -> float:
     budget = Budget.of(Fraction(rho) * 2, alpha=2)
     made = Gaussian(counted).sample(Grouped.of(case.table, case.owners), budget, Past(), SeededNoise(seed))
     return error(made.values.reshape(COLUMNS, VALUES), case)
+
+
+def bounded(case: Case, rho: float, bound: float, draws: Generator) -> float:
+    """Every row by its person's weight under some bound, and noise for that bound."""
+    counts = case.counted(np.minimum(1, bound / case.lengths)[case.owners])
+    std = bound * np.sqrt(COLUMNS / (2 * rho))
+    return fmean(error(counts + draws.normal(0, std, counts.shape), case) for _ in range(REPEATS))
 
 
 def kept_rows(case: Case, rho: float, most: int, draws: Generator) -> float:
@@ -160,8 +175,11 @@ def command(visits: Path, schema: Path, out: Path) -> list[str]:
 
 
 def run(progress: Progress) -> dict[str, float]:
-    """``person.time_ratio``, and ``person.over_keep_k``: our error over the best number of kept rows in hindsight."""
-    return times(progress) | errors(progress)
+    """``person.time_ratio``, and ``person.over_keep_k``: our error over the best number of kept rows in hindsight.
+
+    ``person.best_bound`` is the error with the best bound in hindsight, chosen for nothing, over that with ours.
+    """
+    return times(progress) | errors(progress) | bounds(progress)
 
 
 def errors(progress: Progress) -> dict[str, float]:
@@ -177,4 +195,20 @@ def errors(progress: Progress) -> dict[str, float]:
                 quotients.append(ours / best_kept(case, rho, draws))
         figures[f"person.over_keep_k.{kind}"] = fmean(quotients)
         figures[f"person.over_keep_k.{kind}.worst"] = max(quotients)
+    return figures
+
+
+def bounds(progress: Progress) -> dict[str, float]:
+    """What the best bound would gain, by how rows vary and by how many persons there are."""
+    draws, figures = np.random.default_rng(17), dict[str, float]()
+    for kind, (persons, name) in product(STATIC, ((PERSONS, ""), (MANY, ".many"))):
+        quotients = []
+        for exponent in EXPONENTS:
+            progress(f"bounds for {kind} rows of {persons:,} persons, exponent {exponent}")
+            case = made(kind, exponent, draws, persons)
+            for rho in PRICES:
+                found = [bounded(case, rho, bound, draws) for bound in BOUNDS]
+                quotients.append(min(found) / found[0])
+        figures[f"person.best_bound.{kind}{name}"] = fmean(quotients)
+        figures[f"person.best_bound.{kind}{name}.least"] = min(quotients)
     return figures

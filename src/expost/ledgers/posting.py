@@ -162,7 +162,10 @@ class Position(NamedTuple):
             )
         refused = f"the data set {self.name!r} is billed {billed}, and this step would be {asked}"
         if self.neighbours in OF_PERSONS:
-            return f"{refused}; declare in its schema which column is the unit, so that each run covers persons."
+            return (
+                f"{refused}; declare in its schema which column is the unit, or give it as --unit where there is no "
+                "schema, so that each run covers persons."
+            )
         return f"{refused}; leave the unit out, or add the data set under another name, with a cap per person."
 
     def _time(self, clock: Clock) -> datetime:

@@ -64,7 +64,7 @@ def test_a_run_per_record_is_refused_where_runs_are_per_person_and_says_what_to_
 
     assert told == (
         "the data set 'visits' is billed per person, and this step would be per record; declare in its schema which "
-        "column is the unit, so that each run covers persons."
+        "column is the unit, or give it as --unit where there is no schema, so that each run covers persons."
     )
 
 

@@ -234,6 +234,17 @@ def test_numbers_of_32_bits_hold_shorter_identifiers(home: Callable[[Any, Path],
     assert len(persons(home(pa.table({"place": [0, 1], "who": pa.array([7, 8], pa.float32())}), tmp_path))) == 2
 
 
+@pytest.mark.parametrize("home", ["Arrow", "polars", "pandas"])
+def test_numbers_of_16_bits_hold_still_shorter_identifiers(home: str, tmp_path: Path) -> None:
+    def told(numbers: list[int]) -> list[list[int]]:
+        who = pa.array(np.array(numbers, np.float16))
+        return persons(SHORT[home](pa.table({"place": range(len(numbers)), "who": who}), tmp_path))
+
+    with pytest.raises(Unreadable, match="longer than a float can hold"):
+        told([2**11, 2**11 + 1])
+    assert told([7, 8, 2**11 - 1, 7]) == [[0, 3], [1], [2]]
+
+
 def test_whole_numbers_that_pandas_made_floats_are_whole() -> None:
     frame = pd.DataFrame({"place": range(5), "who": [3, None, 4, 3, None]})
     assert frame["who"].dtype == np.float64

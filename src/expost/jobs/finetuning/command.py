@@ -11,6 +11,7 @@ from expost.jobs.finetuning.run import finetune
 from expost.jobs.finetuning.screen import columns, release_cells, training_plan
 from expost.jobs.job import Result
 from expost.noise import Noise
+from expost.private import Neighbours
 from expost.recorded import ReadableLedger
 from expost.report.answers import Reading
 from expost.terminal.ending import plainly, release
@@ -59,13 +60,15 @@ PRICING: list[Option] = [
         help="Adam: a record's chance to join a step; an epoch is 1/rate steps.  [default: 0.1]",
     ),
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
+    click.option(
+        "--unit",
+        default=None,
+        help="The array of SOURCE that says whose row it is; the bound is then about a person with any number of rows.",
+    ),
     *checking(validation=0.5),
     config(("finetune", "plan finetune")),
 ]
 TRAINING: list[Option] = [
-    click.option("--unit", default=None,
-                 help="The array of SOURCE that says whose row it is; the bound is then about a person with any number "
-                 "of rows."),
     click.option("--classes", type=int, default=None,
                  help="How many classes there are; by default counted from the labels, and taken to be public."),
     click.option("--max-grad-norm", type=float, default=None,
@@ -133,7 +136,9 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
 def plan_head(accuracy: float, **settings: Any) -> None:
     """Show what every release of a training run would cost and how noisy it would be, before any data is touched."""
     chosen, check = head_settings(settings), judge_typed(settings["check_name"], settings["check_epsilon"])
-    training_plan(head_recipe(accuracy=accuracy, check=check, **chosen), method_of(chosen)[1])
+    relation = Neighbours.ADD_REMOVE if settings["unit"] is None else Neighbours.ADD_REMOVE_PERSON
+    recipe = head_recipe(accuracy=accuracy, check=check, neighbours=relation, **chosen)
+    training_plan(recipe, method_of(chosen)[1])
 
 
 def head_settings(settings: Mapping[str, Any]) -> HeadSettings:

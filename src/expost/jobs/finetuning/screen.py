@@ -35,7 +35,7 @@ def release_cells(
 def training_plan(recipe: Wanted, why: str) -> None:
     """What every release would cost, and how noisy training and check would be: all known without the data."""
     console = Console(highlight=False)
-    paragraph(console, f"{why} {_noise(recipe)}")
+    paragraph(console, f"{by_unit(why, recipe.neighbours.value)} {_noise(recipe)}")
     console.print()
     table = Table(box=None, header_style="bold", pad_edge=False)
     held = None if recipe.records is None else float(recipe.records * recipe.validation)

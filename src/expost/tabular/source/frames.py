@@ -16,7 +16,7 @@ from duckdb import DuckDBPyRelation
 from expost.errors import InvalidValue, NotInstalled
 from expost.tabular.schema.column import Values
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source.engine.kinds import of_32_bits
+from expost.tabular.source.engine.kinds import of_16_bits, of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
 from expost.tabular.source.home import connection
@@ -24,6 +24,8 @@ from expost.tabular.source.series import PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
 EPOCH = datetime(1970, 1, 1)
+RESTORED = {"Float16": of_16_bits, "Float32": of_32_bits}
+"""What becomes of numbers of a type, by its name, since not every version of narwhals has both."""
 MICROSECONDS = 86400 * 10**6
 
 
@@ -164,7 +166,7 @@ def _values(column: nw.Series[Any]) -> list[object]:
     if own and isinstance(kind, nw.Datetime):
         return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
     try:
-        return of_32_bits(column.to_list()) if isinstance(kind, nw.Float32) else column.to_list()
+        return RESTORED.get(str(kind), list)(column.to_list())
     except UnicodeError:
         raise
     except (OverflowError, ValueError):

@@ -358,6 +358,19 @@ def test_a_plan_of_moments_shows_the_noise_that_the_run_then_has(here: Path, met
     )
 
 
+@pytest.mark.parametrize("words", [[], ["--method", "ridge"], ["--rate", "0.2"]], ids=" ".join)
+def test_a_plan_with_a_unit_is_that_of_records_in_persons(here: Path, words: list[str]) -> None:
+    """A unit changes what is told, and no price."""
+    of_records, of_persons = (
+        run("plan", "finetune", "--records", "600", *words, *unit) for unit in ([], ["--unit", "patient"])
+    )
+
+    assert of_persons.exit_code == 0, of_persons.output
+    assert rows(of_persons) == rows(of_records)
+    assert "about 600 persons" in said(of_persons)
+    assert "record" not in said(of_persons)
+
+
 def test_a_plan_says_the_prices_that_the_run_then_states(here: Path) -> None:
     planned = plan().output
 

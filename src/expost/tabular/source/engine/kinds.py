@@ -18,8 +18,8 @@ ENDLESS = {"infinity": datetime.max, "-infinity": datetime.min}
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LONG_TYPES = ("UBIGINT", "HUGEINT", "UHUGEINT")
 REAL_TYPES = ("FLOAT", "DOUBLE")
-EXACT_IN_32_BITS = 2**24
-"""Whole numbers below this are numbers of 32 bits, exactly."""
+EXACT_IN_32_BITS, EXACT_IN_16_BITS = 2**24, 2**11
+"""Whole numbers below these are numbers of 32 and of 16 bits, exactly."""
 TEXT_TYPES = ("VARCHAR", "UUID", "JSON")
 TIME_TYPES = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 ZONED_TYPES = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
@@ -99,6 +99,11 @@ def _day(column: str, kind: str) -> Held | None:
 def of_32_bits(values: Sequence[Any]) -> list[object]:
     """Numbers that were held in 32 bits, as such where other ones may have been cut to them: identifiers must know."""
     return [np.float32(each) if type(each) is float and abs(each) >= EXACT_IN_32_BITS else each for each in values]
+
+
+def of_16_bits(values: Sequence[Any]) -> list[object]:
+    """The same for those that were held in 16 bits."""
+    return [np.float16(each) if type(each) is float and abs(each) >= EXACT_IN_16_BITS else each for each in values]
 
 
 def plain_time(column: str, kind: str) -> str:
