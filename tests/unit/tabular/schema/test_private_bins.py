@@ -106,7 +106,7 @@ def test_nothing_stays_nothing(low: float, closed: Closed, whole: bool) -> None:
     """0 has a cell that no other round number is in; drawn evenly, it would hardly ever be 0 again."""
     column = PrivateBins("money", low, 1e9, 9, whole, closed, Missing.FALLBACK)
 
-    zeros = column.fine.decode(column.fine.encode([0.0] * 99), SeededNoise(1))
+    zeros = column.fine.decode(column.fine.encode(["0"] * 99), SeededNoise(1))
 
     assert {*np.asarray(zeros).tolist()} == {0}
 
@@ -115,10 +115,10 @@ def test_where_0_is_the_open_end_of_its_cell_or_outside_of_the_range_cells_are_e
     for low, closed in ((0.0, Closed.RIGHT), (5.0, LEFT)):
         column = PrivateBins("money", low, 1e6, 9, False, closed, Missing.FALLBACK)
 
-        drawn = np.asarray(column.fine.decode(np.zeros(99, dtype=np.uint32), SeededNoise(1)))
+        drawn = np.asarray(column.fine.decode(np.zeros(99, dtype=np.uint32), SeededNoise(1)), dtype=np.float64)
 
         assert len({*drawn.tolist()}) == 99
-        assert (drawn >= low).all()
+        assert drawn.min() >= low
 
 
 PRIVATE = 'edges = "private"\nclosed = "left"\nmissing = true\n'
