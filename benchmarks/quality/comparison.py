@@ -31,7 +31,10 @@ class Measured:
 
 
 def figures(runs: Iterable[Measured]) -> dict[str, float]:
-    """Those of every run, then ours beside the best peer, on the worst table and ε of those compared."""
+    """Those of every run, then ours beside the best peer, on the worst table and ε of those compared.
+
+    Where one of these was too much for ours there is no such figure: the worst is then not known.
+    """
     known = list(runs)
     found = {name: value for run in known for name, value in run.figures().items()}
     for ours in OURS:
@@ -45,8 +48,10 @@ def _compared(runs: list[Measured], ours: str) -> dict[str, float]:
     at = {(run.table, run.epsilon, run.tool): run for run in runs}
     for table, epsilon in {(run.table, run.epsilon) for run in runs if run.epsilon in JUDGED}:
         mine = at.get((table, epsilon, ours))
-        if mine is None or not mine.scores:
+        if mine is None:
             continue
+        if not mine.scores:
+            return {}
         peers = [at[key] for tool in RIVALS if (key := (table, epsilon, tool.name)) in at]
         if finished := [peer for peer in peers if peer.scores]:
             over.append(mine.scores["two_way_mean"] / min(peer.scores["two_way_mean"] for peer in finished))

@@ -231,6 +231,20 @@ def test_comparisons_are_with_the_best_peer_on_the_worst_table_and_leave_small_e
     assert "quality.two_way_over_best.ladder" not in found
 
 
+def test_a_table_that_ours_did_not_finish_is_not_left_out_of_the_worst() -> None:
+    found = figures(
+        [
+            measured("a", "expost", 0.03, 0.80, 2),
+            measured("a", "opendp_mst", 0.04, 0.81, 60),
+            Measured("b", 1.0, "expost", Ran(5, 5, 100, "failed: ended at ε = 0.5, not at 1"), {}),
+            measured("b", "opendp_mst", 0.06, 0.80, 60),
+        ]
+    )
+
+    assert found["quality.b.epsilon_1.expost.finished"] == 0
+    assert "quality.two_way_over_best" not in found
+
+
 def test_ours_in_miniature_ends_at_the_top_of_its_ladder(home: Path) -> None:
     small = adult().head(2000)
 

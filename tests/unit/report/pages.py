@@ -26,10 +26,11 @@ PLAIN = (str, int, float, Fraction, Enum, type(None))
 
 
 def leaves(value: object) -> Iterator[object]:
-    """Everything a value is made of, down to what has no parts."""
+    """Everything a value is made of, down to what has no parts; not what it works out from these by itself."""
     if is_dataclass(value) and not isinstance(value, type | Table):
         for field in fields(value):
-            yield from leaves(getattr(value, field.name))
+            if field.init:
+                yield from leaves(getattr(value, field.name))
     elif isinstance(value, tuple | Mapping):
         for each in value.values() if isinstance(value, Mapping) else value:
             yield from leaves(each)

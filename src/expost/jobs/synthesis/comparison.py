@@ -107,7 +107,8 @@ def joint(marginal: Released, records: float, table: Table) -> Comparison:
     clique, std, released = marginal.clique, marginal.std, marginal.values.ravel()
     marginals = Marginals(table.domain, (clique,), table.schema.neighbours)
     synthetic: Floats = marginals.counts(table).astype(np.float64) * (records / max(1, len(table)))
-    shown = np.sort(np.argsort(-(released + synthetic), kind="stable")[:MOST_CELLS])
+    most = MOST_CELLS + (len(released) == MOST_CELLS + 1)  # "the others" are never one alone
+    shown = np.sort(np.argsort(-(released + synthetic), kind="stable")[:most])
     labels = [table.schema[name].labels for name in clique]
     places = zip(*np.unravel_index(shown, marginals.shapes[0]), strict=True)
     names = [" · ".join(label[place] for label, place in zip(labels, each, strict=True)) for each in places]

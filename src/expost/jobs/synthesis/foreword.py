@@ -38,18 +38,25 @@ def rate_by_guessing(aim: Aim, counted: Counted) -> float | None:
 
 
 def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str, str], ...]:
-    """Which accuracies are less than guessing has, if there are any."""
+    """What was asked for and is less than guessing has, if there is such an aim."""
     found = []
     for aim in aims:
-        if not isinstance(aim.measure, TargetAccuracy) or aim.target is None:
+        rate, least = rate_by_guessing(aim, counted), float(aim.at_least)
+        if rate is None or least >= rate:
             continue
-        if aim.at_least < counted.guess(aim.target).rate:
+        if isinstance(aim.measure, TargetAccuracy):
             told = (
-                f"{plain(float(aim.at_least))} was asked for, which is less than always guessing the commonest value "
-                f"of {aim.target} would reach. A table that passes need not say anything about it; ask for more than "
-                "guessing next time."
+                f"{plain(least)} was asked for, which is less than always guessing the commonest value of {aim.target} "
+                "would reach."
             )
-            found.append(("Asked for less than guessing", told))
+        else:
+            article = "An" if aim.measure.name[0] in "aeiouAEIOU" else "A"
+            told = (
+                f"{article} {aim.measure.name} of {plain(least)} was asked for of {aim.target}, which is less than the "
+                f"{100 * rate:.4g} % that guessing has."
+            )
+        advice = "A table that passes need not say anything about it; ask for more than guessing next time."
+        found.append(("Asked for less than guessing", f"{told} {advice}"))
     return tuple(found)
 
 

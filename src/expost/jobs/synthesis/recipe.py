@@ -34,9 +34,9 @@ QUERY = Budget.of(Fraction(1, 100), alpha=20)
 CONFIDENCE = Fraction(95, 100)
 PATIENCE = Patience()
 MOST_AIMS = 20
+"""Of one table; more are a workload, which an overlap asks about at once."""
 MOST_ROWS = 10**6
 """Rows of a synthetic table for which no other number was asked for."""
-"""Of one table; more are a workload, which an overlap asks about at once."""
 
 
 @final

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -20,6 +21,7 @@ from expost.tabular.schema.binned import IntegerBins, Numeric
 from expost.tabular.schema.bins import REAL_LIMIT, WHOLE_LIMIT, Closed, Edges
 from expost.tabular.schema.cells import Cell, Taken
 from expost.tabular.schema.column import Cells, Codes, Column, Missing, Setting, Values, value_codes
+from expost.tabular.schema.inside import Inside, Shape
 from expost.tabular.schema.spelling import USUAL, Numerals
 
 MOST_BINS = 64
@@ -79,8 +81,12 @@ class PrivateBins:
 
     @property
     def fine(self) -> Column:
-        """The column on its grid, under which a table is read."""
-        return self._of(self.grid)
+        """The column on its grid, under which a table is read; a cell that 0 closes is written as 0, and others even.
+
+        Such a cell is a millionth of the range or less, and many records may have 0 itself.
+        """
+        nothing = [(low if self.closed is Closed.LEFT else high) == 0 for low, high in pairwise(self.grid)]
+        return self._of(self.grid, tuple(Inside.EDGE if each else Inside.EVEN for each in nothing))
 
     @property
     def size(self) -> int:
@@ -148,9 +154,9 @@ class PrivateBins:
         """The bins that take cells now, between edges that were released or, before that, are spread over the grid."""
         return self._of(self._edges)
 
-    def _of(self, edges: Edges) -> Column:
+    def _of(self, edges: Edges, inside: Shape = Inside.EVEN) -> Column:
         made = IntegerBins if self.whole else Numeric
-        return made(self.name, edges, self.closed, self.missing, self.numerals)
+        return made(self.name, edges, self.closed, self.missing, self.numerals, inside)
 
 
 @cache

@@ -6,9 +6,11 @@ import pytest
 from expost.jobs.synthesis.comparison import COARSE, GOOD, MOST_CELLS, Comparison, Grade, alone, error_of, joint
 from expost.jobs.synthesis.counted import NORMAL_95, Released
 from expost.noise import Floats, SeededNoise
-from expost.tabular.schema.column import Codes
+from expost.tabular.schema.column import Codes, Missing
+from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
+from tests.unit.examples import ADD
 from tests.unit.report.examples import schema
 
 REGIONS = Released(("region",), np.array([30.0, 20, 10]), 1.0)
@@ -62,6 +64,16 @@ def test_a_large_marginal_shows_some_cells_and_adds_up_the_rest() -> None:
     assert [cell.rest for cell in cells] == [False] * MOST_CELLS + [True]
     assert cells[-1].released == sum(range(18))
     assert cells[-1].half == pytest.approx(NORMAL_95 * np.sqrt(18))
+
+
+def test_a_single_cell_is_shown_and_not_added_up_as_others() -> None:
+    form = Schema((Integer("visits", tuple(range(MOST_CELLS + 1)), Missing.FALLBACK),), True, ADD)
+    table = Table(form, {"visits": np.arange(MOST_CELLS + 1, dtype=np.uint8)})
+
+    cells = joint(Released(("visits",), np.arange(MOST_CELLS + 1.0), 1.0), 78, table).cells
+
+    assert [cell.label for cell in cells] == [str(place) for place in range(MOST_CELLS + 1)]
+    assert not any(cell.rest for cell in cells)
 
 
 def test_the_cells_that_are_not_shown_are_marked() -> None:

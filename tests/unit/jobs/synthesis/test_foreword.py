@@ -44,6 +44,21 @@ def test_asking_for_less_than_guessing_is_warned_about() -> None:
     assert commonest_warnings(COUNTED, aimed(0.92)) == ()
 
 
+def test_asking_for_less_than_guessing_has_by_another_measure_is_warned_about() -> None:
+    """An AUC of a half, and a balanced accuracy of one over the number of values, are had without any table."""
+    measures = {"An AUC": Aim.auc, "A balanced accuracy": Aim.balanced_accuracy}
+    for name, aim in measures.items():
+        ((title, told),) = commonest_warnings(COUNTED, (aim("renewed", 0.45),))
+
+        assert title == "Asked for less than guessing"
+        assert told.startswith(f"{name} of 45 % was asked for of renewed, which is less than the 50 % that guessing")
+        assert commonest_warnings(COUNTED, (aim("renewed", 0.5),)) == ()
+
+
+def test_a_gain_over_guessing_and_an_overlap_are_not_compared_with_guessing() -> None:
+    assert commonest_warnings(COUNTED, (Aim.above_guessing("renewed", 0.01), Aim.within(0.9))) == ()
+
+
 def test_a_column_with_nearly_all_records_in_one_bin_is_warned_about() -> None:
     form = schema()
     released = [*columns(0.97), Released(("age",), np.full(4, 250.0), 1.0)]

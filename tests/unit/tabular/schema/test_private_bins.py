@@ -98,6 +98,29 @@ def test_values_are_drawn_by_the_weights_of_the_cells_within_their_bin() -> None
     assert {*drawn[2].tolist()} == {40}
 
 
+@pytest.mark.parametrize(
+    ("low", "closed", "whole"),
+    [(0.0, LEFT, False), (0.0, LEFT, True), (-5e5, LEFT, False), (-5e5, Closed.RIGHT, False), (-5e5, LEFT, True)],
+)
+def test_nothing_stays_nothing(low: float, closed: Closed, whole: bool) -> None:
+    """0 has a cell that no other round number is in; drawn evenly, it would hardly ever be 0 again."""
+    column = PrivateBins("money", low, 1e9, 9, whole, closed, Missing.FALLBACK)
+
+    zeros = column.fine.decode(column.fine.encode(["0"] * 99), SeededNoise(1))
+
+    assert {*np.asarray(zeros).tolist()} == {0}
+
+
+def test_where_0_is_the_open_end_of_its_cell_or_outside_of_the_range_cells_are_even() -> None:
+    for low, closed in ((0.0, Closed.RIGHT), (5.0, LEFT)):
+        column = PrivateBins("money", low, 1e6, 9, False, closed, Missing.FALLBACK)
+
+        drawn = np.asarray(column.fine.decode(np.zeros(99, dtype=np.uint32), SeededNoise(1)), dtype=np.float64)
+
+        assert len({*drawn.tolist()}) == 99
+        assert drawn.min() >= low
+
+
 PRIVATE = 'edges = "private"\nclosed = "left"\nmissing = true\n'
 SLIPS = {
     "no range": "bins = 10\n",
