@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import final
 
 from benchmarks.quality.limited import Ran
-from benchmarks.quality.tools import AIMS, OURS, RIVALS
+from benchmarks.quality.tools import OURS, RIVALS
 
+AIM = "opendp_aim"
 JUDGED = (1.0, 3.0)
 """The ε that ours is compared with peers at; at a tenth all of them are mostly noise."""
 
@@ -56,9 +57,9 @@ def _compared(runs: list[Measured], ours: str) -> dict[str, float]:
         if finished := [peer for peer in peers if peer.scores]:
             over.append(mine.scores["two_way_mean"] / min(peer.scores["two_way_mean"] for peer in finished))
             below.append(max(peer.scores["accuracy"] for peer in finished) - mine.scores["accuracy"])
-        # the quicker AIM; one that was stopped at its limit would have taken longer still
-        took = [peer.ran.cpu_seconds for peer in peers if peer.tool in AIMS and peer.ran.cpu_seconds]
-        times += [min(took) / mine.ran.cpu_seconds] if took else []
+        # one that was stopped at its limit would have taken longer still
+        took = [peer.ran.cpu_seconds for peer in peers if peer.tool == AIM]
+        times += [seconds / mine.ran.cpu_seconds for seconds in took if seconds]
     told = {"two_way_over_best": over, "accuracy_below_best": below}
     found = {name: max(values) for name, values in told.items() if values}
     return found | ({"aim_time_ratio": min(times)} if times else {})

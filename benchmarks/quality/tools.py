@@ -111,19 +111,10 @@ def _mst(table: Coded, epsilon: float) -> tuple[str, ...]:
 
 OPENDP = ("opendp_tables.py", ("opendp[mbi]==0.16.0", "pandas"), "opendp.txt")
 OURS = (Ours("expost", 1), Ours("expost_ladder", 3))
-SMARTNOISE = Peer(
-    "smartnoise_aim",
-    "smartnoise_aim.py",
-    ("smartnoise-synth==1.0.8", "torch==2.13.0"),
-    "smartnoise.txt",
-    lambda table, epsilon: (repr(epsilon), repr(DELTA)),
-)
 RIVALS = (
     Peer("opendp_mst", *OPENDP, _mst),
     Peer("opendp_aim", *OPENDP, lambda table, epsilon: (repr(rho_of(epsilon)), "AIM")),
-    SMARTNOISE,
 )
-AIMS = ("opendp_aim", "smartnoise_aim")
 TOOLS: dict[str, Ours | Peer] = {tool.name: tool for tool in (*OURS, *RIVALS)}
 
 

@@ -213,11 +213,10 @@ def test_comparisons_are_with_the_best_peer_on_the_worst_table_and_leave_small_e
         [
             measured("a", "expost", 0.03, 0.80, 2),
             measured("a", "opendp_mst", 0.04, 0.81, 60),
-            measured("a", "opendp_aim", 0.02, 0.79, 200),
+            measured("a", "opendp_aim", 0.02, 0.79, 400),
             measured("b", "expost", 0.03, 0.90, 4),
             measured("b", "opendp_mst", 0.06, 0.80, 60),
             Measured("b", 1.0, "opendp_aim", Ran(610, 600, 100, "not finished"), {}),
-            measured("b", "smartnoise_aim", 0.05, 0.80, 100),
             measured("c", "expost", 9.0, 0.10, 1, epsilon=0.1),
             measured("c", "opendp_mst", 0.1, 0.80, 1, epsilon=0.1),
         ]
@@ -225,7 +224,7 @@ def test_comparisons_are_with_the_best_peer_on_the_worst_table_and_leave_small_e
 
     assert found["quality.two_way_over_best"] == 1.5
     assert found["quality.accuracy_below_best"] == pytest.approx(0.01)
-    assert found["quality.aim_time_ratio"] == 25
+    assert found["quality.aim_time_ratio"] == 150
     assert found["quality.b.epsilon_1.opendp_aim.finished"] == 0
     assert found["quality.c.epsilon_01.expost.two_way_mean"] == 9
     assert "quality.two_way_over_best.ladder" not in found
