@@ -13,7 +13,7 @@ from expost.jobs.asking.told import GroupLine
 from expost.jobs.asking.worded import answer_headline, closing_words, cut_words, missed_words
 from expost.report.charts import NARROW, WIDE
 from expost.report.words import NOT_PRIVATE
-from tests.unit.asking_examples import KINDS, answer_of, asked
+from tests.unit.asking_examples import KINDS, PERSONS, answer_of, asked
 
 
 def page(kind: str) -> str:
@@ -85,6 +85,34 @@ def test_persons_who_were_cut_are_told_of_before_the_answers() -> None:
     (sentence,) = cut_words(facts)
     assert page("persons, found").index(sentence) < page("persons, found").index("Count by plan")
     assert "per person" in page("persons, found")
+
+
+def test_a_bound_that_was_declared_is_told_of_too_since_persons_may_have_more() -> None:
+    (sentence,) = cut_words(answer_of("persons, as declared").facts)
+
+    assert "no more than 3 rows in one group would. Persons who have more count for less" in sentence
+    assert sentence in page("persons, as declared")
+
+
+def test_of_persons_in_all_nobody_is_cut_and_nothing_is_told_of_it() -> None:
+    facts = asked("persons", within=100, schema=PERSONS, rows_per_person=1).facts
+
+    assert cut_words(facts) == ()
+
+
+def test_a_mean_that_cuts_persons_is_not_said_to_be_too_low() -> None:
+    facts = asked("mean age", within=30, schema=PERSONS, rows_per_person=2).facts
+
+    (sentence,) = cut_words(facts)
+    assert "may be somewhat off" in sentence
+
+
+def test_the_confidence_of_a_decision_is_not_told_as_that_of_each_error_bar() -> None:
+    told = page("the top")
+
+    assert "with 95 % confidence for the decision" in told
+    assert "lies between their ends, each with 95 % confidence" in told
+    assert "95 %, of the decision and of each error bar" in told
 
 
 def test_a_group_that_is_too_small_has_no_number() -> None:

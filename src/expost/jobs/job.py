@@ -92,7 +92,9 @@ def capped(
         )
     first, cap = pledge.epsilon(stops[0]), None if max_epsilon is None else AdpEpsilon(max_epsilon)
     if cap is not None and cap < first:
-        raise BudgetExceeded(f"the first {rung} is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")
+        raise BudgetExceeded(
+            f"the first {rung} is stated as ε = {first:.4g}, above the cap {cap:g}; raise the cap, or start lower."
+        )
     cap = reserve_plan(ledger, pledge, stops, neighbours=neighbours, cap=cap, seeded=noise.seeded, ask=ASKING[rung])
     limit = None if cap is None else PledgedFilter(pledge, cap)
     return Odometer(pledge=pledge, cap=limit, ledger=ledger, rehearsal=noise.seeded), cap

@@ -29,6 +29,8 @@ def fitting(booking: Booking, rung: str) -> str | None:
 
 def held_and_returned(booking: Booking) -> str:
     """What was held, captured and returned, and what the data set has spent since; for after the run."""
+    if not booking.held:
+        return f"{booking.dataset}: nothing was held; {_of_cap(booking, booking.spent)} is spent."
     held, captured = (math.ceil(share * PARTS) for share in (booking.held, booking.captured))
     shares = [f"{100 * each / PARTS:.1f} %" for each in (held, captured, held - captured)]
     return (

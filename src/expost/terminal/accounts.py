@@ -17,7 +17,7 @@ from expost.terminal.screen import paragraph
 from expost.terminal.steady import spelled
 from expost.text import printable
 
-WIDE, NARROW = 40, 16
+WIDE, NARROW = 32, 16
 """Cells of a bar."""
 SHORT = 8
 """Characters of the identity of a run that are shown."""

@@ -34,6 +34,12 @@ def test_what_was_captured_and_what_was_returned_add_up_to_what_was_held(held: f
     assert told.endswith(" returned; ε = 0.840 of 3 at δ = 1e-6 is spent.")
 
 
+def test_of_a_run_that_held_nothing_no_shares_are_told() -> None:
+    told = held_and_returned(replace(WHERE, held=0.0, captured=0.0))
+
+    assert told == "admissions: nothing was held; ε = 0.840 of 3 at δ = 1e-6 is spent."
+
+
 def test_a_plan_that_fits_is_not_mentioned() -> None:
     assert fitting(WHERE, "rung") is None
     assert "room for 3 of the 7 planned rungs" in str(fitting(replace(WHERE, fitting=3), "rung"))

@@ -117,9 +117,19 @@ def test_show_says_what_is_spent_held_and_left_by_data_set_and_by_analyst(booked
     assert "left ρ = 0.179 for Gaussian noise, which by itself is ε = 2.76 at δ = 1e-6" in shown
     assert re.search(r"Ana 0\.\d+ 0\.\d+ 1 █+▒+░+ ", shown)
     assert "a crash Gaussian on data 0.505 %" in shown
-    assert (
-        "visits cap ρ = 1, for one record ██████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 25.0 % spent, 75.0 % left" in shown
-    )
+    assert "visits cap ρ = 1, for one record ████████░░░░░░░░░░░░░░░░░░░░░░░░ 25.0 % spent, 75.0 % left" in shown
+
+
+def test_the_bar_and_its_shares_fit_on_a_line_of_eighty_letters(booked: dict[str, Json]) -> None:
+    """Shares have three digits, so that the longest are those of a small run beside another one."""
+    longest = "0.00505 % spent, 0.00505 % held, 99.9 % left"
+
+    lines = run("ledger", "show", "hospital.db").output.splitlines()
+
+    (shown,) = (line for line in lines if " held, " in line)
+    bar = shown.partition("%")[0].rstrip("0123456789. ")
+    assert shown.endswith(" left")
+    assert len(f"{bar}   {longest}") <= 80
 
 
 def test_show_can_be_of_one_data_set_and_without_lines(booked: dict[str, Json]) -> None:

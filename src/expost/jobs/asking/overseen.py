@@ -34,8 +34,9 @@ def _plan(facts: AnswerFacts) -> str:
         f"{price(float(levels[-1]))}. The rule that turns the total into ε at δ = {small(recipe.delta)} was pledged "
         "before any data was touched."
     )
+    each = "each" if recipe.decision is None else "of the decision and of each error bar"
     rows = [
-        row("confidence", f"{plain(float(recipe.confidence))}{', all together' if recipe.together else ', each'}"),
+        row("confidence", f"{plain(float(recipe.confidence))}, {'all together' if recipe.together else each}"),
         row("error bars, in standard errors to either side", f"{facts.width:.4g}"),
         row("most that may be spent", f"ε = {recipe.max_epsilon:g}"),
         *([row("groups not asked for", f"fewer than {recipe.fewer_than:,}")] if recipe.fewer_than else []),

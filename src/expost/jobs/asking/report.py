@@ -13,12 +13,12 @@ from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.jobs.asking.worded import (
     COVERED,
     answer_headline,
+    bars_words,
     cost_words,
     cut_words,
     group_name,
     largest_error,
     missed_words,
-    sure_words,
 )
 from expost.report.arrangement import RELATIONS
 from expost.report.digits import plain, points, price, small
@@ -76,7 +76,8 @@ def _article(facts: AnswerFacts) -> str:
 
 def _figures(facts: AnswerFacts) -> tuple[tuple[str, str, str], ...]:
     first, level = facts.told[0], plain(float(facts.recipe.confidence))
-    together = "for all of them together" if facts.recipe.together else "for each error bar"
+    each = "for each error bar" if facts.recipe.decision is None else "for the decision"
+    together = "for all of them together" if facts.recipe.together else each
     few = f"{facts.few:,} known to be too small" if facts.few else "the rest is open" if facts.open else "all of them"
     asked = str(first.question.target)
     return (
@@ -127,7 +128,7 @@ def _reading(facts: AnswerFacts, told: QuestionTold) -> str:
     """How the error bars are read, and what they do not tell."""
     bars = (
         f"The error bars are those of the privacy noise alone: the number that the table itself gives lies between "
-        f"their ends, {sure_words(facts)}."
+        f"their ends, {bars_words(facts)}."
     )
     return f"{bars} {SAMPLING[type(told.question.query.measure)]}"
 

@@ -3,8 +3,9 @@
 import math
 
 from expost.jobs.asking.contribution import Cut
-from expost.jobs.asking.facts import LOOKS, AnswerFacts, Pledged
-from expost.jobs.asking.query import Persons
+from expost.jobs.asking.facts import AnswerFacts, Pledged
+from expost.jobs.asking.query import Count, Persons
+from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Above, Compare, Top
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.report.booked import held_and_returned
@@ -113,13 +114,19 @@ def _listed(lines: list[GroupLine]) -> str:
 
 
 def sure_words(facts: AnswerFacts) -> str:
-    """How sure the answers are."""
+    """How sure the answers are; of a decision, how sure all of it is."""
+    if facts.recipe.decision is not None and not facts.recipe.together:
+        return f"with {plain(float(facts.recipe.confidence))} confidence"
+    return bars_words(facts)
+
+
+def bars_words(facts: AnswerFacts) -> str:
+    """How sure the error bars are, each of them or all."""
     level = plain(float(facts.recipe.confidence))
-    if facts.recipe.together and facts.groups > 1:
-        return f"with {level} confidence for all of them together"
-    if facts.groups > 1 and facts.heading.pledged.kind != LOOKS:
-        return f"each with {level} confidence"
-    return f"with {level} confidence"
+    if facts.groups == 1:
+        return f"with {level} confidence"
+    together = f"with {level} confidence for all of them together"
+    return together if facts.recipe.together else f"each with {level} confidence"
 
 
 def cost_words(facts: AnswerFacts) -> str:
@@ -143,16 +150,29 @@ def missed_words(facts: AnswerFacts) -> str:
 
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
-    """How persons with many rows were cut, a paragraph for each tally; none where that was not found out."""
+    """How persons with many rows are cut, a paragraph for each tally; none where nobody can be."""
+    declared = facts.recipe.rows_per_person
+    bounds = {tally: cut.most for tally, cut in facts.cuts.items()}
+    if declared is not None:
+        bounds |= {tally: declared for tally in facts.recipe.tallies if not tally.once}
     return tuple(
-        f"To “{tally.name}” a person adds no more than {cut.most:,} {'row' if cut.most == 1 else 'rows'} in one group "
-        f"would. {_cut_share(cut)}; these answers may be somewhat too low, which the error bars do not tell."
-        for tally, cut in facts.cuts.items()
+        f"To “{tally.name}” a person adds no more than {most:,} {'row' if most == 1 else 'rows'} in one group would. "
+        f"{_cut_share(facts.cuts.get(tally))}; these answers may be somewhat {_bias(facts, tally)}, which the error "
+        "bars do not tell."
+        for tally, most in bounds.items()
     )
 
 
-def _cut_share(cut: Cut) -> str:
-    """About which share of all persons is cut; at most which, where noise hides more."""
+def _bias(facts: AnswerFacts, tally: Tally) -> str:
+    """What answers are whose persons with many rows count for less."""
+    measures = [each.query.measure for each in facts.recipe.questions if Tally.of(each.query) == tally]
+    return "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
+
+
+def _cut_share(cut: Cut | None) -> str:
+    """About which share of all persons is cut, where that was counted; at most which, where noise hides more."""
+    if cut is None:
+        return "Persons who have more count for less"
     if 2 * cut.std > UNTOLD:
         return "How many persons have more, and count for less, cannot be told from noise"
     if cut.share < 2 * cut.std:

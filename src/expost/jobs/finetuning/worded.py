@@ -5,6 +5,7 @@ from functools import partial
 
 from expost.jobs.finetuning.methods import ClassMeans, GradientSteps, Ridge
 from expost.mechanisms.brownian import Brownian
+from expost.report.digits import plain
 from expost.report.units import OF_PERSONS, by_row, by_unit, clipped
 from expost.training.head.full_batch import KEPT, STEPS, FullBatch
 
@@ -26,7 +27,7 @@ def _steps(neighbours: str) -> tuple[str, ...]:
         f"Softmax regression was trained on the centred rows by {STEPS} gradient steps per release, in which "
         f"{by_unit('every record', neighbours)} took part: {clipped(neighbours)}, noise was added to the sum, and the "
         "weights moved by a step whose size was fixed beforehand.",
-        f"Each release went on from {KEPT:.0%} of the weights of the one before, with less noise.",
+        f"Each release went on from {plain(KEPT)} of the weights of the one before, with noise of its own.",
     )
 
 

@@ -179,7 +179,7 @@ def begin(
     pledge = PlannedStops(planned_stops(course.descent, course.releases, judge), course.delta)
     first = pledge.table[0].epsilon
     if cap is not None and cap < first:
-        raise BudgetExceeded(f"the first release is stated as ε = {first:.4g}, above the cap {cap:g}; raise it.")
+        raise BudgetExceeded(f"the first release is stated as ε = {first:.4g}, above the cap {cap:g}; raise the cap.")
     saved = ledger if isinstance(ledger, Checkpoint) else None
     if saved is not None:
         _require_fresh(judge)

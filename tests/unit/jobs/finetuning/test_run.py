@@ -183,7 +183,7 @@ def test_a_cap_below_the_first_release_is_refused() -> None:
     refusal = refused(max_epsilon=0.5)
 
     assert isinstance(refusal, BudgetExceeded)
-    assert "the first release is stated as ε = 0.8699, above the cap 0.5" in str(refusal)
+    assert "is stated as ε = 0.8699, above the cap 0.5; raise the cap, or start lower." in str(refusal)
 
 
 def test_floating_point_noise_is_marked() -> None:
