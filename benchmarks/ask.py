@@ -5,15 +5,23 @@ releases, and while error bars are too long releases anew at twice the ε, in th
 its bars hold at whichever round it ends, and planned stops state all rounds so far. ``plain_doubling`` takes ±1.96
 standard errors at each round, which miss more often than they say, and states planned stops. ``naive_doubling`` also
 states the profile at the whole δ, as if the last round had been fixed beforehand, which is not a valid statement.
+``over_doubling`` is beside the first, at equal confidence.
+
+All of these have Gaussian noise, as ours has. For a single question whose groups share no row Laplace noise is the
+better one: ``laplace_oracle`` and ``laplace_doubling`` are the same at equal confidence with that, for counts, and
+state the sum of their ε, at a δ of 0.
 
 Groups too small for the target end as fewer than the same size for all, and what not even the oracle answers below the
 largest ε is left out. A run that leaves a group open counts as dearer than all others in a median; means are of the
 others. Tables are Adult, and one like TPC-H's lineitem.
 
-Beside OpenDP: the standard deviation of counts at the (ε, δ) that we state, one release each. Tumult Analytics needs a
-JVM and an older Python, and is not measured. And the time of a question to the command line, from process start.
+Beside OpenDP's Gaussian counts: the standard deviation at the (ε, δ) that we state, one release each. Beside Tumult
+Analytics, in an environment of its own and with a JVM, whose counts have geometric noise by default: the same, and the
+distance that errors stay within at our confidence. Without a JVM these two are missing. And the time of a question to
+the command line, from process start, with the bytecode that an installation has.
 """
 
+import json
 import math
 import sys
 import tempfile
@@ -32,6 +40,7 @@ from scipy.special import ndtri
 
 from benchmarks.harness import Progress
 from benchmarks.quality.limited import Limits, limited
+from benchmarks.quality.tools import PEERS, Peer
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Linear
 from expost.accounting.gaussian import gaussian_epsilon
@@ -62,10 +71,18 @@ REPEATS, DOUBLINGS = 9, 300
 START, ROUNDS = 1 / 256, 10
 """The ε that doubling begins with, and how often it doubles at most."""
 TURNS = 3
-ANSWERED = ("sh", "-c", '"$@"; ended=$?; [ $ended -eq 0 ] || [ $ended -eq 3 ]', "sh")
-"""A question ends with 3 where a group stays open."""
+ANSWERED = (
+    "env", "-u", "PYTHONDONTWRITEBYTECODE", "sh", "-c", '"$@"; ended=$?; [ $ended -eq 0 ] || [ $ended -eq 3 ]', "sh",
+)  # fmt: skip
+"""A question ends with 3 where a group stays open. Bytecode is kept, as it is where a package is installed."""
 EQUAL = (10, 100)
-"""Distances of counts that are released once, beside OpenDP's."""
+"""Distances of counts that are released once, beside OpenDP's and Tumult's."""
+TUMULT: tuple[Peer, ...] = (
+    Peer("tumult", "tumult_counts.py", ("tmlt.analytics==0.21.0",), "tumult.txt", lambda table, epsilon: ()),
+)
+"""Tumult Analytics; empty, it is left out."""
+NOISY = 4_000
+"""Groups whose noise tells how far Tumult's counts are off."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +184,24 @@ def doubling(task: Task, share: float, size: int, plan: Rounds, draws: np.random
     return plan.stated[-1]
 
 
+def laplace_oracle(task: Task, share: float, size: int) -> float:
+    """The ε of the least single release of counts with Laplace noise that meets the target."""
+    spare = np.where(task.rows >= size, share * task.truth, np.maximum(size - task.rows, 1e-9))
+    return float(-math.log(1 - CONFIDENCE) / spare.min())
+
+
+def laplace_doubling(task: Task, share: float, size: int, draws: np.random.Generator) -> float:
+    """The sum of ε over doubling with Laplace noise, with bars that hold at whichever round it ends."""
+    total, width = 0.0, -math.log(1 - CONFIDENCE ** (1 / ROUNDS))
+    for place in range(ROUNDS):
+        epsilon = START * 2**place
+        total, half = total + epsilon, width / epsilon
+        answers = task.truth + draws.laplace(0, 1 / epsilon, task.truth.shape)
+        if ((half <= share * (np.abs(answers) - half)) | (answers + half < size)).all():
+            break
+    return total
+
+
 def _rho(epsilon: float) -> float:
     """The ρ that a single release is stated as ε for."""
     low, high = 0.0, epsilon
@@ -184,7 +219,8 @@ def answer(task: Task, share: int, seed: int) -> Answer:
 def ratios(progress: Progress) -> dict[str, float]:
     """The stated ε of each task, and medians over tasks of ours over the oracle's and over doubling's."""
     figures, plans = dict[str, float](), ways()
-    over: dict[str, list[float]] = {name: [] for name in ("oracle", "mean_oracle", *plans)}
+    names = ("oracle", "mean_oracle", *plans, "laplace_oracle", "laplace_doubling")
+    over: dict[str, list[float]] = {name: [] for name in names}
     for task in tasks():
         for share in SHARES:
             progress(f"{task.question} within {share} %")
@@ -201,6 +237,12 @@ def ratios(progress: Progress) -> dict[str, float]:
                 doubled = median(doubling(task, share / 100, size, plan, draws) for _ in range(DOUBLINGS))
                 over[way].append(median(ours) / doubled)
                 figures[f"ask.{way}_epsilon.{name}"] = doubled
+            if task.length == 1.0:
+                draws = np.random.default_rng(share)
+                doubled = median(laplace_doubling(task, share / 100, size, draws) for _ in range(DOUBLINGS))
+                over["laplace_oracle"].append(median(ours) / laplace_oracle(task, share / 100, size))
+                over["laplace_doubling"].append(median(ours) / doubled)
+                figures[f"ask.laplace_doubling_epsilon.{name}"] = doubled
             figures |= {f"ask.epsilon.{name}": median(ours), f"ask.oracle_epsilon.{name}": least}
             figures[f"ask.reached.{name}"] = fmean(each.passed for each in found)
     summary = {f"ask.over_{name}": median(each) for name, each in over.items()}
@@ -215,6 +257,26 @@ def beside_opendp(progress: Progress) -> dict[str, float]:
         found = ask(people, "count by education", schema=people.schema, within=distance, noise=SeededNoise(1))
         ours = distance / found.outcome.recipe.width(FIRST)
         figures[f"ask.std_over_opendp.{distance}"] = ours / opendp_std(float(found.epsilon))
+    return figures
+
+
+def beside_tumult(progress: Progress) -> dict[str, float]:
+    """``ask.std_over_tumult`` and ``ask.half_over_tumult``: ours over Tumult's, of counts released once, likewise."""
+    people, figures = load(), dict[str, float]()
+    for tool in TUMULT:
+        python = tool.environment(progress)
+        for distance in EQUAL if python is not None else ():
+            progress(f"counts within {distance} beside Tumult's")
+            found = ask(people, "count by education", schema=people.schema, within=distance, noise=SeededNoise(1))
+            with tempfile.TemporaryDirectory(prefix="expost-tumult-") as folder:
+                out = Path(folder) / "noise.json"
+                given = [str(out), repr(float(found.epsilon)), repr(DELTA), str(NOISY), str(CONFIDENCE)]
+                if limited([str(python), str(PEERS / tool.program), *given], Limits()).failure:
+                    continue
+                theirs = json.loads(out.read_text())
+            ours = distance / found.outcome.recipe.width(FIRST)
+            figures[f"ask.std_over_tumult.{distance}"] = ours / theirs["std"]
+            figures[f"ask.half_over_tumult.{distance}"] = ours * WIDTH / theirs["half"]
     return figures
 
 
@@ -258,5 +320,5 @@ def times(progress: Progress) -> dict[str, float]:
 
 
 def run(progress: Progress) -> dict[str, float]:
-    """``ask.over_oracle``, ``ask.over_doubling``, the error beside OpenDP's, and the times."""
-    return ratios(progress) | beside_opendp(progress) | times(progress)
+    """``ask.over_oracle``, ``ask.over_doubling``, the error beside OpenDP's and Tumult's, and the times."""
+    return ratios(progress) | beside_opendp(progress) | beside_tumult(progress) | times(progress)

@@ -1,6 +1,8 @@
 """What is known of a question before any data is read: what bins cannot tell, and what a person adds at most."""
 
+import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from expost.jobs.asking.contribution import cuts_in
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.run import ask, one_target, questions_of
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import precision_typed
 from expost.mechanisms.gaussian import Measurement
@@ -30,6 +33,7 @@ closed = "left"
 missing = true
 """
 RECORDS = Schema.load(f'reviewed = true\nneighbours = "add-remove"\n{COLUMNS}')
+NO_TARGET = dict.fromkeys(("within", "top", "above", "compare"))
 PERSONS = Schema.load(f'reviewed = true\nneighbours = "add-remove"\nunit = "who"\n{COLUMNS}')
 
 
@@ -76,3 +80,33 @@ def test_noise_alone_makes_no_person_of_many_rows() -> None:
     ]
 
     assert sum(each[tally].most > 1 for each in found) <= 4  # 0.1 on average, and more than 4 once in ten million times
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"above": math.inf},
+        {"above": math.nan},
+        {"above": 10**400},
+        {"within": "1e999"},
+        {"top": 1.5},
+        {"top": True},
+        {"within": "5%", "fewer_than": math.nan},
+        {"within": "5%", "fewer_than": np.int64(7)},
+        {"within": "5%", "rows_per_person": 2.5},
+    ],
+)
+def test_a_number_that_no_answer_can_have_is_refused_before_the_table_is_looked_for(asked: dict[str, Any]) -> None:
+    """A half of a group, or a size that is not a number, would decide nothing and cost as much."""
+    with pytest.raises(InvalidValue):
+        ask("gone.csv", "count by ward", schema=PERSONS, **asked)
+
+
+@pytest.mark.parametrize("asked", [{"above": 1e90}, {"within": 1e90}], ids=str)
+def test_a_number_that_is_merely_large_is_planned(asked: dict[str, Any]) -> None:
+    wanted = AskRecipe(
+        schema=RECORDS, questions=questions_of(("count by ward",), one_target(**(NO_TARGET | asked)), unit=None),
+        confidence=Fraction(19, 20), together=False, delta=1e-5, max_epsilon=1.0,
+    )  # fmt: skip
+
+    assert plan_answer(wanted).epsilons[0] < 0.05

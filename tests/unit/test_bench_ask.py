@@ -14,6 +14,7 @@ FIGURES = (
     "doubling_epsilon",
     "plain_doubling_epsilon",
     "naive_doubling_epsilon",
+    "laplace_doubling_epsilon",
     "reached",
 )
 
@@ -21,7 +22,7 @@ FIGURES = (
 def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     smaller = {
         "REPEATS": 1, "DOUBLINGS": 3, "ADULT": ("race",), "SHARES": (5,), "LINES": 20_000, "MILLION": 2_000, "TURNS": 1,
-        "EQUAL": (50,),
+        "EQUAL": (50,), "TUMULT": (),
     }  # fmt: skip
     for name, value in smaller.items():
         monkeypatch.setattr(ask, name, value)
@@ -30,6 +31,7 @@ def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert {f"ask.{each}.adult.race.5" for each in FIGURES} <= figures.keys()
     assert {"ask.over_oracle", "ask.over_doubling", "ask.std_over_opendp.50"} <= figures.keys()
+    assert {"ask.over_laplace_oracle", "ask.over_laplace_doubling"} <= figures.keys()
     assert {"ask.adult_seconds", "ask.million_seconds"} <= figures.keys()
     assert all(value > 0 for name, value in figures.items() if "reached" not in name)
 
@@ -59,6 +61,33 @@ def test_doubling_ends_at_the_first_round_that_is_precise_enough() -> None:
     task = ask.Task("counts", "count", ask.lines(10), rows, rows)
 
     assert ask.doubling(task, 0.5, 1, plan, np.random.default_rng(1)) == plan.stated[0]
+
+
+def test_laplace_doubling_ends_at_the_first_round_that_is_precise_enough_and_states_all_rounds() -> None:
+    task = ask.Task("counts", "count", ask.lines(10), np.array([1e6]), np.array([1e6]))
+
+    assert ask.laplace_doubling(task, 0.5, 1, np.random.default_rng(1)) == ask.START
+    assert ask.laplace_doubling(task, 1e-3, 1, np.random.default_rng(1)) == 3 * ask.START
+
+
+def test_error_bars_of_laplace_doubling_hold_in_all_rounds_at_once() -> None:
+    """Those of one round hold with a tenth root of the confidence, and Laplace noise has e^-t beyond t scales."""
+    rows = np.array([4000.0])
+    task, narrow = ask.Task("counts", "count", ask.lines(10), rows, rows), -math.log(1 - ask.CONFIDENCE)
+
+    stated = ask.laplace_doubling(task, 0.05, 1, np.random.default_rng(1))
+
+    wide = -math.log(1 - ask.CONFIDENCE ** (1 / ask.ROUNDS))
+    assert wide > 1.7 * narrow
+    assert (stated + ask.START) / 2 * 0.05 * 4000 > wide  # the last round's own ε
+
+
+def test_the_laplace_oracle_meets_the_target_of_the_smallest_group_and_no_more() -> None:
+    rows = np.array([1000.0, 400.0, 3.0])
+
+    stated = ask.laplace_oracle(ask.Task("counts", "count by g", ask.lines(10), rows, rows), 0.05, 200)
+
+    assert math.exp(-stated * 0.05 * 400) == pytest.approx(1 - ask.CONFIDENCE)
 
 
 def test_noise_of_opendp_falls_as_epsilon_rises() -> None:

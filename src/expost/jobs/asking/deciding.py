@@ -1,5 +1,7 @@
 """Deciding: ever finer looks until error bars say which group is larger, or above a threshold."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +10,7 @@ from expost.errors import BudgetExceeded
 from expost.intervals import steady_width
 from expost.jobs.asking.climb import AnswerLook
 from expost.jobs.asking.estimates import bars_of
+from expost.jobs.asking.lasting import LASTING, lasting_width_of
 from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.planning import AnswerPlan
 from expost.jobs.asking.question import AskRecipe
@@ -40,6 +43,21 @@ def decision_width(plan: AnswerPlan, recipe: AskRecipe) -> float:
 
 def decision_look(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
     """What the measurements so far decide, and the error bars beside that."""
+    return _look(measuring, lambda chance: steady_width(plan.levels, chance))
+
+
+def lasting_decision(measuring: Measuring) -> AnswerLook:
+    """The same of measurements that were made for other questions, with error bars that hold however they came about.
+
+    Uses: error bars that nobody planned.
+    """
+    (tally,) = measuring.recipe.tallies
+    cells = measuring.known_cells(tally)
+    return replace(_look(measuring, lambda chance: lasting_width_of(measuring, cells, float(chance))), width=LASTING)
+
+
+def _look(measuring: Measuring, width_at: Callable[[Fraction], float]) -> AnswerLook:
+    """What is decided, by error bars whose width follows from the chance that one of them may miss."""
     recipe, question = measuring.recipe, measuring.recipe.decision
     assert question is not None  # it is what was asked for
     target, cells = question.target, measuring.known_cells(Tally.of(question.query))
@@ -47,9 +65,9 @@ def decision_look(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
     labels = recipe.labels(question.query)
     pairs = pairs_compared(target, len(labels))
     bars = (pairs if question.linear else 2 * pairs) or (len(labels) if recipe.together else 1)
-    width = steady_width(plan.levels, Fraction(1 - recipe.confidence) / bars)
+    width = width_at(Fraction(1 - recipe.confidence) / bars)
     apart = width / 2**0.5 if pairs and question.linear else width  # of two that are independent
     settled = decided(target, bars_of(question.query, recipe.schema, cells, apart), labels)
-    width = decision_width(plan, recipe)
+    width = width_at(Fraction(recipe.chance()))
     none = np.zeros(len(labels), dtype=np.bool_)
     return AnswerLook((bars_of(question.query, recipe.schema, cells, width),), (settled,), (none,), (0,), width)

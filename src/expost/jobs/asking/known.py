@@ -5,7 +5,7 @@ from typing import Any
 from expost.jobs.asking.answer import Answer, answered
 from expost.jobs.asking.climb import AnswerLook, lasting_look, look
 from expost.jobs.asking.contribution import bounds_declared
-from expost.jobs.asking.deciding import decision_look
+from expost.jobs.asking.deciding import decision_look, lasting_decision
 from expost.jobs.asking.facts import Heading
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.measuring import Measuring
@@ -55,6 +55,7 @@ def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: M
 def _precise(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring) -> AnswerLook | None:
     """What earlier measurements say, if that is enough."""
     if recipe.decision is not None:
-        return None
-    found = lasting_look(measuring, sizes_at(recipe, measuring, plan.levels[-1]))
+        found = lasting_decision(measuring)
+    else:
+        found = lasting_look(measuring, sizes_at(recipe, measuring, plan.levels[-1]))
     return found if found.reached else None

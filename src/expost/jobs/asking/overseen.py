@@ -3,6 +3,7 @@
 from expost.accounting.curve import largest_rho
 from expost.bill import Item
 from expost.jobs.asking.facts import JUMP, LOOKS, ONE, AnswerFacts
+from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.receipt import answer_digest
 from expost.jobs.synthesis.declared import schema_digest
 from expost.report.arrangement import part
@@ -37,7 +38,7 @@ def _plan(facts: AnswerFacts) -> str:
     each = "each" if recipe.decision is None else "of the decision and of each error bar"
     rows = [
         row("confidence", f"{plain(float(recipe.confidence))}, {'all together' if recipe.together else each}"),
-        row("error bars, in standard errors to either side", f"{facts.width:.4g}"),
+        row("error bars, in standard errors to either side", _width(facts)),
         row("most that may be spent", f"ε = {recipe.max_epsilon:g}"),
         *([row("groups not asked for", f"fewer than {recipe.fewer_than:,}")] if recipe.fewer_than else []),
         *([row("rows of a person that count in full", str(recipe.rows_per_person))] if recipe.rows_per_person else []),
@@ -45,6 +46,10 @@ def _plan(facts: AnswerFacts) -> str:
     ]
     asked = [row(str(each.query), str(each.target)) for each in recipe.questions]
     return f"<p>{prose(told)}</p>{html_table(('question', 'asked for'), asked)}{html_table(('option', 'value'), rows)}"
+
+
+def _width(facts: AnswerFacts) -> str:
+    return "lasting: by how much was measured" if facts.width == LASTING else f"{facts.width:.4g}"
 
 
 def _bill(facts: AnswerFacts) -> str:

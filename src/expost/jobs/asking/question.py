@@ -75,8 +75,8 @@ class AskRecipe:
         self._require_bound()
         if sum(tally.cells(self.schema) for tally in self.tallies) > MOST_CELLS:
             raise SchemaMismatch(f"the questions need more than {MOST_CELLS:,} counts; ask by fewer columns.")
-        if self.fewer_than is not None and self.fewer_than < 1:
-            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is at least 1.")
+        if self.fewer_than is not None and (type(self.fewer_than) is not int or self.fewer_than < 1):
+            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is a whole number, at least 1.")
 
     def _require_bins(self) -> None:
         """Refuse a quantile that the bins of its column are too wide for."""
@@ -112,8 +112,8 @@ class AskRecipe:
         bound = self.rows_per_person
         if bound is not None and self.schema.unit is None:
             raise InvalidValue("rows_per_person is for tables whose schema names a unit; leave it out.")
-        if bound is not None and not 1 <= bound <= MOST_ROWS:
-            raise InvalidValue(f"rows_per_person is {bound}; it lies between 1 and {MOST_ROWS}.")
+        if bound is not None and not (type(bound) is int and 1 <= bound <= MOST_ROWS):
+            raise InvalidValue(f"rows_per_person is {bound}; it is a whole number between 1 and {MOST_ROWS}.")
 
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:

@@ -7,6 +7,7 @@ from statistics import NormalDist
 from expost.jobs.asking.drawn import answer_charts
 from expost.jobs.asking.facts import JUMP, ONE, AnswerFacts
 from expost.jobs.asking.figures import figure, half_figure, high_figure, low_figure, scale_of
+from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.overseen import answer_auditors
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Share, Sum
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
@@ -171,6 +172,8 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
             "Persons were first counted by how many rows they have, with noise, for a small part of the price: that "
             "decides how many rows of a person count in full, and about how many persons have more."
         )
+    if facts.width == LASTING or not facts.spending.bill:
+        return (*told, *_recalled(facts))
     if kind == ONE:
         told.append(
             "The noise that keeps the error bars as short as was asked was known beforehand, and so was the price: one "
@@ -190,6 +193,24 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
         told.append("The answers were then made finer, by measurements of their own; the bill has all of them.")
     told.append("When to stop was decided from noisy numbers alone, all of which are on the bill, and costs nothing.")
     return tuple(told)
+
+
+def _recalled(facts: AnswerFacts) -> tuple[str, ...]:
+    """How an answer came about that earlier ones on the ledger were a part of."""
+    if facts.width != LASTING:
+        return ("Nothing was measured for it. The same was asked before, and this is that answer.",)
+    if not facts.spending.bill:
+        told = (
+            "Nothing was measured for it. Noisy numbers that earlier answers on the ledger had released were put "
+            "together by their precisions."
+        )
+    else:
+        told = (
+            "Noisy numbers that earlier answers on the ledger had released told how much more there was to measure. "
+            "What was measured then was put together with them by their precisions. When to stop was decided from "
+            "noisy numbers alone, and costs nothing."
+        )
+    return told, "The error bars are lasting, for they hold however often somebody comes back, and are wider for that."
 
 
 def _covered(facts: AnswerFacts) -> tuple[str, ...]:

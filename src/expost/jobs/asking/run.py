@@ -24,7 +24,7 @@ from expost.jobs.asking.targets import Above, Compare, Precision, Target, Top, p
 from expost.jobs.job import say_nothing
 from expost.ledger import MemoryLedger
 from expost.noise import Noise, SystemNoise, refuse_random_state
-from expost.numerics import Real
+from expost.numerics import Real, exact
 from expost.odometer import Odometer
 from expost.private import Private
 from expost.recorded import Booked, ReadableLedger
@@ -133,7 +133,7 @@ def one_target(
     if top is not None:
         given.append(Top(top))
     if above is not None:
-        given.append(Above(Fraction(above)))
+        given.append(Above(exact(above, "above")))
     if compare is not None:
         given.append(Compare(*compare))
     if len(given) != 1:

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from expost.errors import InvalidValue
 from expost.jobs.asking.estimates import Bars
-from expost.numerics import Real, positive
+from expost.numerics import Real, exact, positive
 from expost.text import number_typed
 
 Flags: TypeAlias = NDArray[np.bool_]
 SHOWN = 20
 """Characters of what was typed that a message repeats."""
+LARGEST = 1e100
+"""No number of a table comes near it, and its square is still a number."""
 LISTED = 6
 """Groups that a message names."""
 
@@ -28,7 +30,7 @@ class WithinDistance:
     distance: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "distance", positive(self.distance, "within"))
+        object.__setattr__(self, "distance", positive(_bounded(self.distance, "within"), "within"))
 
     def __str__(self) -> str:
         return f"within {_plain(self.distance)}"
@@ -61,6 +63,9 @@ class Above:
 
     threshold: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", _bounded(self.threshold, "above"))
+
     def __str__(self) -> str:
         return f"above {_plain(self.threshold)} or not"
 
@@ -73,8 +78,8 @@ class Top:
     number: int
 
     def __post_init__(self) -> None:
-        if self.number < 1:
-            raise InvalidValue(f"top is {self.number}; ask for at least one group.")
+        if type(self.number) is not int or self.number < 1:
+            raise InvalidValue(f"top is {self.number}; ask for a whole number of groups, at least one.")
 
     def __str__(self) -> str:
         return f"the top {self.number}"
@@ -190,6 +195,14 @@ def require_groups(target: Decision, labels: tuple[str, ...]) -> None:
                 raise InvalidValue(f"there is no group {each}; compare two of {', '.join(labels[:LISTED])}.")
     if isinstance(target, Top) and target.number >= len(labels):
         raise InvalidValue(f"top is {target.number} of {len(labels)} groups; ask for fewer than there are.")
+
+
+def _bounded(number: Real, name: str) -> Fraction:
+    """The same number, refused where it is larger than all that can be counted."""
+    found = exact(number, name)
+    if abs(found) > LARGEST:
+        raise InvalidValue(f"{name} lies beyond ± {LARGEST:.0e}; no answer is so large.")
+    return found
 
 
 def _plain(number: Fraction) -> str:

@@ -100,12 +100,13 @@ def _known_sizes(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> 
 def _known_width(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> bool:
     """Whether error bars are as wide as at the first look, which a release is, or at one of those after it.
 
-    Those of a decision hold at every look, and those of answers that went on from others however these came about.
+    Those of a decision hold at every look, and those of answers that went on from others however these came about: a
+    decision never goes on, but earlier answers may settle it.
     """
+    if told.recalled and told.width == LASTING and not (told.kind == LOOKS and told.bill):
+        return True
     if told.kind == LOOKS:
         return same_number(told.width, decision_width(plan, recipe))
-    if told.recalled and told.width == LASTING:
-        return True
     later = 0 if told.kind == ONE and not told.refined else MOST_LOOKS
     shares = (FIRST, *((1 - FIRST) / 2**place for place in range(1, 1 + later)))
     return any(same_number(told.width, recipe.width(share)) for share in shares)
