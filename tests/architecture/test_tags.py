@@ -89,3 +89,13 @@ def test_a_second_home_and_a_second_entry_are_noticed() -> None:
 
     assert repeated([name(tag) for home in homes for tag in tags(home, "Implements")]) == ["filter"]
     assert repeated(in_index(page)) == ["filter"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "pattern"), [("src/expost", r"\| ([\w/]+\.py) `"), ("tests", r"\| (\w+/[\w/]+\.py) \|")]
+)
+def test_the_index_names_files_that_are_there(folder: str, pattern: str) -> None:
+    named = [name for line in THEORY.read_text(encoding="utf-8").splitlines() for name in re.findall(pattern, line)]
+
+    assert len(named) > 50
+    assert [name for name in named if not (ROOT / folder / name).exists()] == []

@@ -17,6 +17,7 @@ from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at
 from expost.jobs.asking.planning import (
     FIRST,
+    FURTHER,
     LEAD,
     AnswerPlan,
     beside,
@@ -68,12 +69,12 @@ def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), width))
 
 
-def lasting_look(measuring: Measuring, sizes: list[int]) -> AnswerLook:
-    """The same with error bars that hold however the measurements came about."""
+def lasting_look(measuring: Measuring, sizes: list[int], share: float = FIRST) -> AnswerLook:
+    """The same with error bars that hold however the measurements came about, and miss a share of what all may."""
     recipe, bars = measuring.recipe, []
     for each in recipe.questions:
         cells = measuring.consistent_cells(Tally.of(each.query))
-        bars.append(bars_of(each.query, recipe.schema, cells, lasting_width_of(measuring, cells)))
+        bars.append(bars_of(each.query, recipe.schema, cells, lasting_width_of(measuring, cells, recipe.chance(share))))
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), LASTING))
 
 
@@ -103,7 +104,7 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
     tell("measuring as precisely as that takes")
     measuring.measure(needed, to=levels[place], store=measuring.storing(width, sizes))
     found = look(measuring, width, sizes)
-    share, chain = (1 - FIRST) / 4, levels[place] - coarse
+    share, chain = FURTHER, levels[place] - coarse
     while not found.reached:
         wider = recipe.width(share)
         least = coarse + chain * Fraction((wider / width) ** 2)

@@ -12,7 +12,7 @@ from expost.jobs.asking.climb import AnswerLook
 from expost.jobs.asking.estimates import bars_of
 from expost.jobs.asking.lasting import LASTING, lasting_width_of
 from expost.jobs.asking.measuring import Measuring, Progress
-from expost.jobs.asking.planning import AnswerPlan
+from expost.jobs.asking.planning import FIRST, RECALLED, AnswerPlan
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import WithinDistance, WithinShare, decided, pairs_compared
@@ -38,12 +38,12 @@ def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) 
 
 def decision_width(plan: AnswerPlan, recipe: AskRecipe) -> float:
     """Standard errors on either side of an error bar that is shown beside a decision."""
-    return steady_width(plan.levels, Fraction(recipe.chance()))
+    return steady_width(plan.levels, Fraction(recipe.chance(FIRST)))
 
 
 def decision_look(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
     """What the measurements so far decide, and the error bars beside that."""
-    return _look(measuring, lambda chance: steady_width(plan.levels, chance))
+    return _look(measuring, lambda chance: steady_width(plan.levels, chance), FIRST)
 
 
 def lasting_decision(measuring: Measuring) -> AnswerLook:
@@ -53,11 +53,12 @@ def lasting_decision(measuring: Measuring) -> AnswerLook:
     """
     (tally,) = measuring.recipe.tallies
     cells = measuring.known_cells(tally)
-    return replace(_look(measuring, lambda chance: lasting_width_of(measuring, cells, float(chance))), width=LASTING)
+    found = _look(measuring, lambda chance: lasting_width_of(measuring, cells, float(chance)), RECALLED)
+    return replace(found, width=LASTING)
 
 
-def _look(measuring: Measuring, width_at: Callable[[Fraction], float]) -> AnswerLook:
-    """What is decided, by error bars whose width follows from the chance that one of them may miss."""
+def _look(measuring: Measuring, width_at: Callable[[Fraction], float], share: float) -> AnswerLook:
+    """What is decided, by error bars whose width follows from the chance that one of them may miss: a share of all."""
     recipe, question = measuring.recipe, measuring.recipe.decision
     assert question is not None  # it is what was asked for
     target, cells = question.target, measuring.known_cells(Tally.of(question.query))
@@ -65,9 +66,9 @@ def _look(measuring: Measuring, width_at: Callable[[Fraction], float]) -> Answer
     labels = recipe.labels(question.query)
     pairs = pairs_compared(target, len(labels))
     bars = (pairs if question.linear else 2 * pairs) or (len(labels) if recipe.together else 1)
-    width = width_at(Fraction(1 - recipe.confidence) / bars)
+    width = width_at(Fraction(share) * Fraction(1 - recipe.confidence) / bars)
     apart = width / 2**0.5 if pairs and question.linear else width  # of two that are independent
     settled = decided(target, bars_of(question.query, recipe.schema, cells, apart), labels)
-    width = width_at(Fraction(recipe.chance()))
+    width = width_at(Fraction(recipe.chance(share)))
     none = np.zeros(len(labels), dtype=np.bool_)
     return AnswerLook((bars_of(question.query, recipe.schema, cells, width),), (settled,), (none,), (0,), width)

@@ -10,7 +10,7 @@ from expost.jobs.asking.facts import Heading
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import sizes_at
-from expost.jobs.asking.planning import AnswerPlan
+from expost.jobs.asking.planning import RECALLED, AnswerPlan
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.recalled import Memory, Recollection
 from expost.ledger import MemoryLedger
@@ -53,9 +53,9 @@ def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: M
 
 
 def _precise(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring) -> AnswerLook | None:
-    """What earlier measurements say, if that is enough."""
+    """What earlier measurements say, if that is enough; if not, what is measured then may miss the rest."""
     if recipe.decision is not None:
         found = lasting_decision(measuring)
     else:
-        found = lasting_look(measuring, sizes_at(recipe, measuring, plan.levels[-1]))
+        found = lasting_look(measuring, sizes_at(recipe, measuring, plan.levels[-1]), RECALLED)
     return found if found.reached else None

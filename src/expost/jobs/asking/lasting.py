@@ -6,7 +6,7 @@ from fractions import Fraction
 from expost.jobs.asking.estimates import NoisyCells
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import needed_by
-from expost.jobs.asking.planning import FIRST, LEAD, precision_at, price_of
+from expost.jobs.asking.planning import LEAD, precision_at, price_of
 from expost.jobs.asking.tallies import Tally
 
 LEAST_RHO = 2.0**-14
@@ -31,11 +31,11 @@ def lasting_width(precision: float, least: float, chance: float) -> float:
     return math.sqrt((1 + ratio) * (math.log1p(1 / ratio) - 2 * math.log(chance)))
 
 
-def lasting_width_of(measuring: Measuring, cells: NoisyCells, chance: float | None = None) -> float:
-    """That of a tally at what is known of it; by default of an error bar that is shown."""
+def lasting_width_of(measuring: Measuring, cells: NoisyCells, chance: float) -> float:
+    """That of a tally at what is known of it."""
     recipe, tally = measuring.recipe, cells.tally
     least = precision_at(recipe, tally, LEAST_RHO, most=measuring.most[tally])
-    return lasting_width(cells.std**-2, least, FIRST * (recipe.chance() if chance is None else chance))
+    return lasting_width(cells.std**-2, least, chance)
 
 
 def further_needed(measuring: Measuring, room: Fraction, sizes: list[int]) -> dict[Tally, float] | None:

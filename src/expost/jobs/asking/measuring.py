@@ -14,7 +14,7 @@ from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
 from expost.jobs.asking.estimates import NoisyCells
 from expost.jobs.asking.joint import Joint, fold, unfold
-from expost.jobs.asking.planning import FIRST, covers
+from expost.jobs.asking.planning import REFINED, covers
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.ledger import Fact
@@ -104,7 +104,7 @@ class Measuring:
     @property
     def share(self) -> float:
         """What the next measurement that refines an answer may miss, of all that error bars may."""
-        return (1 - FIRST) * 0.5 ** (self.refined + 2)
+        return REFINED * 0.5**self.refined
 
     def forget(self, known: Mapping[Tally, Estimate] | None = None) -> None:
         """Begin new estimates, which do not depend on what chose how precise they will be; or go on from some."""

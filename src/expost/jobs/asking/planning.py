@@ -31,7 +31,12 @@ FOUND = 3
 LOOKS = 11
 """Levels of a decision, each twice as dear as the one before."""
 FIRST = 0.95
-"""The share of what may be missed that the first look has; later ones halve what is left from one to the next."""
+"""The share of what may be missed that the first look has, or all looks of a decision."""
+RECALLED, FURTHER, REFINED = (1 - FIRST) / 4, (1 - FIRST) / 8, (1 - FIRST) / 4
+"""Shares of earlier answers that may be enough, of the first further look, and of the first that refines an answer.
+
+Each look after these has half of the one before it, so that all of them together have no more than everything.
+"""
 ROUNDED = 1.002
 """What an exact price is raised by: factors of tallies are whole, and integer noise is stated a little higher."""
 BITS = 64

@@ -11,7 +11,7 @@ from expost.jobs.asking.facts import LOOKS, ONE
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.moved import cell_faults
 from expost.jobs.asking.needs import sizes_left
-from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer, stop_at
+from expost.jobs.asking.planning import FIRST, REFINED, AnswerPlan, plan_answer, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.recomputed import UNSEEN
 from expost.jobs.asking.retold import MOST_REFINED, AnswerTestimony
@@ -108,5 +108,5 @@ def _known_width(recipe: AskRecipe, plan: AnswerPlan, told: AnswerTestimony) -> 
     if told.kind == LOOKS:
         return same_number(told.width, decision_width(plan, recipe))
     later = 0 if told.kind == ONE and not told.refined else MOST_LOOKS
-    shares = (FIRST, *((1 - FIRST) / 2**place for place in range(1, 1 + later)))
+    shares = (FIRST, *(REFINED / 2**place for place in range(later)))
     return any(same_number(told.width, recipe.width(share)) for share in shares)
