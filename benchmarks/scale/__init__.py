@@ -4,8 +4,9 @@
 ten million beside polars, pandas and DuckDB, ``columns`` makes tables of 60 to 500 columns, ``odometer`` takes a
 hundred thousand steps, ``finetuning`` measures memory over that of the features, and ``ends`` is ``expost synth`` from
 end to end and by phase, from a hundred thousand rows to a hundred million. ``widths`` is the same of up to 200 columns,
-``bounded`` that of the largest table with ``--memory 4GB``. Tables are made once, in a folder for temporary files, of
-about a gigabyte.
+``bounded`` that of the largest table with ``--memory 4GB``, and ``cluster`` codes and counts ten million rows in Spark.
+Tables are made once, in a folder for temporary files, of about a gigabyte. ``python -m benchmarks.scale.page`` then
+puts what was recorded into docs/large-tables.md.
 """
 
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchmarks.harness import Progress
+from benchmarks.scale.cluster import cluster
 from benchmarks.scale.coding import coding
 from benchmarks.scale.columns import columns
 from benchmarks.scale.counts import counts
@@ -32,6 +34,7 @@ def _folder() -> Path:
 
 
 PARTS: Mapping[str, Part] = {
+    "cluster": partial(cluster, _folder()),
     "coding": coding,
     "counts": counts,
     "columns": columns,
