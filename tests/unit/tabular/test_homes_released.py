@@ -16,12 +16,16 @@ from expost.noise import SeededNoise
 from expost.tabular.hidden import HiddenTable
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
-from tests.unit.tabular.test_homes import HOMES, ROOMY, SCHEMA, SPARK, Home, hostile, small_pieces
-
-__all__ = ["small_pieces"]
+from tests.unit.tabular.homes import HOMES, ROOMY, SCHEMA, SPARK, Home, hostile, in_small_pieces
 
 ROWS = 600
 KEY, OTHER = bytes(range(32)), bytes(32)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of some fifty rows."""
+    in_small_pieces(monkeypatch)
 
 
 class SameCoins:
