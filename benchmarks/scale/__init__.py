@@ -1,9 +1,12 @@
 """Tables of any size: what reading, counting and making them takes, and how it grows with rows, columns and steps.
 
 ``coding`` reads and codes a million rows beside DuckDB's own scan and cast of the same columns, ``counts`` all pairs of
-ten million beside polars, ``columns`` makes tables of 60 to 500 columns, ``odometer`` takes a hundred thousand steps,
-``finetuning`` measures memory over that of the features, and ``ends`` is ``expost synth`` from end to end, from a
-hundred thousand rows to a hundred million. Tables are made once, in a folder for temporary files, of about a gigabyte.
+ten million beside polars, pandas and DuckDB, ``columns`` makes tables of 60 to 500 columns, ``odometer`` takes a
+hundred thousand steps, ``finetuning`` measures memory over that of the features, and ``ends`` is ``expost synth`` from
+end to end and by phase, from a hundred thousand rows to a hundred million. ``widths`` is the same of up to 200 columns,
+``bounded`` that of the largest table with ``--memory 4GB``, and ``cluster`` codes and counts ten million rows in Spark.
+Tables are made once, in a folder for temporary files, of about a gigabyte. ``python -m benchmarks.scale.page`` then
+puts what was recorded into docs/large-tables.md.
 """
 
 import tempfile
@@ -13,10 +16,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from benchmarks.harness import Progress
+from benchmarks.scale.cluster import cluster
 from benchmarks.scale.coding import coding
 from benchmarks.scale.columns import columns
 from benchmarks.scale.counts import counts
-from benchmarks.scale.ends import ends
+from benchmarks.scale.ends import bounded, ends, widths
 from benchmarks.scale.finetuning import finetuning_memory
 from benchmarks.scale.odometer import odometer_growth, plan_seconds
 
@@ -30,6 +34,7 @@ def _folder() -> Path:
 
 
 PARTS: Mapping[str, Part] = {
+    "cluster": partial(cluster, _folder()),
     "coding": coding,
     "counts": counts,
     "columns": columns,
@@ -37,6 +42,8 @@ PARTS: Mapping[str, Part] = {
     "plan": plan_seconds,
     "finetuning": finetuning_memory,
     "ends": partial(ends, _folder()),
+    "widths": partial(widths, _folder()),
+    "bounded": partial(bounded, _folder()),
 }
 
 

@@ -39,7 +39,7 @@ def coding(progress: Progress, rows: int = ROWS) -> dict[str, float]:
         }
         for file, (kind, scan) in zip((parquet, csv), scans.items(), strict=True):
             progress(f"coding {rows:,} rows of {file.suffix.removeprefix('.')}")
-            ours, floor = _coded(file, schema), _drained(scan)
+            ours, floor = _coded(file, schema), drained(scan)
             wall, cpu = seconds(ours, floor, repeats=REPEATS), (_processors(ours), _processors(floor))
             figures |= {
                 f"scale.code_seconds{kind}": wall[0],
@@ -57,7 +57,9 @@ def _coded(file: Path, schema: Schema) -> Callable[[], object]:
     return run
 
 
-def _drained(scan: Callable[[], DuckDBPyRelation]) -> Callable[[], object]:
+def drained(scan: Callable[[], DuckDBPyRelation]) -> Callable[[], object]:
+    """The floor: all rows fetched and let go."""
+
     def run() -> None:
         for _ in batches(scan()):
             pass

@@ -1,43 +1,63 @@
-"""From end to end: ``expost synth`` as a user runs it, in a process of its own, with what it took."""
+"""From end to end: ``expost synth`` as a user runs it, in a process of its own, with what it took and when.
+
+Nothing is chosen but a seed. Files are in the system's cache, as they were just written or read; the floor is what
+DuckDB alone takes to scan and cast them.
+"""
 
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import monotonic
 
-from benchmarks.harness import Progress
+from duckdb import DuckDBPyRelation
+
+from benchmarks.harness import Progress, seconds
+from benchmarks.scale.coding import drained
 from benchmarks.scale.tables import TARGET, write_table
+from benchmarks.scale.timed import phases, rungs
+from expost.tabular.source.home import connection
 
 ROWS = (10**5, 10**6, 10**7, 10**8)
+COLUMNS = (50, 100, 200)
+"""Of tables of a million rows, besides 13."""
+LIMIT = "4GB"
 ACCURACY = "0.63"
-COMMAND = "import sys; from expost.cli import main; sys.exit(main())"
+COMMAND = Path(__file__).parent / "timed.py"
+"""Run as a file: our package would bring its own imports, which are not those of the command."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds on the clock and of the processors, and the most memory, in bytes."""
+    """Seconds on the clock and of the processors, the most memory, in bytes, and what was done in which seconds."""
 
     wall: float
     cpu: float
     peak: int
+    phases: dict[str, float]
+    rungs: int
 
 
 def synthesized(file: Path, schema: Path, *options: str) -> Taken:
     """One synthesis of a file."""
     with TemporaryDirectory(prefix="expost-scale-") as folder:
+        times, out = Path(folder) / "times", f"{folder}/out"
         words = ["synth", str(file), "--schema", str(schema), "--target", TARGET, "--accuracy", ACCURACY]
-        begun = perf_counter()
-        process = Popen(
-            [sys.executable, "-c", COMMAND, *words, "--out", f"{folder}/out", "--seed", "1", *options], stdout=DEVNULL
-        )
+        command = [sys.executable, "-P", str(COMMAND), str(times), *words, "--out", out, "--seed", "1"]
+        begun = monotonic()
+        process = Popen([*command, *options], stdout=DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
+        ended = monotonic()
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode not in (0, 3):  # 3 is a ladder that ended first
             raise RuntimeError(f"the synthesis ended with status {process.returncode}")
-        return Taken(perf_counter() - begun, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss)
+        told = times.read_text()
+        return Taken(
+            ended - begun, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss, phases(begun, told, ended), rungs(told)
+        )
 
 
 def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dict[str, float]:
@@ -46,12 +66,45 @@ def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dic
     per_row: dict[int, float] = {}
     for rows in sizes:
         progress(f"a synthetic table of {rows:,} rows, from end to end")
-        taken = synthesized(*write_table(folder, rows))
-        name = f"1e{len(str(rows)) - 1}"
-        figures |= {
-            f"scale.seconds.{name}": taken.wall,
-            f"scale.cpu_seconds.{name}": taken.cpu,
-            f"scale.peak_gb.{name}": taken.peak / 10**9,
-        }
+        file, schema = write_table(folder, rows)
+        taken, name = synthesized(file, schema), power(rows)
+        scanned = seconds(drained(partial(_scan, file)), repeats=1)[0]
+        figures |= told(taken, name) | {f"scale.scan_seconds.{name}": scanned}
         per_row[rows] = taken.wall / rows
     return {**figures, "scale.growth": per_row[max(per_row)] / per_row[10**6]}
+
+
+def widths(folder: Path, progress: Progress, numbers: tuple[int, ...] = COLUMNS, rows: int = 10**6) -> dict[str, float]:
+    """The same by the number of columns."""
+    figures: dict[str, float] = {}
+    for number in numbers:
+        progress(f"a synthetic table of {rows:,} rows of {number} columns, from end to end")
+        figures |= told(synthesized(*write_table(folder, rows, number)), f"{power(rows)}.{number}_columns")
+    return figures
+
+
+def bounded(folder: Path, progress: Progress, rows: int = ROWS[-1]) -> dict[str, float]:
+    """The same of the largest table within a limit, in which not all of its codes can be kept in memory."""
+    progress(f"a synthetic table of {rows:,} rows, from end to end, with --memory {LIMIT}")
+    taken = synthesized(*write_table(folder, rows), "--memory", LIMIT)
+    return told(taken, f"{power(rows)}.memory_{LIMIT.lower()}")
+
+
+def told(taken: Taken, name: str) -> dict[str, float]:
+    """The figures of one run."""
+    return {
+        f"scale.seconds.{name}": taken.wall,
+        f"scale.cpu_seconds.{name}": taken.cpu,
+        f"scale.peak_gb.{name}": taken.peak / 10**9,
+        f"scale.rungs.{name}": taken.rungs,
+        **{f"scale.{phase}_seconds.{name}": spent for phase, spent in taken.phases.items()},
+    }
+
+
+def power(rows: int) -> str:
+    """A power of ten."""
+    return f"1e{len(str(rows)) - 1}"
+
+
+def _scan(file: Path) -> DuckDBPyRelation:
+    return connection().read_parquet(str(file))

@@ -1,5 +1,6 @@
 """Tables of any number of rows: Parquet files with the columns of a census, and a schema beside them."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import duckdb
@@ -24,15 +25,17 @@ SEED = "(i * 7919 + 13)"
 
 def write_table(folder: Path, rows: int, columns: int = 13) -> tuple[Path, Path]:
     """A Parquet file of this size, with a schema that was reviewed; the same rows whenever it is made."""
-    file, schema = folder / f"rows-{rows}-{columns}.parquet", folder / f"rows-{columns}.toml"
+    query = f"SELECT {', '.join(_expressions(columns))} FROM range({rows}) AS t(i)"
+    named = f"rows-{rows}-{columns}-{sha256(query.encode()).hexdigest()[:8]}"  # one of other contents is made anew
+    file, schema = folder / f"{named}.parquet", folder / f"rows-{columns}.toml"
     schema.write_text(schema_text(columns))
     if not file.exists():
+        begun = folder / f"{named}.begun"  # what was interrupted is not taken for the table
         with duckdb.connect() as home:
+            home.execute("SET enable_progress_bar = false")
             home.execute("SET preserve_insertion_order = true")
-            home.execute(
-                f"COPY (SELECT {', '.join(_expressions(columns))} FROM range({rows}) AS t(i)) "
-                f"TO '{file}' (FORMAT parquet, COMPRESSION zstd)"
-            )
+            home.execute(f"COPY ({query}) TO '{begun}' (FORMAT parquet, COMPRESSION zstd)")
+        begun.replace(file)
     return file, schema
 
 

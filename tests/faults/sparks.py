@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,12 @@ def parent(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(") ")[2].split()[1])
 
 
-def loses_executor(rows: Any) -> Integers:
-    """Count, but kill the executor of the first task the first time."""
+def loses_executor(killed: Path, rows: Any) -> Integers:
+    """Count, but kill the executor of the first task the first time, and leave its number."""
     if first_attempt() == 0:
-        os.kill(parent(os.getppid()), signal.SIGKILL)
+        executor = parent(os.getppid())
+        killed.write_text(str(executor), encoding="ascii")
+        os.kill(executor, signal.SIGKILL)
     return cells_of(rows)
 
 
@@ -68,7 +71,7 @@ def main(here: Path, ledger: str) -> None:
         frame = in_spark(spark, crowd(), 2)
         rows = read_spark(frame, BY_PERSON, SeededNoise(1))
         parts = split(Private(rows, PERSONS), Fraction(1, 2), SeededNoise(2))
-        found = [released(parts, each) for each in (cells_of, loses_executor)]
+        found = [released(parts, each) for each in (cells_of, partial(loses_executor, here / "killed"))]
         (here / "released").write_text(json.dumps(found), encoding="ascii")
         driver = os.getpid()
 

@@ -60,7 +60,9 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Left:
 
 def test_a_release_is_the_same_when_an_executor_is_killed(left: Left) -> None:
     whole, without = json.loads((left.here / "released").read_text(encoding="ascii"))
+    executor = int((left.here / "killed").read_text(encoding="ascii"))
 
+    assert not Path(f"/proc/{executor}").exists()
     assert whole == without
     assert len({*whole}) > 5
 

@@ -689,6 +689,16 @@ def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_i
         assert "of memory, and there is room for 1 GB" in refused(result, here)
 
 
+def test_a_schema_that_does_not_fit_into_the_memory_that_was_given_is_refused_before_the_data_is_opened(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(footprint, "memory", lambda: 10**12)
+    (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
+
+    assert "and there is room for 1 GB" in refused(synth("--memory", "1GB", source="nowhere.csv"), here)
+    assert "there is no file nowhere.csv" in refused(synth("--memory", "100GB", source="nowhere.csv"), here)
+
+
 def test_the_same_schema_is_planned_where_it_fits(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(footprint, "memory", lambda: 10**10)
     (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")

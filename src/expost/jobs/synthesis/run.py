@@ -122,7 +122,7 @@ def synthesize(
     room, tell = Room.of(memory), say_nothing if on_progress is None else on_progress
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
-    _require_fit(recipe, hidden)
+    _require_fit(recipe, hidden, None if memory is None else room.size)
     odometer, cap = capped(
         plan.pledge, plan.stops, max_epsilon=max_epsilon, neighbours=schema.neighbours, ledger=kept, noise=noise,
         rung="rung",
@@ -180,9 +180,9 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, folder:
     write_through(folder / SCHEMA, schema.dumps())
 
 
-def _require_fit(recipe: TableRecipe, hidden: HiddenTable) -> None:
+def _require_fit(recipe: TableRecipe, hidden: HiddenTable, allowed: int | None) -> None:
     """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
-    require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied)
+    require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied, allowed=allowed)
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_files(hidden.files)
     if recipe.held:

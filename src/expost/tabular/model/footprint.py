@@ -103,11 +103,18 @@ class Footprint:
         return cls(cells, counts + added + larger, fit, needed, growth, *times)
 
 
-def require_room(domain: Mapping[str, int], targets: tuple[str, ...], tied: Sequence[tuple[str, ...]] = ()) -> None:
-    """Refuse a schema under which a model could be selected that does not fit into memory."""
+def require_room(
+    domain: Mapping[str, int],
+    targets: tuple[str, ...],
+    tied: Sequence[tuple[str, ...]] = (),
+    *,
+    allowed: int | None = None,
+) -> None:
+    """Refuse a schema under which a model could be selected that does not fit into memory, or into what is allowed."""
     if tied:
         _require_tied(domain, targets, tied)
-    needed, room = Footprint.of(domain, targets, tied), memory()
+    needed = Footprint.of(domain, targets, tied)
+    room = min((each for each in (memory(), allowed) if each is not None), default=None)
     total = needed.bytes + needed.growth
     others = sorted((name for name in domain if name not in targets), key=lambda name: -domain[name])
     advice = f"use coarser bins, for {' and '.join(others[:2])} first, or fewer columns."

@@ -270,6 +270,19 @@ def test_a_schema_that_does_not_fit_is_refused_in_one_sentence(monkeypatch: pyte
     assert one_sentence(refused.value)
 
 
+def test_a_schema_that_does_not_fit_into_what_is_allowed_is_refused_wherever_there_is_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = Footprint.of(WIDE, ("target",))
+    needed = said.bytes + said.growth
+    for there in (None, 2 * needed):
+        monkeypatch.setattr(footprint, "memory", lambda there=there: there)
+        require_room(WIDE, ("target",), allowed=needed)
+
+        with pytest.raises(SchemaMismatch, match="of memory, and there is room for"):
+            require_room(WIDE, ("target",), allowed=needed - 1)
+
+
 def test_more_counts_than_can_be_measured_are_refused_whatever_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(footprint, "memory", lambda: None)
     many = {f"c{place}": 700 for place in range(200)} | {"target": 2}
