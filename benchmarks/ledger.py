@@ -5,7 +5,8 @@ Charges and plain INSERTs take turns, so that a busy disk slows both alike; meas
 disk hides what the processor does. A charge is one hold and one capture, each with a commit of its own: every step
 promises more than the one before it, so that nothing held earlier covers it. Where steps are alike, a capture holds the
 next step as well, so that a charge has one commit; that is measured apart, as equal steps. Growth is the time of a
-charge on a ledger with a million entries of earlier runs over that on one with few, again in turns.
+charge on a ledger with a million entries of earlier runs over that on one with few, again in turns; by the owner, who
+alone writes and so need not look at the ledger, and by an analyst, who looks each time.
 """
 
 import multiprocessing
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from functools import cache
-from itertools import chain, cycle
+from itertools import chain, cycle, product
 from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
@@ -67,7 +68,8 @@ def run(progress: Progress) -> dict[str, float]:
         figures = _measured("sqlite", new, old, progress)
     with server() as running:
         figures |= _measured("postgres", running.database(), running.database(), progress)
-    figures["ledger.growth_1e6"] = max(figures[f"ledger.growth_1e6.{home}"] for home in ("sqlite", "postgres"))
+    growths = product(("growth", "analyst_growth"), ("sqlite", "postgres"))
+    figures["ledger.growth_1e6"] = max(figures[f"ledger.{whose}_1e6.{home}"] for whose, home in growths)
     return figures
 
 
@@ -106,10 +108,13 @@ def _growth(new: str, old: str, home: str) -> dict[str, float]:
     _lengthen(old)
     with charging(new) as few, charging(old) as many:
         short, long = timed([few, many])
+    with charging(new, token=_token(new)) as few, charging(old, token=_token(old)) as many:
+        looking, back = timed([few, many])
     with Book(home_of(new)) as one, Book(home_of(old)) as other:
         shown = timed([lambda: overviews(one.home), lambda: overviews(other.home)], turns=SHOWN)
     return {
         f"ledger.growth_1e6.{home}": median(long) / median(short),
+        f"ledger.analyst_growth_1e6.{home}": median(back) / median(looking),
         f"ledger.show_growth_1e6.{home}": median(shown[1]) / median(shown[0]),
     }
 
@@ -133,10 +138,10 @@ def rising(steps: int) -> list[Promise]:
 
 
 @contextmanager
-def charging(name: str, steps: int = RISING) -> Iterator[Action]:
+def charging(name: str, steps: int = RISING, *, token: str | None = None) -> Iterator[Action]:
     """A hold and its capture by one run, of steps that each promise more than the one before, or of equal ones."""
     promises = cycle(rising(steps))
-    with Book(home_of(name)) as book, LedgerRun(book, "visits", "a benchmark") as begun:
+    with Book(home_of(name)) as book, LedgerRun(book, "visits", "a benchmark", token=token) as begun:
         begun.pledge(None)
 
         def charge() -> None:
@@ -169,6 +174,12 @@ def _begin(name: str) -> None:
         book.add("visits", epsilon_terms(3, 1e-6))
     with charging(name) as charge:
         charge()
+
+
+def _token(name: str) -> str:
+    """That of a new analyst, who may spend as much as the data set has."""
+    with Book(home_of(name)) as book:
+        return book.add_analyst("visits", "an analyst", 3)
 
 
 def _lengthen(name: str) -> None:

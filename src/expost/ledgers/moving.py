@@ -18,8 +18,9 @@ from expost.text import Json
 
 RUN = (
     "SELECT runs.dataset, runs.state, runs.analyst, runs.split, entries.number, entries.kind, entries.body "
-    "FROM runs JOIN entries ON entries.dataset = runs.dataset AND entries.number >= runs.begun AND "
-    "entries.run = runs.id WHERE runs.id = ? ORDER BY entries.number DESC LIMIT 1"
+    "FROM runs JOIN entries ON entries.dataset = runs.dataset AND entries.number = (SELECT own.number FROM entries AS "
+    "own WHERE own.dataset = runs.dataset AND own.number >= runs.begun AND own.run = runs.id ORDER BY own.number DESC "
+    "LIMIT 1) WHERE runs.id = ?"
 )
 """What is asked of a run, whose latest entry says what it has spent and holds. Entries are looked at from the last one
 back: an index by run would be written with each of them, and this is asked only where others have written since."""

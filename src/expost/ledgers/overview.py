@@ -13,9 +13,9 @@ from expost.ledgers.home import Home, Row, Writing, legible
 from expost.ledgers.measures import Order, Profile
 from expost.ledgers.posting import ACCOUNT, ONE_RECORD, Account
 from expost.ledgers.terms import EPSILON, Terms
-from expost.numerics import down
+from expost.numerics import down, up
 from expost.receipts.costs import curve_in
-from expost.report.digits import at_most, least, price, small
+from expost.report.digits import at_most, least, price, price_within, small
 from expost.report.units import RECORDS, by_unit
 
 LOOKED_AT = 200
@@ -78,7 +78,12 @@ def only_dataset(home: Home) -> str:
 
 def amount_words(terms: Terms, amount: Amount) -> str:
     """What a total is stated as."""
-    return value_words(terms, price(terms.stated(amount)))
+    return value_words(terms, amount_word(terms, amount))
+
+
+def amount_word(terms: Terms, amount: Amount) -> str:
+    """The number of it."""
+    return price_within(up(terms.cap), terms.stated(amount))
 
 
 def value_words(terms: Terms, value: str) -> str:

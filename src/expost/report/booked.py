@@ -3,7 +3,7 @@
 import math
 
 from expost.recorded import Booking
-from expost.report.digits import price
+from expost.report.digits import price_within
 
 PARTS = 1000
 """Parts of a cap that shares are told in, so that what was captured and what was returned add up to what was held."""
@@ -13,7 +13,7 @@ def standing(booking: Booking) -> str:
     """What its data set has spent and, with this run and all else that is held, may come to; for before the run."""
     if not booking.spent:
         return f"{booking.dataset}: nothing is spent yet; with this run at most {_of_cap(booking, booking.most)}."
-    most = f"{booking.notation[0]} = {price(booking.most)} of {booking.cap:g}"
+    most = f"{booking.notation[0]} = {price_within(booking.cap, booking.most)} of {booking.cap:g}"
     return f"{booking.dataset}: {_number(booking, booking.spent)} is spent; with this run at most {most}."
 
 
@@ -52,10 +52,10 @@ def for_auditors(booking: Booking) -> str:
 def _number(booking: Booking, value: float) -> str:
     """A total with what it is: ε = 0.84 at δ = 1e-6."""
     symbol, _, at = booking.notation.partition(" ")
-    return f"{symbol} = {price(value)} {at}"
+    return f"{symbol} = {price_within(booking.cap, value)} {at}"
 
 
 def _of_cap(booking: Booking, value: float) -> str:
     """The same beside the cap: ε = 0.84 of 3 at δ = 1e-6."""
     symbol, _, at = booking.notation.partition(" ")
-    return f"{symbol} = {price(value)} of {booking.cap:g} {at}"
+    return f"{symbol} = {price_within(booking.cap, value)} of {booking.cap:g} {at}"

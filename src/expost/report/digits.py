@@ -13,6 +13,15 @@ def price(epsilon: float) -> str:
     return _rounded(epsilon, ROUND_CEILING)
 
 
+def price_within(cap: float, epsilon: float) -> str:
+    """The same of a total under a cap: what has reached its cap is shown as the cap is, and never as more.
+
+    >>> price_within(0.15000000000000002, 0.15000000000000002), price_within(3.0, 0.39101)
+    ('0.15', '0.392')
+    """
+    return f"{cap:g}" if epsilon == cap else price(epsilon)
+
+
 def at_most(epsilon: float) -> str:
     """The same, rounded down: what there is room for is never shown larger than it is.
 

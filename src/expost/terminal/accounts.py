@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from expost.ledgers.overview import Charge, Overview, amount_words, left_share, room_words, value_words
+from expost.ledgers.overview import Charge, Overview, amount_word, amount_words, left_share, room_words, value_words
 from expost.ledgers.posting import Account
 from expost.ledgers.proof import LedgerProof
 from expost.ledgers.settling import Unsettled
-from expost.report.digits import most, price
+from expost.report.digits import most
 from expost.terminal.screen import paragraph
 from expost.terminal.steady import spelled
 from expost.text import printable
@@ -98,7 +98,7 @@ def _analysts(analysts: dict[str, Account], console: Console) -> Table:
     table = _table("analyst", "spent", "with holds", "of", "", "left", console=console)
     for name, account in analysts.items():
         terms = account.terms
-        spent, held = (price(terms.stated(amount)) for amount in (account.spent, account.committed))
+        spent, held = (amount_word(terms, amount) for amount in (account.spent, account.committed))
         words = printable(name), spent, held, f"{float(terms.cap):g}"
         cells = (Text(spelled(word, console.encoding)) for word in words)
         table.add_row(*cells, _bar(account, NARROW, console), left_share(terms, account.committed))

@@ -1,6 +1,7 @@
 """What is shown of a ledger: totals and the latest charges, in words, without reading what came before."""
 
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,12 @@ def test_a_cap_that_is_reached_leaves_nothing() -> None:
     terms = zcdp_terms(0.25)
 
     assert room_words(terms, terms.amount(cost("1/4").as_spent())) == ["nothing"]
+
+
+def test_a_total_that_is_stated_by_its_cap_is_not_shown_as_more() -> None:
+    """A total within the cap is no more than the cap, whatever the orders say, and 0.15 has a double just above it."""
+    terms = epsilon_terms(Fraction(15, 100), 1e-6)
+    amount = terms.amount(cost("7467/10000000").as_spent())
+
+    assert terms.room(amount) > 0
+    assert amount_words(terms, amount) == "ε = 0.15 at δ = 1e-6"

@@ -17,6 +17,7 @@ import pytest
 from expost.errors import LedgerConflict, NotInstalled
 from expost.ledgers import tables
 from expost.ledgers.book import Book, home_of
+from expost.ledgers.moving import RUN
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import zcdp_terms
@@ -275,6 +276,39 @@ def test_commits_wait_for_the_disk_whatever_the_database_says(postgres: Server) 
 
     with Book(PostgresHome(url)) as book, book.home.reading() as reading:
         assert reading.rows("SELECT current_setting('synchronous_commit')") == [("on",)]
+
+
+OTHERS = """
+    INSERT INTO expost.runs (id, dataset, what, opened, begun, state)
+        SELECT 'run ' || n, 1, 'another run', '', 1, 'closed' FROM generate_series(1, 20000) n;
+    INSERT INTO expost.entries
+        SELECT 1, 9 + n, '', 'capture', 'run ' || n, repeat('x', 400), repeat('0', 64) FROM generate_series(1, 20000) n;
+    UPDATE expost.datasets SET entries = 20009, head = repeat('0', 64)
+"""
+"""Entries of other runs, each with one of its own."""
+ENTRIES_READ = (
+    "SELECT CAST(coalesce(sum(seq_tup_read + idx_tup_fetch), 0) AS BIGINT) FROM pg_stat_xact_user_tables "
+    "WHERE relname = 'entries'"
+)
+
+
+def test_what_a_run_has_spent_is_found_without_reading_the_entries_of_others(postgres: Server, url: str) -> None:
+    """Where runs have few entries a server would rather read all there are, with the data set locked."""
+    counts = []
+    with Book(PostgresHome(url)) as book:
+        begun = run(book)
+        step(begun, "1/8")
+        postgres.execute(OTHERS)
+        postgres.execute("ANALYZE")
+        step(begun, "1/4")
+        for _ in range(10):
+            with book.home.writing() as writing:
+                ((before,),) = writing.rows(ENTRIES_READ)
+                writing.rows(RUN, begun.id)
+                ((after,),) = writing.rows(f"{ENTRIES_READ} AND true")
+            counts.append(int(str(after)) - int(str(before)))
+
+    assert max(counts) < 10
 
 
 def test_a_text_that_would_be_cut_short_is_refused(url: str) -> None:

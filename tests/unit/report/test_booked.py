@@ -1,9 +1,11 @@
 """Where a run stands on a lasting ledger, in sentences."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
+from expost.numerics import up
 from expost.recorded import Booking
 from expost.report.booked import fitting, for_auditors, held_and_returned, standing
 
@@ -21,6 +23,16 @@ def test_a_first_run_says_that_nothing_is_spent() -> None:
     first = replace(WHERE, spent=0.0)
 
     assert standing(first) == "admissions: nothing is spent yet; with this run at most ε = 1.32 of 3 at δ = 1e-6."
+
+
+def test_a_total_that_has_reached_its_cap_is_not_shown_as_more() -> None:
+    """Rounded up to three digits it would be ε = 0.151 of 0.15."""
+    reached = up(Fraction(15, 100))
+    told = replace(WHERE, spent=reached, most=reached, cap=reached)
+
+    assert standing(told) == "admissions: ε = 0.15 at δ = 1e-6 is spent; with this run at most ε = 0.15 of 0.15."
+    assert held_and_returned(told).endswith("; ε = 0.15 of 0.15 at δ = 1e-6 is spent.")
+    assert "ε = 0.150 of 0.15" in held_and_returned(replace(told, spent=0.1491))
 
 
 @pytest.mark.parametrize(("held", "captured"), [(0.2567, 0.02844), (0.1554, 0.1554), (0.30001, 0.0), (1.0, 0.0004)])
