@@ -23,7 +23,7 @@ from expost.ledgers.terms import zcdp_terms
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SystemNoise
 from expost.odometer import Odometer
-from expost.private import Neighbours, Private, split
+from expost.private import Neighbours, Private, Split
 from expost.release import Past
 from expost.statistic import Statistic, histogram
 
@@ -39,12 +39,14 @@ WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_RE
 def spending(book: Book, token: str, kind: int, note: Callable[[str], None]) -> None:
     """One run of a few releases, each of which is noted once it has left; of one of three kinds."""
     whose, halves = token if kind == 1 else None, "halves" if kind == 2 else None
-    data = Private(np.repeat(np.arange(4), 5), Neighbours.ADD_REMOVE)
-    because = "a coin for each record"
+    codes = np.repeat(np.arange(4), 5)
+    data = Private(codes, Neighbours.ADD_REMOVE)
+    because = "by the last digit of a number"
     with LedgerRun(book, "visits", "spending", token=whose, split=halves, because=because) as run:
         odometer, parts = Odometer(ledger=run), [data, data]
         if halves:
-            divided = split(data, Fraction(1, 2), SystemNoise())
+            even, odd = (Private(codes[place::2].copy(), Neighbours.ADD_REMOVE) for place in (0, 1))
+            divided = Split.from_parts(even, odd, because=because)
             parts = [part for part in (divided.train, divided.held) if part is not None]
         for part in parts:
             mechanism = Gaussian(WARDS)
