@@ -38,8 +38,8 @@ COMPOSITION = (
 SO_FAR = "What is stated for everything so far is an ex-post bound: it holds for whatever rule decided when to stop."
 EXACT, FLOATING = (
     "Steps of expost {version}, all with exact integer noise.",
-    "Steps of expost {version}. Some or all of those by {runs} have floating-point noise, whose rounding the bound does "
-    "not cover; all others have exact integer noise.",
+    "Steps of expost {version}. Some or all of those by {runs} have floating-point noise, whose rounding the bound "
+    "does not cover; all others have exact integer noise.",
 )
 VIEWS = (
     "Views of shared releases that analysts got and that were not measured but drawn from finer ones have "
