@@ -65,6 +65,29 @@ def test_a_plan_that_fits_in_part_is_said_before_the_records_are_read(here: Path
     assert kept(here)["cap"] == kept(here)["plan"]["stops"][1]["epsilon"]
 
 
+def test_an_analyst_is_told_of_the_allowance_that_leaves_room_for_a_part_of_the_plan(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    csv(here)
+    with open_ledger("ledger.db") as book:
+        monkeypatch.setenv("EXPOST_TOKEN", book.add_analyst("people", "ben", 0.9))
+
+    before, _, _ = run(*SYNTH, "--ledger", "ledger.db", "--dataset", "people").stdout.partition("rung: 1")
+
+    assert " of 5 at δ = 1e-6. The analyst 'ben' has spent nothing of an allowance of 0.9; with this run at " in before
+    assert ".\nThe allowance of the analyst 'ben' has room for 2 of the 3 planned rungs; " in before
+
+
+def test_an_allowance_that_is_too_small_is_named_as_what_refuses(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    csv(here)
+    with open_ledger("ledger.db") as book:
+        monkeypatch.setenv("EXPOST_TOKEN", book.add_analyst("people", "ben", 0.1))
+
+    found = run(*SYNTH, "--ledger", "ledger.db", "--dataset", "people")
+
+    assert "the analyst 'ben' has 0 % of their allowance spent or held" in found.stderr
+
+
 def test_what_was_held_captured_and_returned_is_said_at_the_end(here: Path) -> None:
     csv(here)
     found = run(*SYNTH, "--ledger", "ledger.db", "--dataset", "people")

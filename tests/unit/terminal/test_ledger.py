@@ -231,11 +231,27 @@ def test_a_token_is_printed_once_and_lets_its_analyst_spend(here: Path) -> None:
         (("Ben", "--epsilon", "0", "--dataset", "admissions"), "is 0"),
         (("Ben", "--epsilon", "1"), "say which one is meant with --dataset"),
         (("Ben", "--epsilon", "1", "--dataset", "staff"), "no data set 'staff'"),
-        (("", "--epsilon", "1", "--dataset", "visits"), "the name of an analyst"),
+        (("", "--rho", "1", "--dataset", "visits"), "the name of an analyst"),
     ],
 )
 def test_an_allowance_that_cannot_be_is_refused(booked: dict[str, Json], words: tuple[str, ...], reason: str) -> None:
     assert reason in refusal("analyst", "add", words[0], "hospital.db", *words[1:])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words", "reason"),
+    [
+        ("visits", ("--epsilon", "0.5"), "the cap of visits is on the ρ of zCDP; give the allowance with --rho."),
+        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-06; give the allowance with --epsil"),
+        ("visits", (), "say what they may spend, with --epsilon or --rho"),
+        ("visits", ("--epsilon", "0.5", "--rho", "0.5"), "say what they may spend, with --epsilon or --rho"),
+    ],
+)
+def test_an_allowance_in_another_notation_than_the_cap_is_refused(
+    booked: dict[str, Json], dataset: str, words: tuple[str, ...], reason: str
+) -> None:
+    """An ε that is taken for a ρ allows far more than was meant."""
+    assert reason in refusal("analyst", "add", "Ben", "hospital.db", "--dataset", dataset, *words)
 
 
 def test_orphans_are_listed_with_where_they_ran_and_what_they_hold(booked: dict[str, Json]) -> None:
