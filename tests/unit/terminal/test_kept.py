@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 REFUSED = {
     "no data set": (("--ledger", "ledger.db"), "say with --dataset which one"),
     "no ledger": (("--dataset", "people"), "give --ledger or set EXPOST_LEDGER"),
-    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "which is not put on a lasting"),
+    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "leave --seed out, or name no ledger"),
     "no file": (("--ledger", "nowhere.db", "--dataset", "people"), "cannot be opened"),
     "another file": (("--ledger", "schema.toml", "--dataset", "people"), "is not a ledger of expost"),
     "another data set": (("--ledger", "ledger.db", "--dataset", "others"), "has no data set 'others'"),
@@ -51,6 +51,12 @@ def test_it_is_refused_in_one_sentence_before_the_records_are_looked_for(
     assert {each.name for each in here.iterdir()} == {"schema.toml", "ledger.db"}
     with open_ledger("ledger.db") as book:
         assert overviews(book.home)[0].entries == 1
+
+
+def test_a_rehearsal_is_told_which_variable_names_the_ledger(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPOST_LEDGER", "ledger.db")
+
+    assert "neither by --ledger nor in EXPOST_LEDGER" in run(*SYNTH, "--dataset", "people", "--seed", "1").stderr
 
 
 def test_a_plan_that_fits_in_part_is_said_before_the_records_are_read(here: Path) -> None:
