@@ -197,8 +197,8 @@ class Odometer:
         return above.part(division, part)
 
     def _entry(self, what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
-        part, seeded = data.part, noise.seeded or data.seeded
-        return Entry(what, self._label(part), data.neighbours.value, seeded, floating, facts, part.drawn)
+        label, drawn, seeded = self._label(data.part), data.part.drawn, noise.seeded or data.seeded
+        return Entry(what, label, data.neighbours.value, seeded, floating, facts, drawn)
 
     def _label(self, part: Part) -> str:
         """The part's name on record, whose readers take the larger of ``x/train`` and ``x/held`` and add up all else.

@@ -188,8 +188,7 @@ class Split(Generic[D]):
             raise InvalidValue("the parts have different neighbour relations; a bound needs one.")
         if guarded(lambda: shares_storage(train.open(SEAL), held.open(SEAL))):
             raise NotDisjoint("both parts lie in the same memory; use split, or two disjoint sources.")
-        drawn = train.part.drawn or held.part.drawn
-        whole = Part("data", seeded=train.seeded or held.seeded, drawn=drawn)
+        whole = Part("data", seeded=train.seeded or held.seeded, drawn=train.part.drawn or held.part.drawn)
         return _divide(train.open(SEAL), held.open(SEAL), train.neighbours, whole, because)
 
     def map(self, f: Callable[[D], E]) -> "Split[E]":
@@ -240,11 +239,9 @@ def _through(f: Callable[[D], E], side: Private[D]) -> Private[E]:
     return Private.of_part(guarded(lambda: f(side.open(SEAL))), side.neighbours, side.part, SEAL)
 
 
-def _divide(
-    train: D, held: D, neighbours: Neighbours, whole: Part, because: str, *, by: Noise | None = None
-) -> Split[D]:
+def _divide(train: D, held: D, neighbours: Neighbours, of: Part, because: str, *, by: Noise | None = None) -> Split[D]:
     division, seeded = object(), by is not None and by.seeded
-    drawn = whole.drawn or (by is not None and whole.parent is None)
-    sides = [Part(f"{whole.label}/{label}", whole, division, seeded, drawn) for label in ("train", "held")]
+    drawn = of.drawn or (by is not None and of.parent is None)
+    sides = [Part(f"{of.label}/{label}", of, division, seeded, drawn) for label in ("train", "held")]
     sealed = [Private.of_part(data, neighbours, side, SEAL) for data, side in zip((train, held), sides, strict=True)]
     return Split(sealed[0], sealed[1], because, SEAL)

@@ -46,7 +46,8 @@ class ReadableLedger(Ledger, Protocol):
 class Allowance:
     """What an analyst may spend of a data set's cap, stated as that is: spent so far, and that with what is held.
 
-    ``whose`` it is reads as "the analyst 'ann'". It ``binds`` where it leaves less room for a run than the cap of the data set.
+    ``whose`` it is reads as "the analyst 'ann'". It ``binds`` where it leaves less room for a run than the cap of the
+    data set.
     """
 
     whose: str

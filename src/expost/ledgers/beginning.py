@@ -56,6 +56,8 @@ def earlier_release(
     if asked != request:
         raise LedgerConflict(f"the key {key!r} was used for another request; use a new key for a new request.")
     if payload is None:
-        ended = "has not ended" if state == "open" else "ended without a stored release"
-        raise LedgerConflict(f"the run under the key {key!r} {ended}; settle it on the ledger, or use a new key.")
+        ended, use = "has not ended", "if its process is dead, settle it, and use a new key"
+        if state != "open":
+            ended, use = "ended without a stored release, and the key stays used", "use a new key"
+        raise LedgerConflict(f"the run under the key {key!r} {ended}; {use}.")
     return str(identity), str(payload)

@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 REFUSED = {
     "no data set": (("--ledger", "ledger.db"), "say with --dataset which one"),
     "no ledger": (("--dataset", "people"), "give --ledger or set EXPOST_LEDGER"),
-    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "leave --seed out, or name no ledger"),
+    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "leave --seed out, or name no"),
     "no file": (("--ledger", "nowhere.db", "--dataset", "people"), "cannot be opened"),
     "another file": (("--ledger", "schema.toml", "--dataset", "people"), "is not a ledger of expost"),
     "another data set": (("--ledger", "ledger.db", "--dataset", "others"), "has no data set 'others'"),
