@@ -54,11 +54,13 @@ def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) 
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="Show only this data set.")
 @click.option("--lines", type=click.IntRange(0, 200), default=10, help="The most charges that are listed.")
+@click.option("--before", type=click.IntRange(min=1), default=None, metavar="ENTRY",
+              help="List those that come before the entry of this number.")  # fmt: skip
 @plainly
-def show_command(file: str | None, dataset: str | None, lines: int) -> None:
+def show_command(file: str | None, dataset: str | None, lines: int, before: int | None) -> None:
     """Show what is spent, held and left on the ledger FILE, by data set and by analyst, and the latest charges."""
     with _opened(file) as book:
-        found = overviews(book.home, dataset, lines=lines)
+        found = overviews(book.home, dataset, lines=lines, before=before)
     for number, overview in enumerate(found):
         click.echo("\n" if number else "", nl=False)
         show_overview(overview)

@@ -254,6 +254,23 @@ def test_an_allowance_in_another_notation_than_the_cap_is_refused(
     assert reason in refusal("analyst", "add", "Ben", "hospital.db", "--dataset", dataset, *words)
 
 
+def test_show_lists_older_charges_and_why_a_run_was_settled(booked: dict[str, Json]) -> None:
+    first = said(run("ledger", "show", "hospital.db", "--dataset", "admissions", "--lines", "2"))
+    before = re.search(r"What came before: --before (\d+)", first)
+    assert before is not None
+    second = said(run("ledger", "show", "hospital.db", "--dataset", "admissions", "--before", before[1]))
+    assert "What came before" not in second
+    assert second.count("Gaussian") > 2
+    with open_ledger("hospital.db") as book:
+        (orphan,) = unsettled(book, "admissions")
+    run("ledger", "settle", "hospital.db", orphan.id, "--statement", "the cable was cut")
+
+    shown = said(run("ledger", "show", "hospital.db", "--dataset", "admissions"))
+
+    assert "the cable was cut" in shown
+    assert orphan.id[:8] in shown
+
+
 def test_orphans_are_listed_with_where_they_ran_and_what_they_hold(booked: dict[str, Json]) -> None:
     listed = said(run("ledger", "orphans", "hospital.db", "--dataset", "admissions"))
 
