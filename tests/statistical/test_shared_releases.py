@@ -5,6 +5,7 @@ that tells nothing more. One release of many cells is as many draws. Every test 
 probability 1e-6 at most; the seed is fixed.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -59,10 +60,10 @@ def farthest(noise: Noise, path: Path) -> float:
         views = [release.at(level, noise=noise, token=token) for level, token in zip(LEVELS, tokens, strict=True)]
     variances = [float(1 / (2 * level)) for level in LEVELS]
     errors = [view.estimate.values - 1 for view in views]
-    found = []
+    found = list[float]()
     for one, other in combinations_with_replacement(range(len(LEVELS)), 2):
         expected = min(variances[one], variances[other])
-        spread = ((variances[one] * variances[other] + expected**2) / CELLS) ** 0.5
+        spread = math.sqrt((variances[one] * variances[other] + expected**2) / CELLS)
         found.append(abs(float(np.mean(errors[one] * errors[other])) - expected) / spread)
     return max(found)
 
