@@ -158,7 +158,7 @@ def _overview(reading: Writing, row: Row, lines: int, before: int | None) -> Ove
 
 
 def _latest(reading: Writing, account: Account, end: int, lines: int) -> tuple[list[Row], int | None]:
-    """The latest charges and settlements before an entry, among so many that are looked at; where to look for more."""
+    """The latest charges and settlements before an entry, of the last few before it; where to look for more."""
     start = max(0, end - 1 - LOOKED_AT)
     found = reading.rows(
         "SELECT entries.number, entries.kind, entries.at, entries.run, entries.body, runs.what, analysts.name "
