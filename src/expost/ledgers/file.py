@@ -69,10 +69,10 @@ def write_tables(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for pragma in ("journal_mode = WAL", "synchronous = FULL", f"application_id = {APPLICATION}"):
             connection.execute(f"PRAGMA {pragma}")
-        migrate(connection.cursor())
+        migrate_file(connection.cursor())
 
 
-def migrate(cursor: sqlite3.Cursor) -> None:
+def migrate_file(cursor: sqlite3.Cursor) -> None:
     """Make the tables that are missing, one process at a time; all of them or, if the connection ends before, none."""
     cursor.execute("BEGIN IMMEDIATE")
     (version,) = cursor.execute("PRAGMA user_version").fetchone()

@@ -15,7 +15,7 @@ from expost.ledgers.file import (
     APPLICATION,
     file_conflict,
     foreign_parts,
-    migrate,
+    migrate_file,
     names_of,
     write_name_through,
     write_tables,
@@ -218,7 +218,7 @@ class SqliteHome:
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
         if version < len(MIGRATIONS):
-            migrate(self._cursor)
+            migrate_file(self._cursor)
 
     def _found(self) -> tuple[tuple[int, ...], ...] | None:
         """Which file and which log stand under their names, and how many names these have: inode, device, links."""
