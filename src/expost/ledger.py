@@ -15,7 +15,10 @@ Fact: TypeAlias = str | int | bool
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is about to happen: facts from which the cost can be recomputed, never only a total."""
+    """What is about to happen: facts from which the cost can be recomputed, never only a total.
+
+    Of a part that is ``drawn``, the records were chosen by coins that fall anew in each run; no record keeps it.
+    """
 
     what: str
     part: str
@@ -23,6 +26,7 @@ class Entry:
     seeded: bool
     floating: bool
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    drawn: bool = field(default=False, compare=False)
 
 
 @final

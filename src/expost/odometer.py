@@ -197,7 +197,8 @@ class Odometer:
         return above.part(division, part)
 
     def _entry(self, what: str, data: Private[D], noise: Noise, floating: bool, facts: Mapping[str, Fact]) -> Entry:
-        return Entry(what, self._label(data.part), data.neighbours.value, noise.seeded or data.seeded, floating, facts)
+        label, drawn, seeded = self._label(data.part), data.part.drawn, noise.seeded or data.seeded
+        return Entry(what, label, data.neighbours.value, seeded, floating, facts, drawn)
 
     def _label(self, part: Part) -> str:
         """The part's name on record, whose readers take the larger of ``x/train`` and ``x/held`` and add up all else.

@@ -53,12 +53,16 @@ def require_relation(neighbours: Neighbours) -> Neighbours:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """The identity of a body of records: the whole, or one side of a split of its parent."""
+    """The identity of a body of records: the whole, or one side of a split of its parent.
+
+    ``drawn`` says that the first division on the way to it was by coins, which fall anew in each run.
+    """
 
     label: str
     parent: "Part | None" = None
     division: object = None
     seeded: bool = False
+    drawn: bool = False
 
     @property
     def side(self) -> str:
@@ -184,7 +188,7 @@ class Split(Generic[D]):
             raise InvalidValue("the parts have different neighbour relations; a bound needs one.")
         if guarded(lambda: shares_storage(train.open(SEAL), held.open(SEAL))):
             raise NotDisjoint("both parts lie in the same memory; use split, or two disjoint sources.")
-        whole = Part("data", seeded=train.seeded or held.seeded)
+        whole = Part("data", seeded=train.seeded or held.seeded, drawn=train.part.drawn or held.part.drawn)
         return _divide(train.open(SEAL), held.open(SEAL), train.neighbours, whole, because)
 
     def map(self, f: Callable[[D], E]) -> "Split[E]":
@@ -223,7 +227,7 @@ def split(data: Private[R], held: Real, noise: Noise) -> Split[R]:
         return records[~coins], records[coins]
 
     because = f"an independent coin per {data.neighbours.unit}"
-    return _divide(*guarded(sides), data.neighbours, data.part, because, seeded=noise.seeded)
+    return _divide(*guarded(sides), data.neighbours, data.part, because, by=noise)
 
 
 def keep_secret(self: object) -> NoReturn:
@@ -235,8 +239,9 @@ def _through(f: Callable[[D], E], side: Private[D]) -> Private[E]:
     return Private.of_part(guarded(lambda: f(side.open(SEAL))), side.neighbours, side.part, SEAL)
 
 
-def _divide(train: D, held: D, neighbours: Neighbours, whole: Part, because: str, *, seeded: bool = False) -> Split[D]:
-    division = object()
-    sides = [Part(f"{whole.label}/{label}", whole, division, seeded) for label in ("train", "held")]
+def _divide(train: D, held: D, neighbours: Neighbours, of: Part, because: str, *, by: Noise | None = None) -> Split[D]:
+    division, seeded = object(), by is not None and by.seeded
+    drawn = of.drawn or (by is not None and of.parent is None)
+    sides = [Part(f"{of.label}/{label}", of, division, seeded, drawn) for label in ("train", "held")]
     sealed = [Private.of_part(data, neighbours, side, SEAL) for data, side in zip((train, held), sides, strict=True)]
     return Split(sealed[0], sealed[1], because, SEAL)

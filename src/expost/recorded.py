@@ -43,13 +43,30 @@ class ReadableLedger(Ledger, Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """What an analyst may spend of a data set's cap, stated as that is: spent so far, and that with what is held.
+
+    ``whose`` it is reads as "the analyst 'ann'". It ``binds`` where it leaves less room for a run than the cap of the
+    data set.
+    """
+
+    whose: str
+    spent: float
+    most: float
+    cap: float
+    binds: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Booking:
     """Where a run stands on a lasting ledger, and its data set with it, in the measures of that ledger.
 
     ``entry`` and ``head`` are the number and the hash of the latest entry of the run. ``held`` and ``captured`` are the
     most that the run held and what it has spent, as shares of the cap. ``spent`` is what the data set has spent in all
     its runs, and ``most`` that with everything that is held; both are stated once, as the number that ``notation``
-    names. ``fitting`` is how many of the ``planned`` stops the ledger had room for.
+    names. ``fitting`` is how many of the ``planned`` stops the ledger had room for. An analyst's run is within an
+    ``allowance`` as well.
     """
 
     ledger: str
@@ -65,6 +82,7 @@ class Booking:
     notation: str
     fitting: int
     planned: int
+    allowance: Allowance | None = None
 
 
 @runtime_checkable

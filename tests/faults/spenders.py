@@ -16,14 +16,14 @@ import numpy as np
 from expost.accounting.claim import Budget, Promise, Spent
 from expost.ledger import Entry, Hold
 from expost.ledgers.amounts import amount_out
-from expost.ledgers.book import Book
+from expost.ledgers.book import Book, open_ledger
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.sqlite import SqliteHome
 from expost.ledgers.terms import zcdp_terms
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SystemNoise
 from expost.odometer import Odometer
-from expost.private import Neighbours, Private, split
+from expost.private import Neighbours, Private, Split
 from expost.release import Past
 from expost.statistic import Statistic, histogram
 
@@ -36,15 +36,17 @@ DELAY = 0.05
 WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_REMOVE, name="wards")
 
 
-def spending(book: Book, token: str, kind: int, note: Callable[[str], None]) -> None:
+def spending(book: Book, token: str, kind: int, note: Callable[[str], None], dataset: str = "visits") -> None:
     """One run of a few releases, each of which is noted once it has left; of one of three kinds."""
     whose, halves = token if kind == 1 else None, "halves" if kind == 2 else None
-    data = Private(np.repeat(np.arange(4), 5), Neighbours.ADD_REMOVE)
-    because = "a coin for each record"
-    with LedgerRun(book, "visits", "spending", token=whose, split=halves, because=because) as run:
+    codes = np.repeat(np.arange(4), 5)
+    data = Private(codes, Neighbours.ADD_REMOVE)
+    because = "by the last digit of a number"
+    with LedgerRun(book, dataset, "spending", token=whose, split=halves, because=because) as run:
         odometer, parts = Odometer(ledger=run), [data, data]
         if halves:
-            divided = split(data, Fraction(1, 2), SystemNoise())
+            even, odd = (Private(codes[place::2].copy(), Neighbours.ADD_REMOVE) for place in (0, 1))
+            divided = Split.from_parts(even, odd, because=because)
             parts = [part for part in (divided.train, divided.held) if part is not None]
         for part in parts:
             mechanism = Gaussian(WARDS)
@@ -162,6 +164,40 @@ def every_moment(here: Path, token: str, kind: int) -> None:
             sys.exit(status)
 
 
+def every_moment_served(here: Path, name: str, kind: int) -> None:
+    """The same on a server, on which each run has a data set of its own: before, within and after each round trip."""
+    for moment in range(1000):
+        place = here / f"{kind}-{moment}"
+        place.mkdir()
+        with open_ledger(name) as book:
+            book.add(str(place), TERMS)
+            token = book.add_analyst(str(place), "Ana", 500)
+
+        def work(place: Path = place, moment: int = moment, token: str = token) -> None:
+            with open_ledger(name) as book:
+                kill_at(vars(book.home)["_wire"], moment)
+                spending(book, token, kind, notes(place / "0.notes"), str(place))
+
+        status = os.waitstatus_to_exitcode(os.waitpid(forked(work), 0)[1])
+        if status == 0:
+            return
+        if status != -signal.SIGKILL:
+            sys.exit(status)
+
+
+def kill_at(wire: Any, moment: int) -> None:
+    """Let a wire kill its process before a round trip, once all is sent and not answered, or once it is answered."""
+    left, answers, flush = iter(range(moment)), wire.answers, wire._flush
+
+    def passed(found: Any = None) -> Any:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    vars(wire)["answers"] = lambda: passed((passed(), answers())[1])
+    vars(wire)["_flush"] = lambda: passed(flush())
+
+
 def weaken() -> None:
     """From now on values leave first, and what they cost is put on record when the next step begins."""
     late: list[Callable[[], None]] = []
@@ -192,5 +228,7 @@ if __name__ == "__main__":
             weaken()
         if task == "storm":
             storm(Path(folder), int(count), 4, word)
+        elif task == "served":
+            every_moment_served(Path(folder), word, int(count))
         else:
             every_moment(Path(folder), word, int(count))

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import final
@@ -24,6 +25,7 @@ from expost.ledgers.settling import settle, unsettled
 from expost.ledgers.slots import OWN, Slots, run_cost
 from tests.faults.processes import environment
 from tests.faults.spenders import TERMS
+from tests.server import Server
 from tests.unit.ledgers.steps import runs_of
 
 ON_DISK, IN_MEMORY = 60, 250
@@ -41,6 +43,35 @@ class Kept:
     committed: Slots
 
 
+@final
+@dataclass(frozen=True)
+class Place:
+    """Where processes were killed: what they noted, and the ledger and the data set that they spent on."""
+
+    here: Path
+    ledger: str
+    dataset: str = "visits"
+
+    @property
+    def moment(self) -> int:
+        """At which of them."""
+        return int(self.here.name.split("-")[1])
+
+
+@final
+@dataclass(frozen=True)
+class Found:
+    """What a ledger has: runs, and what is spent and with all holds committed, by data set."""
+
+    kept: dict[str, dict[str, Kept]]
+    totals: dict[str, tuple[Amount, Amount]]
+
+
+def in_file(here: Path) -> Place:
+    """A folder with a ledger of its own."""
+    return Place(here, str(here / "ledger.db"))
+
+
 def made(here: Path) -> str:
     """A ledger with a data set and an analyst, whose token is returned."""
     with Book(home_of(str(here / "ledger.db"), create=True)) as book:
@@ -48,30 +79,47 @@ def made(here: Path) -> str:
         return book.add_analyst("visits", "Ana", 500)
 
 
-def run(*tasks: tuple[str, Path, int]) -> None:
+def run(*tasks: tuple[str, Path, int, str]) -> None:
     """The processes that are killed, forked from one that has imported what they need."""
-    lines = [f"{task} {here} {number} {made(here)}\n" for task, here, number in tasks]
+    lines = [" ".join(map(str, task)) + "\n" for task in tasks]
     command = [sys.executable, "-m", "tests.faults.spenders"]
     subprocess.run(command, input="".join(lines), text=True, env=environment(Path()), check=True, timeout=300)
 
 
-def kept(path: Path) -> dict[str, Kept]:
-    with open_ledger(path) as book, book.home.reading() as reading:
-        captured = Counter(str(run) for (run,) in reading.rows("SELECT run FROM entries WHERE kind = 'capture'"))
-    with open_ledger(path) as book:
-        runs = runs_of(book, TERMS)
-    return {run: Kept(state, captured[run], spent, committed) for run, (state, spent, committed) in runs.items()}
+def read(name: str) -> Found:
+    """All of a ledger, followed from its first entry."""
+    with open_ledger(name) as book:
+        assert verify_ledger(book.home).flaws == ()
+        with book.home.reading() as reading:
+            captured = Counter(str(run) for (run,) in reading.rows("SELECT run FROM entries WHERE kind = 'capture'"))
+            owners = reading.rows("SELECT runs.id, name FROM runs JOIN datasets ON datasets.id = runs.dataset")
+        runs, accounts = runs_of(book, TERMS), {each.name: each.account for each in overviews(book.home, lines=0)}
+    kept: dict[str, dict[str, Kept]] = {each: {} for each in accounts}
+    for run, owner in owners:
+        state, *slots = runs[str(run)]
+        kept[str(owner)][str(run)] = Kept(state, captured[str(run)], *slots)
+    return Found(kept, {each: (account.spent, account.committed) for each, account in accounts.items()})
 
 
-def noted(here: Path) -> Iterator[list[str]]:
-    for path in here.glob("*.notes"):
+read_once = cache(read)
+"""On a server all moments are on one ledger, to which nothing is done any more."""
+
+
+def found_at(place: Place) -> Found:
+    return read_once(place.ledger) if place.ledger.startswith("postgresql") else read(place.ledger)
+
+
+def kept(place: Place) -> dict[str, Kept]:
+    return found_at(place).kept[place.dataset]
+
+
+def noted(place: Place) -> Iterator[list[str]]:
+    for path in place.here.glob("*.notes"):
         yield from (line.split() for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def totals(path: Path) -> tuple[Amount, Amount]:
-    with open_ledger(path) as book:
-        (found,) = overviews(book.home)
-    return found.account.spent, found.account.committed
+def totals(place: Place) -> tuple[Amount, Amount]:
+    return found_at(place).totals[place.dataset]
 
 
 def added(runs: list[Slots]) -> Amount:
@@ -80,11 +128,11 @@ def added(runs: list[Slots]) -> Amount:
     return plus(summed((run[OWN] for run in runs), TERMS.width), larger(*sides))
 
 
-def require_covered(here: Path) -> int:
+def require_covered(place: Place) -> int:
     """All that left is captured, the file is what its entries lead to, and every total is that of its runs."""
-    runs, left = kept(here / "ledger.db"), Counter[str]()
+    runs, left = kept(place), Counter[str]()
     seen: dict[str, Amount] = {}
-    for word, run, *told in noted(here):
+    for word, run, *told in noted(place):
         if word == "left":
             left[run] += 1
             seen[run] = amount_in(told[0], TERMS.width)
@@ -93,9 +141,7 @@ def require_covered(here: Path) -> int:
     for run, amount in seen.items():
         assert is_within(amount, run_cost(runs[run].spent))
         assert left[run] <= runs[run].captures <= left[run] + 1
-    with open_ledger(here / "ledger.db") as book:
-        assert verify_ledger(book.home).flaws == ()
-    spent, committed = totals(here / "ledger.db")
+    spent, committed = totals(place)
     assert spent == added([run.spent for run in runs.values()])
     assert committed == added([run.committed for run in runs.values()])
     assert is_within(spent, committed)
@@ -114,32 +160,43 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]
         for each in folders.values():
             each.mkdir()
         folders["disk"] = tmp_path_factory.mktemp("disk")
-        storms = ("storm", folders["disk"], ON_DISK), ("storm", folders["memory"], IN_MEMORY)
+        tokens = {name: made(each) for name, each in folders.items()}
         run(
-            *storms,
-            *(("moments", folders[name], kind) for kind, name in enumerate(KINDS)),
-            ("weakened", folders["weakened"], 0),
+            ("storm", folders["disk"], ON_DISK, tokens["disk"]),
+            ("storm", folders["memory"], IN_MEMORY, tokens["memory"]),
+            *(("moments", folders[name], kind, tokens[name]) for kind, name in enumerate(KINDS)),
+            ("weakened", folders["weakened"], 0, tokens["weakened"]),
         )
         yield folders
 
 
 @pytest.fixture(scope="module")
-def storms(killed: dict[str, Path]) -> tuple[Path, Path]:
+def served(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> dict[str, tuple[Path, str]]:
+    """The same on a server, by kind: a folder of notes, and the ledger."""
+    folders = {name: tmp_path_factory.mktemp(name.replace(" ", "-")) for name in KINDS}
+    name = postgres.database()
+    home_of(name, create=True).close()
+    run(*(("served", folders[each], kind, name) for kind, each in enumerate(KINDS)))
+    return {each: (folder, name) for each, folder in folders.items()}
+
+
+@pytest.fixture(scope="module")
+def storms(killed: dict[str, Path]) -> tuple[Place, Place]:
     """Where many processes were killed at random moments."""
-    return killed["disk"], killed["memory"]
+    return in_file(killed["disk"]), in_file(killed["memory"])
 
 
-def test_whatever_left_a_killed_process_is_captured(storms: tuple[Path, Path]) -> None:
+def test_whatever_left_a_killed_process_is_captured(storms: tuple[Place, Place]) -> None:
     released = sum(map(require_covered, storms))
 
     assert ON_DISK + IN_MEMORY >= 300
     assert released >= 100, "too few processes got to a release for this to be a test"
 
 
-def test_killed_processes_were_at_every_stage(storms: tuple[Path, Path]) -> None:
+def test_killed_processes_were_at_every_stage(storms: tuple[Place, Place]) -> None:
     """Some had held and not captured, some had captured what never left, some were between two runs."""
-    runs = {run: found for here in storms for run, found in kept(here / "ledger.db").items()}
-    left = Counter(run for here in storms for word, run, *_ in noted(here) if word == "left")
+    runs = {run: found for place in storms for run, found in kept(place).items()}
+    left = Counter(run for place in storms for word, run, *_ in noted(place) if word == "left")
     orphans = [(run, found) for run, found in runs.items() if found.state == "open"]
 
     assert len(orphans) >= 30
@@ -148,32 +205,38 @@ def test_killed_processes_were_at_every_stage(storms: tuple[Path, Path]) -> None
     assert sum(found.state == "closed" for found in runs.values()) >= 30
 
 
-def test_holds_of_killed_processes_return_once_and_nothing_captured_does(storms: tuple[Path, Path]) -> None:
-    here = storms[1]
-    before = kept(here / "ledger.db")
-    with open_ledger(here / "ledger.db") as book:
+def test_holds_of_killed_processes_return_once_and_nothing_captured_does(storms: tuple[Place, Place]) -> None:
+    place = storms[1]
+    before = kept(place)
+    with open_ledger(place.ledger) as book:
         for orphan in unsettled(book):
             settle(book, orphan.id, statement="the process was killed")
 
-    after = kept(here / "ledger.db")
+    after = kept(place)
     assert {run: found.spent for run, found in after.items()} == {run: found.spent for run, found in before.items()}
-    assert totals(here / "ledger.db")[0] == totals(here / "ledger.db")[1]
-    require_covered(here)
+    assert totals(place)[0] == totals(place)[1]
+    require_covered(place)
 
 
-@pytest.fixture(params=KINDS)
-def moments(request: pytest.FixtureRequest, killed: dict[str, Path]) -> list[Path]:
+@pytest.fixture(params=[(home, kind) for home in ("a file", "a server") for kind in KINDS], ids=", ".join)
+def moments(request: pytest.FixtureRequest) -> list[Place]:
     """Folders of processes that were killed, each a moment later than the one before; the last came to its end."""
-    found = [each for each in killed[request.param].iterdir() if each.is_dir()]
-    return sorted(found, key=lambda place: int(place.name.split("-")[1]))
+    home, kind = request.param
+    if home == "a file":
+        folder: Path = request.getfixturevalue("killed")[kind]
+        found = [in_file(each) for each in folder.iterdir() if each.is_dir()]
+    else:
+        folder, name = request.getfixturevalue("served")[kind]
+        found = [Place(each, name, str(each)) for each in folder.iterdir()]
+    return sorted(found, key=lambda place: place.moment)
 
 
-def test_between_any_two_statements_what_left_is_captured_and_what_is_open_is_held(moments: list[Path]) -> None:
+def test_between_any_two_statements_what_left_is_captured_and_what_is_open_is_held(moments: list[Place]) -> None:
     reached = set()
     for place in moments:
         released = require_covered(place)
         opened = sum(word == "opened" for word, *_ in noted(place))
-        spent, committed = totals(place / "ledger.db")
+        spent, committed = totals(place)
         assert committed[0] > 0 or not opened
         assert spent[0] > 0 or not released
         reached.add((released, opened))
@@ -181,14 +244,14 @@ def test_between_any_two_statements_what_left_is_captured_and_what_is_open_is_he
     assert reached == {(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)}
 
 
-def test_there_is_a_moment_after_each_commit_and_before_what_it_allows(moments: list[Path]) -> None:
+def test_there_is_a_moment_after_each_commit_and_before_what_it_allows(moments: list[Place]) -> None:
     """By state, whether more is held than captured, captures and notes: each stage that a run goes through.
 
     After the second of two steps that are alike one more is held; those on the two sides of a split are not.
     """
-    found, ahead = set(), "sides" not in moments[0].parent.name
+    found, ahead = set(), "sides" not in moments[0].here.parent.name
     for place in moments:
-        for run in kept(place / "ledger.db").values():
+        for run in kept(place).values():
             notes = sum(1 for _ in noted(place))
             found.add((run.state, run.committed != run.spent, run.captures, notes))
 
@@ -206,8 +269,8 @@ def test_there_is_a_moment_after_each_commit_and_before_what_it_allows(moments: 
     } <= found
 
 
-def test_a_process_that_was_let_be_came_to_its_end(moments: list[Path]) -> None:
-    (found,) = kept(moments[-1] / "ledger.db").values()
+def test_a_process_that_was_let_be_came_to_its_end(moments: list[Place]) -> None:
+    (found,) = kept(moments[-1]).values()
 
     assert (found.state, found.captures) == ("closed", 2)
     assert [word for word, *_ in noted(moments[-1])] == ["opened", "left", "opened", "left", "closed"]
@@ -219,7 +282,7 @@ def test_a_ledger_that_is_told_after_a_value_has_left_would_be_found_out(killed:
     for place in killed["weakened"].iterdir():
         if place.is_dir():
             try:
-                require_covered(place)
+                require_covered(in_file(place))
             except AssertionError:
                 short += 1
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,10 @@ from tests.server import Server, memory, server
 from tests.unit.ledgers.steps import runs_of, totals
 
 COMMAND = (sys.executable, "-m", "tests.faults.racers")
-STORMS = 4
+STORMS, ROUNDS = 4, 4
+"""How often the server is stopped, and how often half of the processes are killed before each time."""
 BETWEEN = 12
-"""Values that leave between two storms."""
+"""Values that leave between two rounds."""
 
 
 def notes(here: Path) -> list[tuple[str, float]]:
@@ -71,16 +73,17 @@ def test_a_server_that_stops_and_processes_that_are_killed_leave_nothing_uncount
         name = stormy.database()
         with Book(home_of(name, create=True)) as book:
             book.add("visits", zcdp_terms(1000))
-        command = [*COMMAND, "storm", name, str(tmp_path)]
+        command, due = [*COMMAND, "storm", name, str(tmp_path)], count(BETWEEN, BETWEEN)
         with subprocess.Popen(command, env=environment(tmp_path), stdin=subprocess.PIPE, text=True) as storm:
             assert storm.stdin is not None
-            for number in range(1, STORMS + 1):
-                wait_for(tmp_path, number * BETWEEN)
-                storm.stdin.write("kill\n" * (RACERS // 2))
-                storm.stdin.flush()
+            for _ in range(STORMS):
+                for _ in range(ROUNDS):
+                    wait_for(tmp_path, next(due))
+                    storm.stdin.write("kill\n" * (RACERS // 2))
+                    storm.stdin.flush()
                 stormy.stop()
                 stormy.start()
-            wait_for(tmp_path, (STORMS + 1) * BETWEEN)
+            wait_for(tmp_path, next(due))
             storm.stdin.close()
             assert storm.wait(PATIENCE) == 0
 

@@ -20,8 +20,17 @@ def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
 
 
 def pin_split(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:
-    """Put a named split on record the first time; its sides stay what they are."""
-    if writing.rows("SELECT 1 FROM splits WHERE dataset = ? AND name = ?", dataset, split):
+    """Put a named split on record the first time; its sides stay what they are, and so does the reason.
+
+    Who gives no reason takes the word of who named it.
+    """
+    found = writing.rows("SELECT because FROM splits WHERE dataset = ? AND name = ?", dataset, split)
+    if found and because.strip() and because != found[0][0]:
+        raise LedgerConflict(
+            f"the split {split!r} is on record as: {found[0][0]}. Another division of the records needs another name, "
+            "and adds to what the first one costs."
+        )
+    if found:
         return
     if not because.strip():
         raise InvalidValue("say in `because` why nobody can be on both sides of the split; the bound rests on it.")
@@ -47,6 +56,8 @@ def earlier_release(
     if asked != request:
         raise LedgerConflict(f"the key {key!r} was used for another request; use a new key for a new request.")
     if payload is None:
-        ended = "has not ended" if state == "open" else "ended without a stored release"
-        raise LedgerConflict(f"the run under the key {key!r} {ended}; settle it on the ledger, or use a new key.")
+        ended, use = "has not ended", "if its process is dead, settle it, and use a new key"
+        if state != "open":
+            ended, use = "ended without a stored release, and the key stays used", "use a new key"
+        raise LedgerConflict(f"the run under the key {key!r} {ended}; {use}.")
     return str(identity), str(payload)

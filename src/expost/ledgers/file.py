@@ -14,6 +14,8 @@ from expost.ledgers.tables import MIGRATIONS
 
 Asked: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
 """What a query finds in the file."""
+APPLICATION = 0x65787073
+"""How SQLite knows a file of ours from one of another program: "exps"."""
 REASONS = {
     "SQLITE_BUSY": "is in use by another program that does not let go; try again, or end that program",
     "SQLITE_LOCKED": "is in use by another program that does not let go; try again, or end that program",
@@ -60,6 +62,24 @@ def write_name_through(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def write_tables(path: Path) -> None:
+    """Make an empty file a ledger."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", f"application_id = {APPLICATION}"):
+            connection.execute(f"PRAGMA {pragma}")
+        migrate_file(connection.cursor())
+
+
+def migrate_file(cursor: sqlite3.Cursor) -> None:
+    """Make the tables that are missing, one process at a time; all of them or, if the connection ends before, none."""
+    cursor.execute("BEGIN IMMEDIATE")
+    (version,) = cursor.execute("PRAGMA user_version").fetchone()
+    for statement in (each for migration in MIGRATIONS[version:] for each in migration):
+        cursor.execute(statement)
+    cursor.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    cursor.execute("COMMIT")
 
 
 def file_conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:

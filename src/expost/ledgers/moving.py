@@ -24,7 +24,7 @@ RUN = (
 )
 """What is asked of a run, whose latest entry says what it has spent and holds. Entries are looked at from the last one
 back: an index by run would be written with each of them, and this is asked only where others have written since."""
-MORE = "the ledger has more on record of this run than the run knows; settle it, begin anew."
+MORE = "the ledger has more on record of this run than the run knows; settle it, and begin another."
 Also: TypeAlias = Callable[[Writing], Mapping[str, Json]]
 """Writes more in the same transaction, and gives what the entry says of it."""
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 from expost.accounting.claim import Promise, best_statement
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.pledge import Pledge
-from expost.ledgers.amounts import is_finite
-from expost.ledgers.posting import Account
+from expost.ledgers.amounts import Amount, is_finite
+from expost.ledgers.posting import LIMITS, Account
 from expost.recorded import Asking
 from expost.report.digits import at_most, most, small
 
@@ -19,9 +19,11 @@ def that_or_less(most: float, stops: int) -> str:
 
 def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Pledge | None, ask: Asking) -> str:
     """Why a run whose first stop does not fit is refused, and the most that does: a run of the same shape."""
-    whose, account = min(accounts.items(), key=lambda pair: room_for(pair[1], stops[0]))
-    terms, factor = account.terms, room_for(account, stops[0])
-    taken = f"{whose} has {most(terms.share(account.committed))} of its cap spent or held"
+    asked = next(iter(accounts.values())).terms.amount(stops[0].as_spent())
+    whose = tightest(accounts, asked)
+    account = accounts[whose]
+    factor, limit = room_for(account, asked), next(told for kind, told in LIMITS.items() if f"the {kind} " in whose)
+    taken = f"{whose} has {most(account.terms.share(account.committed))} of {limit} spent or held"
     if factor <= 0 or pledge is None:
         left = "nothing" if factor <= 0 else "no room"
         return (
@@ -32,9 +34,13 @@ def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Ple
     return f"{taken}, and {fits}; {ask(largest, len(stops))}."
 
 
-def room_for(account: Account, stop: Promise) -> Fraction:
-    """How many times what a stop costs there is room for, by the cap that leaves most of it."""
-    asked = account.terms.amount(stop.as_spent())
+def tightest(accounts: Mapping[str, Account], asked: Amount) -> str:
+    """Which of the accounts that a run is charged to has the least room for what is asked."""
+    return min(accounts, key=lambda whose: room_for(accounts[whose], asked))
+
+
+def room_for(account: Account, asked: Amount) -> Fraction:
+    """How many times what is asked there is room for, by the cap that leaves most of it."""
     rows = zip(account.terms.limits, account.committed, asked, strict=True)
     return max(
         (Fraction(limit - held, cost) for limit, held, cost in rows if limit is not None and cost and is_finite(cost)),

@@ -20,6 +20,8 @@ from expost.report.units import RECORDS, by_unit
 
 LOOKED_AT = 200
 """Entries at the end of a chain among which charges are looked for, however long the chain is."""
+FIRST_TOLD = 3
+"""The number of the first entry that may be listed: after that of the data set and that of a run."""
 
 
 @final
@@ -39,8 +41,18 @@ class Charge:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Settlement:
+    """A run that somebody ended for its process: when, and their statement, without which all that it held is spent."""
+
+    at: str
+    run: str
+    statement: str | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Overview:
-    """Where a data set stands."""
+    """Where a data set stands, with charges and settlements; ``earlier`` ones come before the entry of that number."""
 
     name: str
     unit: str
@@ -50,13 +62,18 @@ class Overview:
     open_runs: int
     analysts: dict[str, Account]
     charges: tuple[Charge, ...]
+    settlements: tuple[Settlement, ...]
+    earlier: int | None
 
 
-def overviews(home: Home, dataset: str | None = None, *, lines: int = 10) -> list[Overview]:
-    """The data sets of a ledger, or one of them, with their latest charges, the newest first."""
+def overviews(home: Home, dataset: str | None = None, *, lines: int = 10, before: int | None = None) -> list[Overview]:
+    """The data sets of a ledger, or one of them, with the latest charges and settlements, the newest first.
+
+    They are the latest of all, or those that come ``before`` the entry of a number.
+    """
     with home.reading() as reading, legible():
         known = reading.rows(f"SELECT {ACCOUNT}, name, unit, entries, head, neighbours FROM datasets ORDER BY id")  # noqa: S608
-        found = [_overview(reading, row, lines) for row in known if dataset in (None, row[4])]
+        found = [_overview(reading, row, lines, before) for row in known if dataset in (None, row[4])]
     if not found and dataset is not None:
         raise LedgerConflict(f"the ledger has no data set {dataset!r}; it has {_listed(known)}.")
     return found
@@ -124,23 +141,41 @@ def left_share(terms: Terms, committed: Amount) -> str:
     return least(max(0.0, 1 - terms.share(committed)))
 
 
-def _overview(reading: Writing, row: Row, lines: int) -> Overview:
+def _overview(reading: Writing, row: Row, lines: int, before: int | None) -> Overview:
     account, (name, unit, entries, head, neighbours) = Account.of(row[:4]), row[4:]
     assert isinstance(entries, int)
     ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ? AND state = 'open'", account.id)
     assert isinstance(runs, int)
     of_analysts = f"SELECT name, {ACCOUNT} FROM analysts WHERE dataset = ? ORDER BY name"  # noqa: S608
     analysts = reading.rows(of_analysts, account.id)
-    latest = reading.rows(
-        "SELECT entries.at, entries.run, entries.body, runs.what, analysts.name FROM entries JOIN runs ON runs.id = "
-        "entries.run LEFT JOIN analysts ON analysts.id = runs.analyst WHERE entries.dataset = ? AND entries.number > ? "
-        "AND entries.kind = 'capture' ORDER BY entries.number DESC LIMIT ?",
-        *(account.id, entries - LOOKED_AT, lines),
-    )
+    latest, earlier = _latest(reading, account, entries + 1 if before is None else min(before, entries + 1), lines)
+    charges = tuple(_charge(each, account) for kind, *each in latest if kind == "capture")
+    settlements = tuple(_settlement(each) for kind, *each in latest if kind == "settle")
     return Overview(
         str(name), unit_words(unit, neighbours), account, entries, str(head), runs,
-        {str(who): Account.of(each) for who, *each in analysts}, tuple(_charge(each, account) for each in latest),
+        {str(who): Account.of(each) for who, *each in analysts}, charges, settlements, earlier,
     )  # fmt: skip
+
+
+def _latest(reading: Writing, account: Account, end: int, lines: int) -> tuple[list[Row], int | None]:
+    """The latest charges and settlements before an entry, of the last few before it; where to look for more."""
+    start = max(0, end - 1 - LOOKED_AT)
+    found = reading.rows(
+        "SELECT entries.number, entries.kind, entries.at, entries.run, entries.body, runs.what, analysts.name "
+        "FROM entries JOIN runs ON runs.id = entries.run LEFT JOIN analysts ON analysts.id = runs.analyst "
+        "WHERE entries.dataset = ? AND entries.number > ? AND entries.number < ? "
+        "AND entries.kind IN ('capture', 'settle') ORDER BY entries.number DESC LIMIT ?",
+        *(account.id, start, end, lines),
+    )
+    left = int(str(found[-1][0])) if lines and len(found) == lines else start + 1
+    return [row[1:] for row in found], left if lines and left > FIRST_TOLD else None
+
+
+def _settlement(row: Row) -> Settlement:
+    at, run, body, *_ = row
+    statement = json.loads(str(body))["statement"]
+    datetime.fromisoformat(str(at))
+    return Settlement(str(at), str(run), None if statement is None else str(statement))
 
 
 def _charge(row: Row, account: Account) -> Charge:

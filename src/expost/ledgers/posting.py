@@ -23,6 +23,8 @@ BACKWARDS = timedelta(minutes=5)
 """How far the clocks of the machines that share a ledger may differ."""
 ONE_RECORD = "one record"
 """What a data set protects where nobody says."""
+LIMITS = {"data set": "its cap", "analyst": "their allowance"}
+"""What the limit of an account is called, by whose it is."""
 ACCOUNT = "id, terms, spent, committed"
 COLUMNS = "neighbours = ?, ", "spent = ?, ", "committed = ?, room = ?, "
 MOVES = {
@@ -64,7 +66,7 @@ def charged(account: "Account | Position", more: Amount, whose: str, name: str) 
     room = terms.room(held)
     if room < 0 and max(more) > 0:
         raise BudgetExceeded(
-            f"the {whose} {name!r} has {terms.stated(account.committed):.4g} spent or held of its cap "
+            f"the {whose} {name!r} has {terms.stated(account.committed):.4g} spent or held of {LIMITS[whose]} "
             f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "
             "that hold the rest have ended."
         )

@@ -10,16 +10,21 @@ from decimal import ROUND_CEILING, Context
 from importlib import metadata
 
 from expost.ledgers.book import Book
+from expost.ledgers.home import Writing
+from expost.ledgers.measures import Order
 from expost.ledgers.overview import unit_words
 from expost.ledgers.posting import Position
-from expost.ledgers.terms import EPSILON, ZCDP
-from expost.report.units import by_unit
+from expost.ledgers.terms import EPSILON, ZCDP, Terms
+from expost.report.units import RECORDS, by_unit
 from expost.text import Json, printable
 
 MOST_SLUG = 80
 NOT_STATED = "Not stated"
 ROUNDED = Context(prec=6, rounding=ROUND_CEILING)
 """How a figure is rounded in a public record: upwards, as every bound is."""
+FIRST = "the first run fixes which data sets are neighbours"
+ROUNDING = '"floating":true'
+"""How the entry of a capture says that its noise is rounded; within a text its quotes would be escaped."""
 UNPROTECTED = (
     "How often the data set was used, when and for what; the schemas, ladders and options of all runs, which are "
     "taken to be public; how long runs took; that a run failed. An insider who holds both the data and the ledger"
@@ -27,14 +32,27 @@ UNPROTECTED = (
 )
 COMPOSITION = (
     "Every step is held before data is opened and captured before its value leaves, in one ledger for all runs "
-    "and analysts. Rényi bounds at fourteen orders, and Gaussian noise by its profile, add up in exact units; "
-    "disjoint parts of one split count by the larger. The cap is a filter: whatever is asked, the total stays "
-    "within it."
+    "and analysts. {adds} up in exact units; disjoint parts of one split count by the larger. The cap is a filter: "
+    "whatever is asked, the total stays within it."
+)
+SO_FAR = "What is stated for everything so far is an ex-post bound: it holds for whatever rule decided when to stop."
+EXACT, FLOATING = (
+    "Steps of expost {version}, all with exact integer noise.",
+    "Steps of expost {version}. Some or all of those by {runs} have floating-point noise, whose rounding the bound "
+    "does not cover; all others have exact integer noise.",
+)
+VIEWS = (
+    "Views of shared releases that analysts got and that were not measured but drawn from finer ones have "
+    "floating-point noise on top, on which the bound for everything does not rest."
 )
 POST_PROCESSING = "Models, synthetic tables, estimates and reports are computed from released values only."
 TUNING = (
-    "Schemas and options are declared without looking at the data, or drafted for the owner's eyes and reviewed; "
-    "what was chosen from the data was chosen by a step on the ledger."
+    "The ledger covers what was chosen by steps on it. That schemas, options and caps were chosen without looking at "
+    "the data otherwise is the word of the curator."
+)
+JUSTIFICATION = (
+    "The cap was fixed by the curator before the first release and is never raised; why it is what it is, the ledger "
+    "does not say."
 )
 RELEASES = (
     "Runs may follow until the cap is reached; the budget is never reset. A run that crashed stays counted in "
@@ -57,14 +75,16 @@ def registry_record(
         ((first,),) = reading.rows("SELECT min(at) FROM entries WHERE dataset = ? AND kind = 'capture'", known)
         ((runs,),) = reading.rows("SELECT count(*) FROM runs WHERE dataset = ?", known)
         ((analysts,),) = reading.rows("SELECT count(*) FROM analysts WHERE dataset = ?", known)
-        steps = reading.rows("SELECT DISTINCT what FROM runs WHERE dataset = ?", known)
+        kinds = reading.rows("SELECT DISTINCT what FROM runs WHERE dataset = ?", known)
+        mechanisms = _mechanisms(reading, known)
     unit = unit_words(declared, position.neighbours)
     name, reached = title or dataset, terms.stated(position.committed)
     began = str(first or position.latest.isoformat())[:10]
-    relation = position.neighbours or "have not been fixed yet"
-    used = ", ".join(sorted(str(what) for (what,) in steps)) or "nothing yet"
+    relation = position.neighbours
+    near = f"data sets are neighbours if one becomes the other when you {relation}"
+    used = ", ".join(sorted(str(what) for (what,) in kinds)) or "nothing yet"
     figure = ROUNDED.create_decimal(reached)
-    figures = _parameters(terms.kind, float(figure), terms.delta)
+    notion, adds, parameters = _notion(terms, float(figure))
     return {
         "url_slug": _slug(" ".join(each for each in (name, curator, began[:4]) if each)),
         "status": "Draft",
@@ -73,19 +93,17 @@ def registry_record(
             "product": {
                 "name": name,
                 "data_curators": [curator or NOT_STATED],
-                "intended_use": f"{runs} {'run' if runs == 1 else 'runs'} on the data set {dataset}, each with its own "
-                "receipt.",
-                "data_product_type": "Summary statistics, synthetic tables and models",
+                "intended_use": f"{runs} {'run' if runs == 1 else 'runs'} on the data set {dataset}.",
+                "data_product_type": "Statistics, synthetic tables or models",
                 "data_product_region": "As stated by the curator",
                 "description": f"Everything that was released of {dataset}: {used}.",
                 "publication_date": began,
             },
             "dp_flavor": {
                 "name": "Custom",
-                "input_metric": by_unit("Number of records by which two data sets differ.", relation),
-                "bound_on_input_distance": f"1: neighbours {relation}.",
-                "output_measure": "Approximate ex-post privacy: the bound is reported with the release, and holds with "
-                "probability 1 − δ in the approximate sense, for whatever rule decided when to stop.",
+                "input_metric": by_unit("Number of records by which two data sets differ.", relation or RECORDS),
+                "bound_on_input_distance": f"1, where {near if relation else FIRST}.",
+                "output_measure": f"{notion} {SO_FAR}",
                 "bound_on_output_distance": f"{figure:g} ({terms.notation}) for everything so far, holds included; "
                 f"at most {float(terms.cap):g} ever.",
                 "data_domain": f"Tables with the declared schemas of the data set {dataset}.",
@@ -93,8 +111,8 @@ def registry_record(
             },
             "privacy_loss": {
                 "privacy_unit": unit,
-                "privacy_unit_description": f"Neighbouring data sets {relation}; the unit is {unit}.",
-                "privacy_parameters": figures,
+                "privacy_unit_description": f"The unit is {unit}; {near if relation else FIRST}.",
+                "privacy_parameters": parameters,
                 "privacy_parameters_description": f"{terms.notation}; of a cap of {float(terms.cap):g}, which was "
                 "fixed before the first release.",
             },
@@ -106,12 +124,11 @@ def registry_record(
                 "data_source_type": "Static",
                 "access_type": "Interactive" if analysts else "Non-interactive",
             },
-            "accounting": {"post_processing": POST_PROCESSING, "composition": COMPOSITION},
+            "accounting": {"post_processing": POST_PROCESSING, "composition": COMPOSITION.format(adds=adds)},
             "implementation": {
                 "pre_processing_eda_hyperparameter_tuning": TUNING,
-                "mechanisms": f"Steps of expost {metadata.version('expost')}, with exact integer noise unless an "
-                "entry of the ledger says floating.",
-                "justification": "The accuracy was asked for first; each run spent the least that reached it.",
+                "mechanisms": mechanisms,
+                "justification": JUSTIFICATION,
             },
             "resources": {
                 "sources": f"Head of the ledger's chain: {position.head} (entry {position.entries}).",
@@ -142,10 +159,33 @@ def _scalar(value: Json) -> str:
     return text.replace("e", ".0e") if isinstance(value, float) and "." not in text else text
 
 
-def _parameters(kind: str, figure: float, delta: float | None) -> dict[str, Json]:
-    if kind == ZCDP:
-        return {"rho": figure}
-    return {"epsilon": figure, **({"delta": delta} if kind == EPSILON else {})}
+def _notion(terms: Terms, figure: float) -> tuple[str, str, dict[str, Json]]:
+    """What the cap is a bound on, what adds up below it, and the parameters by which everything so far is stated."""
+    orders = [f"{float(each.alpha):g}" for each in terms.measures if isinstance(each, Order)]
+    if terms.kind == EPSILON:
+        adds = f"Rényi bounds at the orders {', '.join(orders[:-1])} and {orders[-1]}"
+        notion = "Approximate differential privacy, (ε, δ), for everything that is ever released together."
+        gaussian = "while all noise is Gaussian, the ρ of its exact profile add"
+        return notion, f"{adds} and, {gaussian}", {"epsilon": figure, "delta": terms.delta}
+    if terms.kind == ZCDP:
+        notion = "Zero-concentrated differential privacy (zCDP), for everything that is ever released together."
+        return notion, "The ρ of zCDP adds", {"rho": figure}
+    (alpha,) = orders
+    notion = f"Rényi differential privacy at the order {alpha}, for everything that is ever released together."
+    return notion, f"A Rényi bound at the order {alpha} adds", {"alpha": float(alpha), "epsilon": figure}
+
+
+def _mechanisms(reading: Writing, dataset: int | str) -> str:
+    """Whose noise is exact, by the entries of all captures and of the views that were drawn from others."""
+    found = reading.rows(
+        "SELECT DISTINCT runs.what FROM entries JOIN runs ON runs.id = entries.run WHERE entries.dataset = ? "
+        "AND entries.kind = 'capture' AND entries.body LIKE ?",
+        *(dataset, f"%{ROUNDING}%"),
+    )
+    ((drawn,),) = reading.rows("SELECT count(*) FROM entries WHERE dataset = ? AND kind = 'view'", dataset)
+    runs = ", ".join(sorted(str(what) for (what,) in found))
+    told = (FLOATING if runs else EXACT).format(version=metadata.version("expost"), runs=runs)
+    return f"{told} {VIEWS}" if drawn else told
 
 
 def _slug(text: str) -> str:

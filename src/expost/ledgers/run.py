@@ -18,7 +18,7 @@ from expost.ledgers.offer import offer, that_or_less
 from expost.ledgers.posting import Account
 from expost.ledgers.recall import Recalled, recall
 from expost.ledgers.saying import Sayings
-from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, run_cost
+from expost.ledgers.slots import Slots, Tab, are_within, larger_slots, require_kept, run_cost
 from expost.ledgers.standing import accounts_of, booking_of
 from expost.recorded import Asking, Booking, ReadableLedger
 
@@ -104,6 +104,7 @@ class LedgerRun:
         """Put on the disk that at most this promise is about to be spent, unless what is held covers it."""
         if entry.seeded:
             raise NotPrivate("seeded noise makes nothing private, so a lasting ledger takes no rehearsal.")
+        require_kept(entry, self.split)
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:

@@ -119,10 +119,20 @@ class SharedRelease(Generic[D]):
             if finest is None or finest.level < level:
                 increment = level if finest is None else level - finest.level
                 mechanism = _Refining(Gaussian(self._statistic), self._print, finest, run, release)
-                odometer.spend(mechanism, self._sealed, Budget(increment * ALPHA, ALPHA), Past(), noise)
+                budget = Budget(increment * ALPHA, ALPHA)
+                run.reserve([mechanism.promise(budget)], of=mechanism.neighbours.value)
+                if token is not None:  # of what is held: refused before data is read, and then nothing was billed
+                    self._bill(level, token)
+                odometer.spend(mechanism, self._sealed, budget, Past(), noise)
         view = self._stored(level, noise, token)
         assert view is not None  # it was refined to this level, by this process or by another
         return view
+
+    def _bill(self, level: Fraction, token: str) -> None:
+        """Bill an analyst for a level that is about to be measured."""
+        with self._book.home.writing() as writing:
+            position, release, _ = self._found(writing)
+            self._grant(writing, position, release, analyst_of(writing, position.id, token), level)
 
     def _stored(self, level: Fraction, noise: Noise, token: str | None) -> View | None:
         """What is known at a level without reading data, on the bill of who asks; None if it must be refined first."""
@@ -130,12 +140,11 @@ class SharedRelease(Generic[D]):
             position, release, views = self._found(writing)
             analyst = None if token is None else analyst_of(writing, position.id, token)
             known = bool(views) and views[-1].level >= level
-            if analyst is not None and (known or self._sealed is not None):
-                position = self._grant(writing, position, release, analyst, level)
             if not known:
                 return None
             if analyst is None:
                 return views[-1]
+            position = self._grant(writing, position, release, analyst, level)
             for view in views:
                 if view.level == level:
                     return view

@@ -6,7 +6,8 @@ from typing import TypeAlias, final
 from expost.accounting.claim import NOTHING, SIDES, Spent
 from expost.accounting.curve import Curve, Linear
 from expost.bill import joined
-from expost.ledger import Hold
+from expost.errors import InvalidValue
+from expost.ledger import Entry, Hold
 from expost.ledgers.amounts import Amount, amount_in, amount_out, is_within, larger, minus, plus
 from expost.ledgers.home import Writing
 from expost.ledgers.lines import Whole, line_of, lines_together, whole_line
@@ -35,6 +36,18 @@ def slots_of(parts: Mapping[str, Spent], terms: Terms, *, named: bool) -> Slots:
         side = below.partition("/")[0]
         sides[side if data == COMMON and side in SIDES else OWN][label] = spent
     return {name: terms.amount(joined(each) if each else NOTHING.as_spent()) for name, each in sides.items()}
+
+
+def require_kept(entry: Entry, split: str | None) -> None:
+    """Refuse a side that was drawn by coins under the name of a split, whose sides other runs read too.
+
+    Coins that fall anew put a record on either side, so that such runs together cost their sum, not the dearer side.
+    """
+    if split is not None and entry.drawn:
+        raise InvalidValue(
+            f"the records are divided by coins, which fall anew in each run, and not by the split {split!r}; begin the "
+            "run without a split, or give the two sides that are kept to Split.from_parts."
+        )
 
 
 @final

@@ -11,12 +11,18 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from expost.errors import LedgerConflict
-from expost.ledgers.file import file_conflict, foreign_parts, names_of, write_name_through
+from expost.ledgers.file import (
+    APPLICATION,
+    file_conflict,
+    foreign_parts,
+    migrate_file,
+    names_of,
+    write_name_through,
+    write_tables,
+)
 from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.tables import ENTER, MIGRATIONS, require_version
 
-APPLICATION = 0x65787073
-"""How SQLite knows a file of ours from one of another program: "exps"."""
 WRITE, READ = "BEGIN IMMEDIATE", "BEGIN"
 
 
@@ -81,7 +87,7 @@ class SqliteHome:
         made = path.with_name(f".{path.name}.{uuid4().hex}")
         try:
             os.close(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            _write_tables(made)
+            write_tables(made)
             with suppress(FileExistsError):  # somebody else made it meanwhile
                 os.link(made, path)
             write_name_through(path.parent)
@@ -191,6 +197,7 @@ class SqliteHome:
         return connection
 
     def _require_ours(self) -> None:
+        self._cursor.execute(READ)  # another process may make what is missing meanwhile
         (application,) = self._cursor.execute("PRAGMA application_id").fetchone()
         (version,) = self._cursor.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION:
@@ -201,6 +208,7 @@ class SqliteHome:
                 f"the ledger {self._path} has tables, triggers or views that expost did not make; restore it from a "
                 "backup, and compare that with your receipts."
             )
+        self._cursor.execute("COMMIT")
         if names_of(Path(os.path.realpath(self._path))) > 1:
             raise LedgerConflict(
                 f"the file of the ledger {self._path} has several names, which would each have a log of their own; "
@@ -209,6 +217,8 @@ class SqliteHome:
         (mode,) = self._cursor.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise LedgerConflict(f"the ledger {self._path} cannot be kept safely on its disk; move it to another.")
+        if version < len(MIGRATIONS):
+            migrate_file(self._cursor)
 
     def _found(self) -> tuple[tuple[int, ...], ...] | None:
         """Which file and which log stand under their names, and how many names these have: inode, device, links."""
@@ -226,18 +236,3 @@ class SqliteHome:
                 f"the ledger {self._path} or its log was moved, deleted or replaced while it was open, or has a second "
                 "name; restore both, and compare them with your receipts."
             )
-
-
-def _write_tables(path: Path) -> None:
-    connection = sqlite3.connect(path, isolation_level=None)
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("BEGIN EXCLUSIVE")
-        for statement in (each for migration in MIGRATIONS for each in migration):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-        connection.execute("COMMIT")
-    finally:
-        connection.close()

@@ -8,9 +8,10 @@ from expost.ledgers.amounts import Amount
 from expost.ledgers.chain import Link
 from expost.ledgers.home import Home
 from expost.ledgers.moving import Begun
+from expost.ledgers.offer import tightest
 from expost.ledgers.posting import ACCOUNT, Account
 from expost.numerics import up
-from expost.recorded import Booking
+from expost.recorded import Allowance, Booking
 from expost.report.digits import small
 
 
@@ -56,7 +57,19 @@ def booking_of(
         notation=terms.notation if terms.delta is None else f"ε at δ = {small(terms.delta)}",
         fitting=stops[0],
         planned=stops[1],
+        allowance=_allowance(accounts, amounts[0]),
     )
+
+
+def _allowance(accounts: Mapping[str, Account], held: Amount) -> Allowance | None:
+    """The allowance of the analyst that a run is charged to, if it is to one."""
+    dataset, *analysts = accounts
+    if not analysts:
+        return None
+    (whose,) = analysts
+    account, terms = accounts[whose], accounts[whose].terms
+    spent, most = terms.stated(account.spent), terms.stated(account.committed)
+    return Allowance(whose, spent, most, up(terms.cap), binds=tightest(accounts, held) != dataset)
 
 
 def _read(home: Home, run: str) -> dict[str, Account]:

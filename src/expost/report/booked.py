@@ -2,7 +2,7 @@
 
 import math
 
-from expost.recorded import Booking
+from expost.recorded import Allowance, Booking
 from expost.report.digits import price_within
 
 PARTS = 1000
@@ -11,18 +11,21 @@ PARTS = 1000
 
 def standing(booking: Booking) -> str:
     """What its data set has spent and, with this run and all else that is held, may come to; for before the run."""
+    own = "" if booking.allowance is None else f" {_of_allowance(booking, booking.allowance)}"
     if not booking.spent:
-        return f"{booking.dataset}: nothing is spent yet; with this run at most {_of_cap(booking, booking.most)}."
+        return f"{booking.dataset}: nothing is spent yet; with this run at most {_of_cap(booking, booking.most)}.{own}"
     most = f"{booking.notation[0]} = {price_within(booking.cap, booking.most)} of {booking.cap:g}"
-    return f"{booking.dataset}: {_number(booking, booking.spent)} is spent; with this run at most {most}."
+    return f"{booking.dataset}: {_number(booking, booking.spent)} is spent; with this run at most {most}.{own}"
 
 
 def fitting(booking: Booking, rung: str) -> str | None:
     """That the ledger has no room for the whole plan, if it has not."""
     if booking.fitting == booking.planned:
         return None
+    allowance = booking.allowance
+    limit = f"allowance of {allowance.whose}" if allowance is not None and allowance.binds else "ledger"
     return (
-        f"The ledger has room for {booking.fitting} of the {booking.planned} planned {rung}s; the run ends with that "
+        f"The {limit} has room for {booking.fitting} of the {booking.planned} planned {rung}s; the run ends with that "
         f"{rung} at the latest."
     )
 
@@ -47,6 +50,14 @@ def for_auditors(booking: Booking) -> str:
         f"{_number(booking, booking.spent)}, where the cap is {booking.cap:g}. The ledger states that total once, in "
         "its own terms; it is not the sum of what the runs are stated as."
     )
+
+
+def _of_allowance(booking: Booking, allowance: Allowance) -> str:
+    """What an analyst has spent of the allowance and, with this run and all else that is held, may come to."""
+    symbol, whose = booking.notation[0], f"{allowance.whose[:1].upper()}{allowance.whose[1:]}"
+    spent, most = (price_within(allowance.cap, each) for each in (allowance.spent, allowance.most))
+    paid = f"{symbol} = {spent}" if allowance.spent else "nothing"
+    return f"{whose} has spent {paid} of an allowance of {allowance.cap:g}; with this run at most {symbol} = {most}."
 
 
 def _number(booking: Booking, value: float) -> str:

@@ -8,7 +8,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from expost.ledgers.overview import Charge, Overview, amount_word, amount_words, left_share, room_words, value_words
+from expost.ledgers.overview import (
+    Charge,
+    Overview,
+    Settlement,
+    amount_word,
+    amount_words,
+    left_share,
+    room_words,
+    value_words,
+)
 from expost.ledgers.posting import Account
 from expost.ledgers.proof import LedgerProof
 from expost.ledgers.settling import Unsettled
@@ -47,6 +56,11 @@ def show_overview(overview: Overview) -> None:
     if overview.charges:
         console.print()
         console.print(_charges(overview.charges, console))
+    if overview.settlements:
+        console.print()
+        console.print(_settlements(overview.settlements, console))
+    if overview.earlier is not None:
+        console.print(f"\nWhat came before: --before {overview.earlier}")
     console.print(f"\nIts chain ends with entry {overview.entries:,}:\n{overview.head}", soft_wrap=True)
 
 
@@ -111,6 +125,15 @@ def _charges(charges: Sequence[Charge], console: Console) -> Table:
         words = _time(charge.at), charge.run[:SHORT], charge.analyst or "—", charge.what
         step = charge.step if charge.finished else f"{charge.step}, not finished"
         cells = (*words, f"{step} on {charge.part}", most(charge.share) if charge.share <= 1 else "unknown")
+        table.add_row(*(Text(spelled(printable(cell), console.encoding)) for cell in cells))
+    return table
+
+
+def _settlements(settlements: Sequence[Settlement], console: Console) -> Table:
+    table = _table("settled (UTC)", "run", "statement", console=console)
+    for each in settlements:
+        statement = "none: all that it held counts as spent" if each.statement is None else each.statement
+        cells = _time(each.at), each.run[:SHORT], statement
         table.add_row(*(Text(spelled(printable(cell), console.encoding)) for cell in cells))
     return table
 

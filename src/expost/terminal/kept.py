@@ -28,7 +28,10 @@ class OnRecord:
         if self._name is not None and self._dataset is None:
             raise InvalidValue("the ledger is named without a data set; say with --dataset which one the run reads.")
         if self._name is not None and settings["seed"] is not None:
-            raise InvalidValue("--seed makes a rehearsal, which is not put on a lasting ledger; leave one of them out.")
+            raise InvalidValue(
+                "--seed makes a rehearsal, which is not put on a lasting ledger; leave --seed out, or name no ledger, "
+                f"neither by --ledger nor in {VARIABLE}."
+            )
 
     def __enter__(self) -> Self:
         if self._name is not None:

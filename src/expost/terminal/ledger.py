@@ -14,7 +14,7 @@ from expost.ledgers.posting import ONE_RECORD
 from expost.ledgers.proof import booking_in, verify_ledger
 from expost.ledgers.registry import registry_record, yaml_text
 from expost.ledgers.settling import settle, unsettled
-from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
+from expost.ledgers.terms import ZCDP, Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.receipts.notation import table
 from expost.receipts.untrusted import receipt_in, text_from
 from expost.terminal.accounts import show_overview, show_proof, show_unsettled
@@ -54,11 +54,13 @@ def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) 
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="Show only this data set.")
 @click.option("--lines", type=click.IntRange(0, 200), default=10, help="The most charges that are listed.")
+@click.option("--before", type=click.IntRange(min=1), default=None, metavar="ENTRY",
+              help="List those that come before the entry of this number.")  # fmt: skip
 @plainly
-def show_command(file: str | None, dataset: str | None, lines: int) -> None:
+def show_command(file: str | None, dataset: str | None, lines: int, before: int | None) -> None:
     """Show what is spent, held and left on the ledger FILE, by data set and by analyst, and the latest charges."""
     with _opened(file) as book:
-        found = overviews(book.home, dataset, lines=lines)
+        found = overviews(book.home, dataset, lines=lines, before=before)
     for number, overview in enumerate(found):
         click.echo("\n" if number else "", nl=False)
         show_overview(overview)
@@ -86,18 +88,24 @@ def analyst_commands() -> None:
 @analyst_commands.command(name="add")
 @click.argument("name")
 @click.argument("file", required=False, envvar=VARIABLE)
-@click.option("--epsilon", "--rho", "cap", required=True, metavar="E",
-              help="The most that they may spend, in what the cap of the data set is stated in.")  # fmt: skip
+@click.option("--epsilon", default=None, metavar="E", help="The most that they may spend, where the cap is on ε.")
+@click.option("--rho", default=None, metavar="RHO", help="The same, where the cap is on the ρ of zCDP.")
 @click.option("--dataset", default=None, help="The data set, if the ledger has several.")
 @plainly
-def add_analyst_command(name: str, file: str | None, cap: str, dataset: str | None) -> None:
+def add_analyst_command(name: str, file: str | None, epsilon: str | None, rho: str | None, dataset: str | None) -> None:
     """Give NAME an allowance on the ledger FILE, and print a token, which is shown only once."""
-    allowed = _number(cap, "the allowance")
+    if (epsilon is None) == (rho is None):
+        raise InvalidValue("say what they may spend, with --epsilon or --rho, by what the cap is on.")
+    allowed = _number(epsilon or rho or "", "the allowance")
     with _opened(file) as book:
         chosen = dataset or only_dataset(book.home)
-        token = book.add_analyst(chosen, name, allowed)
         (found,) = overviews(book.home, chosen, lines=0)
-    stated = value_words(found.account.terms, f"{float(allowed):g}")
+        terms = found.account.terms
+        if (terms.kind == ZCDP) != (rho is not None):
+            fitting = "--rho" if terms.kind == ZCDP else "--epsilon"
+            raise InvalidValue(f"the cap of {chosen} is on {_on(terms)}; give the allowance with {fitting}.")
+        token = book.add_analyst(chosen, name, allowed)
+    stated = value_words(terms, f"{float(allowed):g}")
     say(f"{name} may spend {stated} of {chosen}. Hand over the token now: the ledger keeps only its hash.")
     click.echo(token)
 
@@ -174,6 +182,11 @@ def _terms(*, cap: str | None, cap_rdp: str | None, alpha: str | None, cap_zcdp:
         return order_terms(_number(cap_rdp, "the cap"), alpha=_number(alpha, "alpha"))
     assert cap_zcdp is not None  # the last of the three
     return zcdp_terms(_number(cap_zcdp, "the cap"))
+
+
+def _on(terms: Terms) -> str:
+    """What a cap is on."""
+    return f"the {terms.notation}" if terms.kind == ZCDP else terms.notation
 
 
 def _number(typed: str, what: str) -> Fraction:

@@ -74,7 +74,7 @@ def whole_ledger(path: Path | str) -> dict[str, Json]:
             spend(run, "1/1000", most="2/1000")
             spend(run, "1/500")
         booked = booked_by(book, run, "admissions")
-        with begun(book, "admissions", "a model", split="halves", because="one coin per record") as run:
+        with begun(book, "admissions", "a model", split="halves", because="by the last digit") as run:
             spend(run, "1/200", "data/train")
             spend(run, "1/100", "data/held")
         with begun(book, "admissions", "a count", key="once", request="the count") as run:

@@ -111,7 +111,7 @@ class Ledgers(RuleBasedStateMachine):
         self.book.add("visits", zcdp_terms(CAP))
         self.known = {"visits"}
         self.tokens: dict[tuple[str, str], str] = {}
-        self.splits: set[tuple[str, str]] = set()
+        self.splits: dict[tuple[str, str], str] = {}
         self.keys: dict[tuple[str, str], Model] = {}
         self.all: list[Model] = []
         self.runs: list[tuple[LedgerRun, Model]] = []
@@ -143,7 +143,7 @@ class Ledgers(RuleBasedStateMachine):
 
     @rule(
         dataset=data_sets, name=people, split=st.sampled_from(["halves", "thirds", None]),
-        because=st.sampled_from(["a coin each", " "]), key=st.sampled_from(["k", "l", None, None]),
+        because=st.sampled_from(["by number", "by name", " ", " "]), key=st.sampled_from(["k", "l", None, None]),
         request=st.sampled_from(["one", "other"]),
     )  # fmt: skip
     def begin_run(
@@ -158,8 +158,10 @@ class Ledgers(RuleBasedStateMachine):
             refused = LedgerConflict if earlier.request != request or earlier.stored is None else None
         elif token == "a guess":
             refused = LedgerConflict
-        elif split is not None and (dataset, split) not in self.splits and not because.strip():
-            refused = InvalidValue
+        elif split is not None and not because.strip():
+            refused = None if (dataset, split) in self.splits else InvalidValue
+        elif split is not None and self.splits.get((dataset, split), because) != because:
+            refused = LedgerConflict
 
         def work() -> None:
             run = begun(self.book, dataset, token=token, split=split, because=because, key=key, request=request)
@@ -172,7 +174,7 @@ class Ledgers(RuleBasedStateMachine):
             self.all.append(model)
             self.runs.append((run, model))
             if split is not None:
-                self.splits.add((dataset, split))
+                self.splits.setdefault((dataset, split), because)
             if key is not None:
                 self.keys[dataset, key] = model
 

@@ -10,6 +10,7 @@ from expost.errors import LedgerConflict
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.once import release_once
 from expost.ledgers.posting import Position
+from expost.ledgers.settling import settle
 from expost.ledgers.terms import order_terms
 from expost.mechanisms.gaussian import Gaussian, Measurement
 from expost.noise import Integers, SystemNoise
@@ -72,6 +73,17 @@ def test_another_request_under_a_used_key_is_refused(book: Book) -> None:
     with pytest.raises(LedgerConflict, match="another request"):
         ask(book, "monday", 0.05)
     assert spent(book) == pytest.approx(0.1)
+
+
+def test_a_key_of_a_crashed_run_stays_used_and_the_sentence_says_so(book: Book) -> None:
+    """To settle its run gives back what is held, and not the key."""
+    crashed = book.begin("visits", "Gaussian", key="monday", request="one")
+
+    with pytest.raises(LedgerConflict, match="has not ended; if its process is dead, settle it, and use a new key"):
+        book.begin("visits", "Gaussian", key="monday", request="one")
+    settle(book, crashed.id, statement="the machine lost its power")
+    with pytest.raises(LedgerConflict, match="ended without a stored release, and the key stays used; use a new key"):
+        book.begin("visits", "Gaussian", key="monday", request="one")
 
 
 def test_a_key_whose_run_never_ended_is_refused(book: Book) -> None:

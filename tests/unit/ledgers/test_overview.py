@@ -9,8 +9,9 @@ import pytest
 from expost.errors import LedgerConflict
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.overview import LOOKED_AT, amount_words, only_dataset, overviews, room_words
+from expost.ledgers.settling import settle
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
-from tests.unit.ledgers.examples import begun, cost, spend, whole_ledger
+from tests.unit.ledgers.examples import begun, cost, held, spend, whole_ledger
 
 
 @pytest.fixture
@@ -45,6 +46,48 @@ def test_shares_of_charges_add_up_to_that_of_what_was_spent(tmp_path: Path) -> N
 def test_no_more_lines_are_listed_than_asked_for(path: Path) -> None:
     with open_ledger(path) as book:
         assert [len(overviews(book.home, "admissions", lines=n)[0].charges) for n in (0, 2)] == [0, 2]
+
+
+def test_older_charges_are_listed_page_by_page_and_each_once(book: Book) -> None:
+    numbers, before = list[Fraction](), None
+    with begun(book, "visits") as run:
+        for number in range(1, LOOKED_AT + 20):
+            spend(run, Fraction(number, 2**20))
+    while True:
+        (found,) = overviews(book.home, lines=50, before=before)
+        numbers += [Fraction(charge.share) * 2**20 for charge in found.charges]
+        if found.earlier is None:
+            break
+        before = found.earlier
+
+    assert numbers == list(range(LOOKED_AT + 19, 0, -1))
+
+
+def test_entries_that_are_no_charges_are_passed_by_and_older_ones_still_found(book: Book) -> None:
+    """Holds of an open run, more than are looked at together."""
+    with begun(book, "visits") as run:
+        spend(run, "1/4")
+    for _ in range(LOOKED_AT + 20):
+        begun(book, "visits").close()
+    (found,) = overviews(book.home)
+    assert found.charges == ()
+    assert found.earlier is not None
+    while found.earlier is not None:
+        (found,) = overviews(book.home, before=found.earlier)
+
+    assert [charge.share for charge in found.charges] == [0.25]
+
+
+def test_settlements_are_listed_with_their_statements(book: Book) -> None:
+    for statement in ("the machine lost its power", None):
+        crashed = begun(book, "visits")
+        held(crashed, "1/8")
+        settle(book, crashed.id, statement=statement)
+
+    (found,) = overviews(book.home)
+
+    assert [each.statement for each in found.settlements] == [None, "the machine lost its power"]
+    assert found.settlements[0].run == crashed.id
 
 
 def test_a_long_chain_is_not_read_to_show_its_end(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from expost.errors import LedgerConflict, NotInstalled
-from expost.ledgers import tables
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.moving import RUN
 from expost.ledgers.proof import verify_ledger
@@ -337,23 +336,6 @@ def test_a_ledger_of_a_later_expost_is_refused(postgres: Server, url: str) -> No
         PostgresHome(url)
 
     assert "written by a later expost" in sentence(refused)
-
-
-def test_a_ledger_of_an_earlier_expost_goes_through_what_it_lacks_once(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    later = (*tables.MIGRATIONS, ("CREATE TABLE more (id INTEGER)",))
-    for module in (tables, server, postgres_home):
-        monkeypatch.setattr(module, "MIGRATIONS", later)
-
-    with ThreadPoolExecutor() as pool:
-        homes = list(pool.map(lambda _: PostgresHome(url), range(4)))
-
-    with homes[0].reading() as reading:
-        assert reading.rows("SELECT number FROM migrations ORDER BY number") == [(1,), (2,)]
-        assert reading.rows("SELECT * FROM more") == []
-    for home in homes:
-        home.close()
 
 
 def test_several_programs_make_one_ledger(postgres: Server) -> None:

@@ -16,6 +16,7 @@ from expost.ledgers.registry import registry_record, yaml_text
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.numerics import exact
+from tests.unit.ledgers.examples import whole_ledger
 from tests.unit.ledgers.steps import run, step
 
 TEXT, TEXTS = {"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}, "minItems": 1}
@@ -58,7 +59,7 @@ SCHEMA = {
                     "type": "object",
                     "additionalProperties": False,
                     "minProperties": 1,
-                    "properties": {each: {"type": "number"} for each in ("epsilon", "rho", "delta")},
+                    "properties": {each: {"type": "number"} for each in ("epsilon", "rho", "delta", "alpha")},
                 },
                 privacy_parameters_description=TEXT,
             ),
@@ -79,7 +80,7 @@ SCHEMA = {
 """An excerpt of what the registry takes, written down from its records."""
 
 
-def spent(tmp_path: Path, terms: Terms) -> Book:
+def spent(tmp_path: Path, terms: Terms, *, floating: bool = False) -> Book:
     """A ledger with one run on it."""
     book = Book(home_of(str(tmp_path / "ledger.db"), create=True))
     book.add("visits", terms)
@@ -87,7 +88,7 @@ def spent(tmp_path: Path, terms: Terms) -> Book:
     promise = Promise(Linear(exact(0, "xi"), rho, rho))
     with LedgerRun(book, "visits", "synth") as run:
         run.pledge(None)
-        entry = Entry("Gaussian", "data", "add or remove one record", seeded=False, floating=False, facts={})
+        entry = Entry("Gaussian", "data", "add or remove one record", seeded=False, floating=floating, facts={})
         run.capture(run.hold(entry, promise), promise.as_spent())
     return book
 
@@ -114,6 +115,76 @@ def test_the_figures_are_those_of_the_ledger(tmp_path: Path) -> None:
 
     assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {"rho": pytest.approx(0.01, rel=1e-5)}
     assert "add or remove one record" in record["deployment"]["dp_flavor"]["bound_on_input_distance"]
+
+
+def deployment(book: Book) -> Any:
+    """The part of the record that says what was done."""
+    record: Any = registry_record(book, "visits", curator="General Hospital")
+    return record["deployment"]
+
+
+def test_a_cap_on_epsilon_is_told_with_its_delta_and_the_orders_it_is_measured_at(tmp_path: Path) -> None:
+    told = deployment(spent(tmp_path, epsilon_terms(3, 1e-6)))
+
+    assert told["dp_flavor"]["output_measure"].startswith("Approximate differential privacy, (ε, δ)")
+    assert "at the orders 2, 4, 8, 12, 16, 32, 64, 128 and 256 " in told["accounting"]["composition"]
+    assert "exact profile" in told["accounting"]["composition"]
+    assert told["privacy_loss"]["privacy_parameters"].keys() == {"epsilon", "delta"}
+
+
+def test_a_cap_at_one_order_is_told_with_that_order_and_claims_no_delta(tmp_path: Path) -> None:
+    """An ε without its order would be read as that of pure differential privacy."""
+    told = deployment(spent(tmp_path, order_terms(1, alpha=20)))
+
+    assert told["dp_flavor"]["output_measure"].startswith("Rényi differential privacy at the order 20")
+    assert "A Rényi bound at the order 20 adds up" in told["accounting"]["composition"]
+    assert told["privacy_loss"]["privacy_parameters"] == {"alpha": 20.0, "epsilon": pytest.approx(0.2, rel=1e-5)}
+    assert "δ" not in str(told)
+    assert "profile" not in str(told)
+
+
+def test_a_cap_on_zcdp_is_told_as_such_and_claims_no_delta_and_no_orders(tmp_path: Path) -> None:
+    told = deployment(spent(tmp_path, zcdp_terms(0.1)))
+
+    assert told["dp_flavor"]["output_measure"].startswith("Zero-concentrated differential privacy")
+    assert "The ρ of zCDP adds up" in told["accounting"]["composition"]
+    assert told["privacy_loss"]["privacy_parameters"].keys() == {"rho"}
+    assert not {"δ", "profile", "order"} & set(str(told["accounting"]).split())
+
+
+def test_floating_point_noise_is_looked_up(tmp_path: Path) -> None:
+    (tmp_path / "floating").mkdir()
+    exactly = deployment(spent(tmp_path, zcdp_terms(0.1)))
+    floating = deployment(spent(tmp_path / "floating", zcdp_terms(0.1), floating=True))
+
+    assert "all with exact integer noise" in exactly["implementation"]["mechanisms"]
+    assert "those by synth have floating-point noise" in floating["implementation"]["mechanisms"]
+    assert "exact" not in floating["implementation"]["mechanisms"].partition("synth")[0]
+
+
+def test_views_that_were_drawn_from_others_are_told_to_be_floating(tmp_path: Path) -> None:
+    whole_ledger(tmp_path / "whole.db")
+    with Book(home_of(str(tmp_path / "whole.db"))) as book:
+        told: Any = registry_record(book, "admissions")
+
+    assert "Views of shared releases" in told["deployment"]["implementation"]["mechanisms"]
+
+
+def test_a_record_claims_nothing_of_runs_that_the_ledger_does_not_know(tmp_path: Path) -> None:
+    """An odometer of one's own is asked for no accuracy, and a shared release has no receipt."""
+    told = str(deployment(spent(tmp_path, zcdp_terms(0.1))))
+
+    assert "accuracy was asked" not in told
+    assert "own receipt" not in told
+
+
+def test_neighbours_that_no_run_has_fixed_are_told_in_a_sentence(book: Book) -> None:
+    told = deployment(book)
+
+    assert (
+        told["dp_flavor"]["bound_on_input_distance"] == "1, where the first run fixes which data sets are neighbours."
+    )
+    assert "have not been fixed" not in str(told)
 
 
 @pytest.mark.parametrize("rho", ["1/7", "1/3", "1234567/10000000"])

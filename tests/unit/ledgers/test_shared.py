@@ -12,6 +12,7 @@ from expost.errors import BudgetExceeded, LedgerConflict, MechanismFailed, NotPr
 from expost.ledgers.amounts import as_fraction
 from expost.ledgers.book import Book, home_of, open_ledger
 from expost.ledgers.measures import Order
+from expost.ledgers.overview import overviews
 from expost.ledgers.posting import Position
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.shared import SharedRelease, snapped
@@ -19,6 +20,7 @@ from expost.ledgers.terms import epsilon_terms
 from expost.noise import Integers, SeededNoise, SystemNoise
 from expost.private import Neighbours
 from expost.statistic import Statistic, histogram
+from tests.unit.ledgers.examples import begun, spend
 
 WARDS: Statistic[Integers] = histogram(lambda codes: codes, 4, Neighbours.ADD_REMOVE, name="wards")
 DATA = np.repeat(np.arange(4), [400, 300, 200, 100])
@@ -103,6 +105,32 @@ def test_an_analyst_beyond_the_allowance_is_refused_and_nothing_is_read(ledger: 
         assert own(book, "ann")[0] == 0
 
 
+def test_an_analyst_is_not_billed_for_what_the_data_set_has_no_room_for(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 3)
+        shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
+        shared.at(Fraction(1, 16), noise=NOISE)
+        spend(begun(book, "visits"), "1/16")
+
+        with pytest.raises(BudgetExceeded, match="'visits'"):
+            shared.at(Fraction(1, 7), noise=NOISE, token=token)
+        assert set(own(book, "ann")) == {0}
+        shared.at(Fraction(1, 16), noise=NOISE, token=token)
+        assert own(book, "ann")[0] / 2 == Fraction(1, 16)
+        assert verify_ledger(book.home).flaws == ()
+
+
+def test_what_is_held_for_an_analyst_who_is_refused_returns(ledger: Path) -> None:
+    with open_ledger(ledger) as book:
+        token = book.add_analyst("visits", "ann", 0.2)
+        with pytest.raises(BudgetExceeded, match="'ann'"):
+            SharedRelease(book, "visits", "by ward", WARDS, DATA).at(Fraction(1, 10), noise=NOISE, token=token)
+
+        (found,) = overviews(book.home)
+        assert set(found.account.committed) == {0}
+        assert found.open_runs == 0
+
+
 def test_an_analyst_without_the_data_is_not_billed_for_what_is_not_known(ledger: Path) -> None:
     with open_ledger(ledger) as book:
         token = book.add_analyst("visits", "ann", 0.9)
@@ -148,11 +176,11 @@ def test_another_statistic_under_the_same_name_is_refused(ledger: Path) -> None:
 
 def test_a_release_that_a_dead_process_was_refining_waits_and_then_says_so(ledger: Path) -> None:
     with open_ledger(ledger) as book:
-        begun = book.begin("visits", "refining by ward")
+        dead = book.begin("visits", "refining by ward")
         shared = SharedRelease(book, "visits", "by ward", WARDS, DATA)
         shared.at(Fraction(1, 1024), noise=NOISE)
         with book.home.writing() as writing:
-            writing.later("UPDATE releases SET refining = ?", begun.id)
+            writing.later("UPDATE releases SET refining = ?", dead.id)
 
         with pytest.raises(LedgerConflict, match="settle"):
             shared.at(Fraction(1, 256), noise=NOISE, wait=0.1)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from expost.numerics import up
-from expost.recorded import Booking
+from expost.recorded import Allowance, Booking
 from expost.report.booked import fitting, for_auditors, held_and_returned, standing
 
 WHERE = Booking(
@@ -23,6 +23,23 @@ def test_a_first_run_says_that_nothing_is_spent() -> None:
     first = replace(WHERE, spent=0.0)
 
     assert standing(first) == "admissions: nothing is spent yet; with this run at most ε = 1.32 of 3 at δ = 1e-6."
+
+
+def test_a_run_of_an_analyst_tells_of_the_allowance_too() -> None:
+    bens = Allowance("the analyst 'ben'", 0.0, 0.7319, 1.0, binds=True)
+    told = standing(replace(WHERE, allowance=bens))
+
+    assert told.startswith(standing(WHERE))
+    assert told.endswith(" The analyst 'ben' has spent nothing of an allowance of 1; with this run at most ε = 0.732.")
+    assert "has spent ε = 0.250 of an allowance of 1;" in standing(replace(WHERE, allowance=replace(bens, spent=0.25)))
+
+
+def test_whose_limit_leaves_room_for_a_part_of_the_plan_is_said() -> None:
+    part = replace(WHERE, fitting=2, planned=3, allowance=Allowance("the analyst 'ben'", 0.0, 0.7, 1.0, binds=True))
+    others = replace(part, allowance=Allowance("the analyst 'ben'", 0.0, 0.7, 1.0, binds=False))
+
+    assert "The allowance of the analyst 'ben' has room for 2 of the 3 planned rungs" in str(fitting(part, "rung"))
+    assert "The ledger has room for 2 of the 3 planned rungs" in str(fitting(others, "rung"))
 
 
 def test_a_total_that_has_reached_its_cap_is_not_shown_as_more() -> None:

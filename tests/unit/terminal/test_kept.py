@@ -29,7 +29,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 REFUSED = {
     "no data set": (("--ledger", "ledger.db"), "say with --dataset which one"),
     "no ledger": (("--dataset", "people"), "give --ledger or set EXPOST_LEDGER"),
-    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "which is not put on a lasting"),
+    "a rehearsal": (("--ledger", "ledger.db", "--dataset", "people", "--seed", "1"), "leave --seed out, or name no"),
     "no file": (("--ledger", "nowhere.db", "--dataset", "people"), "cannot be opened"),
     "another file": (("--ledger", "schema.toml", "--dataset", "people"), "is not a ledger of expost"),
     "another data set": (("--ledger", "ledger.db", "--dataset", "others"), "has no data set 'others'"),
@@ -53,6 +53,12 @@ def test_it_is_refused_in_one_sentence_before_the_records_are_looked_for(
         assert overviews(book.home)[0].entries == 1
 
 
+def test_a_rehearsal_is_told_which_variable_names_the_ledger(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPOST_LEDGER", "ledger.db")
+
+    assert "neither by --ledger nor in EXPOST_LEDGER" in run(*SYNTH, "--dataset", "people", "--seed", "1").stderr
+
+
 def test_a_plan_that_fits_in_part_is_said_before_the_records_are_read(here: Path) -> None:
     csv(here)
     init_ledger(here / "small.db", "people", epsilon_terms(0.9, 1e-6)).home.close()
@@ -63,6 +69,29 @@ def test_a_plan_that_fits_in_part_is_said_before_the_records_are_read(here: Path
     assert "people: nothing is spent yet; with this run at most ε = " in before
     assert " of 0.9 at δ = 1e-6.\nThe ledger has room for 2 of the 3 planned rungs; the run ends with that " in before
     assert kept(here)["cap"] == kept(here)["plan"]["stops"][1]["epsilon"]
+
+
+def test_an_analyst_is_told_of_the_allowance_that_leaves_room_for_a_part_of_the_plan(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    csv(here)
+    with open_ledger("ledger.db") as book:
+        monkeypatch.setenv("EXPOST_TOKEN", book.add_analyst("people", "ben", 0.9))
+
+    before, _, _ = run(*SYNTH, "--ledger", "ledger.db", "--dataset", "people").stdout.partition("rung: 1")
+
+    assert " of 5 at δ = 1e-6. The analyst 'ben' has spent nothing of an allowance of 0.9; with this run at " in before
+    assert ".\nThe allowance of the analyst 'ben' has room for 2 of the 3 planned rungs; " in before
+
+
+def test_an_allowance_that_is_too_small_is_named_as_what_refuses(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    csv(here)
+    with open_ledger("ledger.db") as book:
+        monkeypatch.setenv("EXPOST_TOKEN", book.add_analyst("people", "ben", 0.1))
+
+    found = run(*SYNTH, "--ledger", "ledger.db", "--dataset", "people")
+
+    assert "the analyst 'ben' has 0 % of their allowance spent or held" in found.stderr
 
 
 def test_what_was_held_captured_and_returned_is_said_at_the_end(here: Path) -> None:

@@ -231,11 +231,44 @@ def test_a_token_is_printed_once_and_lets_its_analyst_spend(here: Path) -> None:
         (("Ben", "--epsilon", "0", "--dataset", "admissions"), "is 0"),
         (("Ben", "--epsilon", "1"), "say which one is meant with --dataset"),
         (("Ben", "--epsilon", "1", "--dataset", "staff"), "no data set 'staff'"),
-        (("", "--epsilon", "1", "--dataset", "visits"), "the name of an analyst"),
+        (("", "--rho", "1", "--dataset", "visits"), "the name of an analyst"),
     ],
 )
 def test_an_allowance_that_cannot_be_is_refused(booked: dict[str, Json], words: tuple[str, ...], reason: str) -> None:
     assert reason in refusal("analyst", "add", words[0], "hospital.db", *words[1:])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words", "reason"),
+    [
+        ("visits", ("--epsilon", "0.5"), "the cap of visits is on the ρ of zCDP; give the allowance with --rho."),
+        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-06; give the allowance with --epsil"),
+        ("visits", (), "say what they may spend, with --epsilon or --rho"),
+        ("visits", ("--epsilon", "0.5", "--rho", "0.5"), "say what they may spend, with --epsilon or --rho"),
+    ],
+)
+def test_an_allowance_in_another_notation_than_the_cap_is_refused(
+    booked: dict[str, Json], dataset: str, words: tuple[str, ...], reason: str
+) -> None:
+    """An ε that is taken for a ρ allows far more than was meant."""
+    assert reason in refusal("analyst", "add", "Ben", "hospital.db", "--dataset", dataset, *words)
+
+
+def test_show_lists_older_charges_and_why_a_run_was_settled(booked: dict[str, Json]) -> None:
+    first = said(run("ledger", "show", "hospital.db", "--dataset", "admissions", "--lines", "2"))
+    before = re.search(r"What came before: --before (\d+)", first)
+    assert before is not None
+    second = said(run("ledger", "show", "hospital.db", "--dataset", "admissions", "--before", before[1]))
+    assert "What came before" not in second
+    assert second.count("Gaussian") > 2
+    with open_ledger("hospital.db") as book:
+        (orphan,) = unsettled(book, "admissions")
+    run("ledger", "settle", "hospital.db", orphan.id, "--statement", "the cable was cut")
+
+    shown = said(run("ledger", "show", "hospital.db", "--dataset", "admissions"))
+
+    assert "the cable was cut" in shown
+    assert orphan.id[:8] in shown
 
 
 def test_orphans_are_listed_with_where_they_ran_and_what_they_hold(booked: dict[str, Json]) -> None:
