@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, Question
 from expost.mechanisms.urn import Urn
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
@@ -28,11 +28,16 @@ from expost.tabular.edges import grid_counts
 from expost.tabular.growth import Growing
 from expost.tabular.marginals import Marginals
 from expost.tabular.misfits import misfits
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
 from expost.tabular.one_row import OneRowEach
+from expost.tabular.overlaps import WorstOverlap
 from expost.tabular.persons import GRID, Grouped, rows_per_person, steps_within
+from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
+from expost.tabular.score import Candidate, Lesson
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE
@@ -202,6 +207,53 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(thre
 
     for relation, (_, _, apart) in farthest(asked).items():
         assert apart == question(relation).sensitivity
+
+
+QUESTIONS: dict[str, Callable[[Neighbours], Question[Table, Candidate]]] = {
+    "balanced sum": lambda relation: BalancedSum("b", Fraction(7, 10), relation),
+    "gain over guessing": lambda relation: GuessingGain("b", Fraction(1, 10), relation),
+    "rank margin": lambda relation: RankMargin(Lesson("b", 1), Fraction(3, 10), relation),
+    "worst overlap": lambda relation: WorstOverlap((("a", "b"),), Fraction(7, 10), relation),
+}
+
+
+def by_the_other_column(rows: Table) -> Integers:
+    return rows.codes("a").astype(np.int64)
+
+
+@cache
+def judged() -> Candidate:
+    """A candidate that predicts one column by the other, and ranks by it."""
+    model = fit(Junction.of((2, 2), [(0, 1)]), [Measured((0, 1), np.ones((2, 2)), 1.0)])
+    learnt = {Lesson("b"): by_the_other_column, Lesson("b", 1): by_the_other_column}
+    rows = grouped([((0, 0),), ((0, 0),), ((0, 1),), ((1, 1),)]).table
+    return Candidate(rows, model, learnt, {"b": (np.array([60.0, 40.0]), 1.0)}, held=3.0)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_person_moves_any_question_about_a_table_by_more_than_claimed_when_asked_of_one_row_each(name: str) -> None:
+    """Whichever rows were drawn; and by more than two thirds of what is claimed where the number of persons changes."""
+
+    def asked(persons: Grouped) -> Integers:
+        draws = (replace(persons.people, chosen=np.minimum(draw, persons.sizes - 1)) for draw in range(3))
+        question = OneRowEach(QUESTIONS[name](PERSON))
+        return np.array([question.ask(judged(), Grouped(persons.table, people)) for people in draws])
+
+    found = farthest(asked)
+
+    for relation, (_, _, apart) in found.items():
+        assert 0 < apart <= OneRowEach(QUESTIONS[name](relation)).sensitivity
+    assert 3 * found[PERSON][2] > OneRowEach(QUESTIONS[name](PERSON)).sensitivity
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_asked_of_all_rows_a_person_moves_the_same_questions_further(name: str) -> None:
+    """The twin."""
+    question = QUESTIONS[name](PERSON)
+
+    found = farthest(lambda persons: np.array([question.ask(judged(), persons.table)]))
+
+    assert found[PERSON][2] > question.sensitivity
 
 
 @pytest.mark.parametrize("name", sorted({*STATISTICS} - {"rows per person"}))

@@ -79,8 +79,23 @@ def columns(done: Result[Any]) -> dict[str, Any]:
     return found
 
 
+RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE]
+
+
+def both(
+    relation: Neighbours, noise: Callable[[], Any] = lambda: SeededNoise(1), **changes: Any
+) -> tuple[Result[Any], Result[Any]]:
+    """A run on records, and one on persons with a row each."""
+    plain = replace(SCHEMA, neighbours=relation)
+    form = replace(UNIT, neighbours=relation.of_persons)
+    return (
+        made(customers(plain, 900), schema=plain, noise=noise(), **changes),
+        made(persons(900, np.ones_like, form), schema=form, noise=noise(), **changes),
+    )
+
+
 def test_with_one_row_each_the_bill_is_that_of_records_to_the_last_bit() -> None:
-    one, other = made(customers(SCHEMA, 900)).facts, of_persons(alone(900)).facts
+    one, other = (each.facts for each in both(Neighbours.ADD_REMOVE))
 
     assert [stop.promise for stop in one.stops] == [stop.promise for stop in other.stops]
     assert [stop.epsilon for stop in one.stops] == [stop.epsilon for stop in other.stops]
@@ -88,13 +103,62 @@ def test_with_one_row_each_the_bill_is_that_of_records_to_the_last_bit() -> None
         assert (line.entry.what, line.entry.part, line.spent) == (mine.entry.what, mine.entry.part, mine.spent)
 
 
-def test_with_one_row_each_the_release_is_that_of_records_given_the_noise() -> None:
-    plain = made(customers(SCHEMA, 900), noise=Still())
-    grouped = of_persons(alone(900), noise=Still())
+def test_with_one_row_each_the_bill_of_replacing_is_that_of_records_to_within_a_millionth() -> None:
+    """A person may have another number of rows: two counts move, and their noise is larger beside whole numbers."""
+    one, other = (each.facts for each in both(Neighbours.REPLACE_ONE))
 
-    assert grouped.history == plain.history
+    for stop, least in zip(one.stops, other.stops, strict=True):
+        assert 1 - 1e-6 < least.epsilon / stop.epsilon < 1
+    for line, mine in zip(one.bill[1:], other.bill[1:], strict=False):
+        assert (line.entry.what, line.entry.part, line.spent) == (mine.entry.what, mine.entry.part, mine.spent)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_with_one_row_each_the_release_is_that_of_records_given_the_noise(relation: Neighbours) -> None:
+    plain, grouped = both(relation, Still)
+
+    assert [each.line.verdict for each in grouped.history] == [each.line.verdict for each in plain.history]
     for name in SCHEMA.names:
         assert np.array_equal(columns(grouped)[name], columns(plain)[name])
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_where_their_number_is_public_persons_are_counted_all_the_same_and_the_bill_is_nearly_that_of_records(
+    relation: Neighbours,
+) -> None:
+    """For a fiftieth of what selection may spend, of which the other steps have as much less."""
+    one, other = (each.facts for each in both(relation, records=900))
+
+    assert [each.entry.what for each in other.bill[:3]] == ["Gaussian", *(each.entry.what for each in one.bill[:2])]
+    assert other.bill[0].entry.part == "data"
+    for stop, mine in zip(one.stops, other.stops, strict=True):
+        assert 0.998 < mine.epsilon / stop.epsilon < 1
+
+
+def test_two_hundred_thousand_persons_are_one_table_of_as_many() -> None:
+    count = 200_000
+    frame = pl.DataFrame({name: cells * 1000 for name, cells in records(200).items()})
+    frame = frame.with_columns(pl.Series("customer", [f"{place:x}" for place in range(count)]))
+
+    done = made(frame, schema=UNIT)
+
+    assert len(done.release.value) == pytest.approx(count, rel=0.01)
+    told: Any = json.loads(receipt_text(receipt(done.facts)))
+    assert (told["persons"]["allowance"], told["persons"]["weight"]) == (1, 1)
+    assert told["persons"]["rows"][0] == pytest.approx(count, rel=0.01)
+    assert audit(told).matches
+
+
+def test_a_person_who_has_all_rows_is_one_person() -> None:
+    """Of whom nothing can be seen in the noise."""
+    frame = pl.DataFrame(records(3000) | {"customer": ["somebody"] * 3000})
+
+    done = made(frame, schema=UNIT, validation=0.5)
+
+    told: Any = json.loads(receipt_text(receipt(done.facts)))
+    assert abs(sum(told["persons"]["rows"])) < 6 * 8**0.5 * told["persons"]["std"]
+    assert len(done.release.value) < 1000
+    assert audit(told).matches
 
 
 def test_a_person_with_many_rows_counts_like_another() -> None:
@@ -413,13 +477,28 @@ def test_public_records_that_lack_the_unit_are_told_from_the_table() -> None:
         on_public_table(OnPublic(seen_by_anybody().drop("customer")), UNIT)
 
 
-def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:
-    def planned(schema: Schema) -> str:
-        recipe = table_recipe(schema=schema, aims=(Aim.accuracy("renewed", Fraction(8, 10)),), records=900)
-        synthesis_plan(recipe, plan_synthesis(recipe))
-        return " ".join(capsys.readouterr().out.split())
+def planned(schema: Schema, capsys: pytest.CaptureFixture[str], **changes: Any) -> str:
+    usual: dict[str, Any] = {"aims": (Aim.accuracy("renewed", Fraction(8, 10)),), "records": 900}
+    recipe = table_recipe(schema=schema, **(usual | changes))
+    synthesis_plan(recipe, plan_synthesis(recipe))
+    return " ".join(capsys.readouterr().out.split())
 
-    of_records, told = planned(SCHEMA), planned(UNIT)
+
+def test_a_plan_says_that_more_rows_may_count_or_has_the_noise_of_those_that_are_declared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    usual, more = planned(UNIT, capsys), planned(UNIT, capsys, rows_per_person=4)
+    overlap = planned(UNIT, capsys, aims=(Aim.within(Fraction(1, 10)),))
+
+    may = ["several rows of each may then count in full" in told for told in (usual, more, overlap)]
+    assert may == [True, False, False]
+    for one, other in zip(noises(usual), noises(more), strict=True):
+        assert float(other.split()[0]) == pytest.approx(4 * float(one.split()[0]), abs=0.3)
+        assert other.split()[1:] == one.split()[1:]
+
+
+def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:
+    of_records, told = planned(SCHEMA, capsys), planned(UNIT, capsys)
 
     assert "are in persons" in told
     assert "A share of 20 % of about 900 persons is held out." in told
