@@ -5,7 +5,7 @@ declared and without, to the same number of synthetic rows on a ladder that both
 processes of their own, on one core each. Where there are fewer persons than rows, noise is larger beside the counts and
 less is added to the model, which is why a unit can take less time.
 
-And what a larger bound on a person than that of one row would gain, if the best one were known for nothing.
+And what another allowance, of rows of a person that count in full, would gain if the best were known for nothing.
 """
 
 import sys
@@ -31,18 +31,22 @@ from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Floats, Integers, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
+from expost.tabular.allowance import ALLOWANCES, allowance_of
+from expost.tabular.growth import Growing
 from expost.tabular.marginals import Marginals
-from expost.tabular.persons import Grouped
+from expost.tabular.persons import Grouped, rows_per_person
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
 from expost.tabular.table import Table
 
 PERSONS, COLUMNS, VALUES, MOST = 20_000, 12, 50, 500
-EXPONENTS, PRICES, REPEATS = (1.4, 1.6), (0.005, 0.05), 12
-KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-MANY, BOUNDS = 200_000, (1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
-"""More persons, and bounds on what one of them adds, in rows that are alike; the first is ours."""
+EXPONENTS, PRICES, REPEATS, FEWER = (1.4, 1.6), (0.005, 0.05), 12, 3
+KEPT, MORE_KEPT = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32), (48, 64, 96, 128)
+MANY = 200_000
+"""More persons, for whom noise is smaller beside the counts."""
+COUNTING = Fraction(1, 50)
+"""The share of the price that goes to how many persons have how many rows, by which ours chooses an allowance."""
 STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
 TIMED, OF_THEM, TURNS = 10**6, 10**5, 1
@@ -108,18 +112,22 @@ def error(found: Floats, case: Case) -> float:
     return float(np.abs(rescaled - case.truth).sum())
 
 
-def weighed(case: Case, rho: float, seed: int) -> float:
-    """Ours: every row by its person's weight."""
-    counted = Marginals(SCHEMA.domain, CLIQUES, Neighbours.ADD_REMOVE_PERSON).weighed(CLIQUES)
-    budget = Budget.of(Fraction(rho) * 2, alpha=2)
-    made = Gaussian(counted).sample(Grouped.of(case.table, case.owners), budget, Past(), SeededNoise(seed))
-    return error(made.values.reshape(COLUMNS, VALUES), case)
+def weighed(case: Case, persons: Grouped, rho: float, seed: int) -> float:
+    """Ours: every row by its person's weight, with the allowance that a run chooses, which is paid for as well."""
+    whole, noise = Budget.of(Fraction(rho) * 2, alpha=2), SeededNoise(seed)
+    counting, left = (Budget(whole.epsilon * share, whole.alpha) for share in (COUNTING, 1 - COUNTING))
+    marginals = Marginals(SCHEMA.domain, CLIQUES, Neighbours.ADD_REMOVE_PERSON)
+    rows = Gaussian(rows_per_person(Neighbours.ADD_REMOVE_PERSON)).sample(persons, counting, Past(), noise)
+    allowance = allowance_of(rows.values.tolist(), rows.std, marginals, [left])
+    growing = Growing(SCHEMA.domain, CLIQUES, (), Neighbours.ADD_REMOVE_PERSON, allowance=allowance)
+    (block,) = growing.sample(persons, left, Past(), noise).blocks
+    return error(block.estimate.values.reshape(COLUMNS, VALUES), case)
 
 
-def bounded(case: Case, rho: float, bound: float, draws: Generator) -> float:
-    """Every row by its person's weight under some bound, and noise for that bound."""
-    counts = case.counted(np.minimum(1, bound / case.lengths)[case.owners])
-    std = bound * np.sqrt(COLUMNS / (2 * rho))
+def allowed(case: Case, rho: float, allowance: int, draws: Generator) -> float:
+    """Every row by its person's weight with some allowance, and noise for it."""
+    counts = case.counted(np.minimum(1, allowance / case.lengths)[case.owners])
+    std = allowance * np.sqrt(COLUMNS / (2 * rho))
     return fmean(error(counts + draws.normal(0, std, counts.shape), case) for _ in range(REPEATS))
 
 
@@ -129,9 +137,10 @@ def kept_rows(case: Case, rho: float, most: int, draws: Generator) -> float:
     return error(case.counted((case.places < most).astype(np.float64)) + noise, case)
 
 
-def best_kept(case: Case, rho: float, draws: Generator) -> float:
+def best_kept(case: Case, rho: float, draws: Generator, repeats: int) -> float:
     """The error with the best number of kept rows in hindsight."""
-    return min(fmean(kept_rows(case, rho, most, draws) for _ in range(REPEATS)) for most in KEPT)
+    kept = (*KEPT, *MORE_KEPT) if len(case.lengths) > PERSONS else KEPT
+    return min(fmean(kept_rows(case, rho, most, draws) for _ in range(repeats)) for most in kept)
 
 
 def times(progress: Progress) -> dict[str, float]:
@@ -177,38 +186,29 @@ def command(visits: Path, schema: Path, out: Path) -> list[str]:
 def run(progress: Progress) -> dict[str, float]:
     """``person.time_ratio``, and ``person.over_keep_k``: our error over the best number of kept rows in hindsight.
 
-    ``person.best_bound`` is the error with the best bound in hindsight, chosen for nothing, over that with ours.
+    ``person.best_allowance`` is the error with the best allowance in hindsight, chosen for nothing, over ours, and
+    ``person.allowance_of_one`` that with an allowance of 1. Figures that end in ``.many`` are of 200,000 persons.
     """
-    return times(progress) | errors(progress) | bounds(progress)
+    return times(progress) | errors(progress)
 
 
 def errors(progress: Progress) -> dict[str, float]:
-    """The errors of both, by how rows vary."""
+    """The errors of all of them, by how rows vary and by how many persons there are."""
     draws, figures = np.random.default_rng(15), dict[str, float]()
-    for kind in STATIC:
-        quotients = []
+    for (persons, name, repeats), kind in product(((PERSONS, "", REPEATS), (MANY, ".many", FEWER)), STATIC):
+        quotients = dict[str, list[float]](over_keep_k=[], best_allowance=[], allowance_of_one=[])
         for exponent in EXPONENTS:
-            case = made(kind, exponent, draws)
-            for rho in PRICES:
-                progress(f"{kind} rows, exponent {exponent}, ρ = {rho}")
-                ours = fmean(weighed(case, rho, seed) for seed in range(REPEATS))
-                quotients.append(ours / best_kept(case, rho, draws))
-        figures[f"person.over_keep_k.{kind}"] = fmean(quotients)
-        figures[f"person.over_keep_k.{kind}.worst"] = max(quotients)
-    return figures
-
-
-def bounds(progress: Progress) -> dict[str, float]:
-    """What the best bound would gain, by how rows vary and by how many persons there are."""
-    draws, figures = np.random.default_rng(17), dict[str, float]()
-    for kind, (persons, name) in product(STATIC, ((PERSONS, ""), (MANY, ".many"))):
-        quotients = []
-        for exponent in EXPONENTS:
-            progress(f"bounds for {kind} rows of {persons:,} persons, exponent {exponent}")
             case = made(kind, exponent, draws, persons)
+            grouped = Grouped.of(case.table, case.owners)
             for rho in PRICES:
-                found = [bounded(case, rho, bound, draws) for bound in BOUNDS]
-                quotients.append(min(found) / found[0])
-        figures[f"person.best_bound.{kind}{name}"] = fmean(quotients)
-        figures[f"person.best_bound.{kind}{name}.least"] = min(quotients)
+                progress(f"{kind} rows of {persons:,} persons, exponent {exponent}, ρ = {rho}")
+                ours = fmean(weighed(case, grouped, rho, seed) for seed in range(repeats))
+                others = [allowed(case, rho, allowance, draws) for allowance in ALLOWANCES]
+                quotients["over_keep_k"].append(ours / best_kept(case, rho, draws, repeats))
+                quotients["best_allowance"].append(min(others) / ours)
+                quotients["allowance_of_one"].append(others[0] / ours)
+        for what, found in quotients.items():
+            figures[f"person.{what}.{kind}{name}"] = fmean(found)
+        figures[f"person.over_keep_k.{kind}{name}.worst"] = max(quotients["over_keep_k"])
+        figures[f"person.best_allowance.{kind}{name}.least"] = min(quotients["best_allowance"])
     return figures

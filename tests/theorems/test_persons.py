@@ -16,21 +16,28 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.checks.question import CentredSum
+from expost.checks.question import CentredSum, Question
 from expost.mechanisms.urn import Urn
 from expost.noise import Integers, ScriptedNoise, SeededNoise
 from expost.private import Neighbours
 from expost.release import Past
 from expost.statistic import Statistic
 from expost.tabular import selection
+from expost.tabular.allowance import allowance_of
 from expost.tabular.edges import grid_counts
+from expost.tabular.growth import Growing
 from expost.tabular.marginals import Marginals
 from expost.tabular.misfits import misfits
+from expost.tabular.model.graphical import Measured, fit
+from expost.tabular.model.junction import Junction
 from expost.tabular.one_row import OneRowEach
+from expost.tabular.overlaps import WorstOverlap
 from expost.tabular.persons import GRID, Grouped, rows_per_person, steps_within
+from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
+from expost.tabular.score import Candidate, Lesson
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE
@@ -65,6 +72,10 @@ STATISTICS: dict[str, Callable[[Neighbours], Statistic[Grouped]]] = {
     "weighed beside finer ones": lambda relation: Marginals(SCHEMA.domain, CLIQUES[:1], relation).weighed(CLIQUES[2:]),
     "misfits": lambda relation: misfits(
         SCHEMA.domain, {clique: np.array(counts) for clique, counts in EXPECTED.items()}, relation
+    ),
+    "weighed, two in full": lambda relation: Marginals(SCHEMA.domain, CLIQUES, relation).weighed(CLIQUES, 2),
+    "weighed besides, two in full": lambda relation: Marginals(SCHEMA.domain, CLIQUES[2:], relation).weighed(
+        CLIQUES[:2], 2
     ),
     "edges": lambda relation: grid_counts(SCHEMA.domain, relation).statistic,
     "rows per person": rows_per_person,
@@ -116,12 +127,49 @@ def test_without_the_weights_a_person_moves_a_statistic_further(
 ) -> None:
     """The twin: all rows at full weight."""
     monkeypatch.setattr(Grouped, "average_steps", lambda self: np.full(len(self.table), GRID))
-    monkeypatch.setattr(Grouped, "norm_steps", lambda self, cliques: np.full(len(self), GRID))
+    monkeypatch.setattr(Grouped, "norm_steps", lambda self, cliques, each=1: np.full(len(self), GRID // each))
     statistic = STATISTICS[name](relation)
 
     assert any(
         ((each**2).sum(axis=1) > statistic.l2_squared).any() for of, each in moved(statistic.evaluate) if of is relation
     )
+
+
+@pytest.mark.parametrize("histogram", [[90.0, 30, 0, 0, 0, 0, 0, 0], [3e5, 1e5, 5e4, 2e4, 9e3, 3e3, 2e3, 2e3]], ids=str)
+@pytest.mark.parametrize("relation", OF_PERSONS)
+def test_whichever_allowance_follows_from_a_release_no_claim_is_another(
+    histogram: list[float], relation: Neighbours
+) -> None:
+    """What a step claims, costs and has on record are settled before the allowance is known, and hold with each."""
+    whole, first = Marginals(SCHEMA.domain, CLIQUES, relation), Growing(SCHEMA.domain, CLIQUES, (), relation)
+    chosen = allowance_of(histogram, 1.0, whole, [Budget.of(2, alpha=2)])
+    growing, statistic = replace(first, allowance=chosen), whole.weighed(CLIQUES, chosen)
+
+    squared, along, _ = farthest(statistic.evaluate)[relation]
+
+    assert (chosen > 1) is (histogram[0] > 1000)
+    assert squared <= statistic.l2_squared == whole.weighed(CLIQUES).l2_squared
+    assert along <= statistic.l1 == whole.weighed(CLIQUES).l1
+    assert statistic.spacing == whole.weighed(CLIQUES).spacing
+    for budget in (Budget.of(Fraction(1, 3), alpha=20), Budget.of(7, alpha=2)):
+        assert (growing.promise(budget), growing.facts(budget)) == (first.promise(budget), first.facts(budget))
+
+
+@pytest.mark.parametrize("relation", OF_PERSONS)
+@pytest.mark.parametrize("name", ["weighed, two in full", "weighed besides, two in full"])
+def test_an_allowance_that_weights_are_not_divided_by_moves_a_statistic_further(
+    name: str, relation: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The twin: weights up to 1 where the claim stays."""
+    divided = Grouped.norm_steps
+
+    def whole(self: Grouped, cliques: tuple[tuple[str, ...], ...], allowance: int = 1) -> Integers:
+        return allowance * divided(self, cliques, allowance)
+
+    monkeypatch.setattr(Grouped, "norm_steps", whole)
+    statistic = STATISTICS[name](relation)
+
+    assert farthest(statistic.evaluate)[relation][0] > statistic.l2_squared
 
 
 @pytest.mark.parametrize("relation", OF_PERSONS)
@@ -161,13 +209,61 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(thre
         assert apart == question(relation).sensitivity
 
 
+QUESTIONS: dict[str, Callable[[Neighbours], Question[Table, Candidate]]] = {
+    "balanced sum": lambda relation: BalancedSum("b", Fraction(7, 10), relation),
+    "gain over guessing": lambda relation: GuessingGain("b", Fraction(1, 10), relation),
+    "rank margin": lambda relation: RankMargin(Lesson("b", 1), Fraction(3, 10), relation),
+    "worst overlap": lambda relation: WorstOverlap((("a", "b"),), Fraction(7, 10), relation),
+}
+
+
+def by_the_other_column(rows: Table) -> Integers:
+    return rows.codes("a").astype(np.int64)
+
+
+@cache
+def judged() -> Candidate:
+    """A candidate that predicts one column by the other, and ranks by it."""
+    model = fit(Junction.of((2, 2), [(0, 1)]), [Measured((0, 1), np.ones((2, 2)), 1.0)])
+    learnt = {Lesson("b"): by_the_other_column, Lesson("b", 1): by_the_other_column}
+    rows = grouped([((0, 0),), ((0, 0),), ((0, 1),), ((1, 1),)]).table
+    return Candidate(rows, model, learnt, {"b": (np.array([60.0, 40.0]), 1.0)}, held=3.0)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_person_moves_any_question_about_a_table_by_more_than_claimed_when_asked_of_one_row_each(name: str) -> None:
+    """Whichever rows were drawn; and by more than two thirds of what is claimed where the number of persons changes."""
+
+    def asked(persons: Grouped) -> Integers:
+        draws = (replace(persons.people, chosen=np.minimum(draw, persons.sizes - 1)) for draw in range(3))
+        question = OneRowEach(QUESTIONS[name](PERSON))
+        return np.array([question.ask(judged(), Grouped(persons.table, people)) for people in draws])
+
+    found = farthest(asked)
+
+    for relation, (_, _, apart) in found.items():
+        assert 0 < apart <= OneRowEach(QUESTIONS[name](relation)).sensitivity
+    assert 3 * found[PERSON][2] > OneRowEach(QUESTIONS[name](PERSON)).sensitivity
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_asked_of_all_rows_a_person_moves_the_same_questions_further(name: str) -> None:
+    """The twin."""
+    question = QUESTIONS[name](PERSON)
+
+    found = farthest(lambda persons: np.array([question.ask(judged(), persons.table)]))
+
+    assert found[PERSON][2] > question.sensitivity
+
+
 @pytest.mark.parametrize("name", sorted({*STATISTICS} - {"rows per person"}))
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 def test_with_one_row_each_what_is_released_and_claimed_is_as_without_persons(name: str, relation: Neighbours) -> None:
     rows = grouped([(row,) for row in (ROWS * 3)[:7]])
     plain, of_persons = STATISTICS[name](relation), STATISTICS[name](relation.of_persons)
 
-    assert np.array_equal(of_persons.evaluate(rows) * float(of_persons.spacing), plain.evaluate(rows.table))  # type: ignore[arg-type]  # rows, where these are records
+    times = (2 if "two in full" in name else 1) * float(of_persons.spacing)
+    assert np.array_equal(of_persons.evaluate(rows) * times, plain.evaluate(rows.table))  # type: ignore[arg-type]  # rows, where these are records
     assert of_persons.l2_squared * of_persons.spacing**2 == plain.l2_squared * plain.spacing**2
 
 
@@ -185,6 +281,12 @@ def test_rows_that_differ_weigh_more_than_rows_that_are_alike() -> None:
     one = grouped([((0, 0),)]).norm_steps(CLIQUES)
 
     assert alike.norm_steps(CLIQUES)[0] == GRID // 3 < differing.norm_steps(CLIQUES)[0] < one[0] == GRID
+
+
+def test_as_many_rows_that_are_alike_as_are_allowed_count_in_full() -> None:
+    for number, due in ((1, 1), (2, 1), (3, Fraction(2, 3))):
+        weight = grouped([((0, 0),) * number]).norm_steps(CLIQUES, 2)[0]
+        assert 2 * weight == int(due * GRID)
 
 
 def test_marginals_that_are_added_are_of_no_larger_weights_than_the_first() -> None:

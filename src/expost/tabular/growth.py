@@ -95,6 +95,9 @@ class Growing:
     would have undivided, and the parts add up to it: so it costs what an undivided step on the ``first`` marginals
     costs, whatever is scored and chosen. Without a ``gardener`` no step grows.
 
+    Where records are persons, ``allowance`` rows of one count in full if they are alike: what is measured is divided by
+    it, and multiplied again once it is released, noise and all.
+
     Implements: misfits under Gaussian noise; divided Gaussian step.
     Uses: discrete Gaussian mechanism; integer noise under the Gaussian profile; adaptive composition.
     """
@@ -104,6 +107,7 @@ class Growing:
     candidates: tuple[Clique, ...]
     neighbours: Neighbours
     gardener: Gardener | None = None
+    allowance: int = 1
     name: ClassVar[str] = "Growing"
     floating: ClassVar[bool] = False
 
@@ -204,9 +208,10 @@ class Growing:
     ) -> list[Measurement]:
         """The marginals of some blocks in one step, block by block."""
         together = Marginals(self.domain, tuple(clique for each in blocks for clique in each), self.neighbours)
-        fresh = Gaussian(together.weighed(self.first)).sample(data, budget, Past(), noise)
+        fresh = Gaussian(together.weighed(self.first, self.allowance)).sample(data, budget, Past(), noise)
+        values, variance = fresh.values * self.allowance, fresh.variance * self.allowance**2
         ends = accumulate((Marginals(self.domain, each, self.neighbours).cells for each in blocks), initial=0)
-        return [Measurement(fresh.values[start:end], fresh.variance) for start, end in pairwise(ends)]
+        return [Measurement(values[start:end], variance) for start, end in pairwise(ends)]
 
 
 def group_of(cliques: tuple[Clique, ...]) -> int:

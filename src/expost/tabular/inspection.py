@@ -86,6 +86,7 @@ class TableCheck:
     def __str__(self) -> str:
         """The shares of every column, then what is notable with examples and advice."""
         what = "records" if self.persons is None else "rows"
+        what = what.removesuffix("s") if self.records == 1 else what
         told = [PRIVATE, "", f"{self.records:,} {what}.", "", *_told_of_persons(self.persons), *self._shares(), ""]
         for name in self.lacking:
             told += [f"{name}: the table does not have exactly one column of this name; correct the schema.", ""]
@@ -177,10 +178,9 @@ def _told_of_persons(found: Headcount | None) -> list[str]:
     if found is None:
         return []
     one, without = percent(found.alone / max(1, found.persons)), percent(found.missing / max(1, found.rows))
-    told = [
-        f"unit {found.unit}: {found.persons:,} persons, of whom {one} have one row; the most rows of one are "
-        f"{found.most:,}."
-    ]
+    alone = f"1 person, with {found.most:,} rows" if found.most > 1 else "1 person, with one row"
+    many = f"{found.persons:,} persons, of whom {one} have one row; the most rows of one are {found.most:,}"
+    told = [f"unit {found.unit}: {alone if found.persons == 1 else many}."]
     told += [f"  {without} of the rows have no identifier, and are a person each"] if found.missing else []
     return [*told, *(f"    {sentence}" for sentence in found.advice()), ""]
 

@@ -84,16 +84,17 @@ class Marginals:
             )
         return self._of_persons(self._averaged, l1=GRID * most, name="marginals of persons")
 
-    def weighed(self, first: tuple[Clique, ...]) -> Statistic[Any]:
+    def weighed(self, first: tuple[Clique, ...], allowance: int = 1) -> Statistic[Any]:
         """The same, but rows of a person that differ from each other weigh more, the more they differ.
 
         A person's weight is one for the ``first`` marginals and no larger one for these, so that all that is measured
-        beside the first is of nearly the same weights.
+        beside the first is of nearly the same weights. All weights are divided by the ``allowance``, of which as many
+        rows of a person count in full: the sums, times it, are those of weights up to 1, and no claim is another.
         """
         if self.neighbours.unit == "record":
             return self.statistic
         l1 = self._moved * math.isqrt(GRID * GRID * len(self.cliques) * self.cells)  # Cauchy-Schwarz
-        return self._of_persons(partial(self._weighed, first), l1=l1, name="weighed marginals of persons")
+        return self._of_persons(partial(self._weighed, first, allowance), l1=l1, name="weighed marginals of persons")
 
     def _of_persons(self, compute: Callable[[Grouped], Integers], *, l1: int, name: str) -> Statistic[Grouped]:
         squared = Fraction(GRID * GRID * len(self.cliques) * self._moved)
@@ -121,10 +122,10 @@ class Marginals:
     def _averaged(self, grouped: Grouped) -> Integers:
         return self._summed(grouped, grouped.average_steps())
 
-    def _weighed(self, first: tuple[Clique, ...], grouped: Grouped) -> Integers:
-        steps = grouped.norm_steps(self.cliques)
+    def _weighed(self, first: tuple[Clique, ...], allowance: int, grouped: Grouped) -> Integers:
+        steps = grouped.norm_steps(self.cliques, allowance)
         if self.cliques != first:
-            steps = np.minimum(steps, grouped.norm_steps(first))
+            steps = np.minimum(steps, grouped.norm_steps(first, allowance))
         return self._summed(grouped, np.repeat(steps, grouped.sizes))
 
     def _summed(self, grouped: Grouped, steps: Integers) -> Integers:

@@ -36,7 +36,7 @@ class Grouped:
 
     table: Table
     people: People
-    _steps: dict[tuple[tuple[str, ...], ...], Integers] = field(default_factory=dict, init=False)
+    _steps: dict[tuple[tuple[tuple[str, ...], ...], int], Integers] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         people, rows = self.people, np.arange(len(self.table))
@@ -105,22 +105,24 @@ class Grouped:
         """The same persons, with rows that ``f`` writes anew one by one."""
         return Grouped(f(self.table), self.people)
 
-    def norm_steps(self, cliques: tuple[tuple[str, ...], ...]) -> Integers:
+    def norm_steps(self, cliques: tuple[tuple[str, ...], ...], allowance: int = 1) -> Integers:
         """The weight of each person, in steps, with which all their rows move these marginals no more than one would.
 
-        That is, by no larger a Euclidean norm: G√Q for Q marginals. Worked out once.
+        That is, by no larger a Euclidean norm: G√Q for Q marginals. A row weighs one over the ``allowance`` at most, so
+        that as many rows that are alike weigh as much each as one alone. Worked out once.
         """
-        if cliques not in self._steps:
+        if (cliques, allowance) not in self._steps:
             several = self.sizes > 1
             owners = np.repeat(np.arange(int(several.sum()), dtype=np.int64), self.sizes[several])
             rows, squared = self.table[np.repeat(several, self.sizes)], np.zeros(int(several.sum()), dtype=np.int64)
             limit = GRID * GRID * len(cliques)
             for clique in cliques if len(squared) else ():  # past the limit a weight is 0 anyway, and no sum overflows
                 squared = np.minimum(squared + _repeats(owners, rows.cells(clique), len(squared)), limit + 1)
-            steps = np.full(len(self), GRID, dtype=np.int64)
-            steps[several] = steps_within(squared, limit)
-            self._steps[cliques] = steps
-        return self._steps[cliques]
+            whole = GRID // allowance
+            steps = np.full(len(self), whole, dtype=np.int64)
+            steps[several] = steps_within(squared, limit, whole=whole)
+            self._steps[cliques, allowance] = steps
+        return self._steps[cliques, allowance]
 
     def average_steps(self) -> Integers:
         """The weight of each row, in steps, with which all rows of a person together weigh no more than one would."""

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import final
 
 import numpy as np
@@ -13,7 +12,7 @@ from expost.noise import Floats, Integers
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.tabular.candidates import candidates, scored_triples
-from expost.tabular.growth import Grown, Scored, group_of, shares
+from expost.tabular.growth import Grown, Scored, group_of
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import LARGEST_WALK, fit_bytes, grown_fits
 from expost.tabular.model.graphical import Measured, Model, fit, record_count, total_std
@@ -22,14 +21,11 @@ from expost.tabular.model.junction import Clique as Places
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
 from expost.tabular.model.triangles import base, informed, triangles, triple_counts
+from expost.tabular.precisions import ABSOLUTE, MOST_NOISE, is_quiet, precisions_of
 
-MOST_NOISE = 0.04
-"""The mean total variation that noise may make in the first pairs before it counts as small; in a triple, at all."""
 SETTLED_NOISE = 0.002
 """The mean total variation that noise may make in all pairs before triples are scored: on 80,000 records, where it made
 three times that, errors of two and of three columns grew with the triples that were added."""
-ABSOLUTE = math.sqrt(2 / math.pi)
-"""The mean of |N(0, 1)|."""
 BY_SIZE = 0.6
 """Candidates are tried in order of their misfit over this power of their cells: what noise will take from the gain."""
 APART = 4.0
@@ -44,7 +40,8 @@ class Planting:
 
     A pair or a triple is added where the misfit that it would end, less one standard error, exceeds what its noise, and
     the noise that it adds to all others, would bring back. What is not ``allowed`` has no place in the model. Where
-    columns that it ties together make the model larger, ``room`` is how many bytes its fit may hold.
+    columns that it ties together make the model larger, ``room`` is how many bytes its fit may hold. ``allowance`` is
+    that of the persons.
     """
 
     def __init__(
@@ -56,9 +53,10 @@ class Planting:
         *,
         allowed: Sequence[Allowed] = (),
         room: float = math.inf,
+        allowance: int = 1,
     ) -> None:
         self._domain, self._ones, self._neighbours = domain, tuple(ones), neighbours
-        self._std = total_std(ones)
+        self._std, self.allowance = total_std(ones), allowance
         self.first, self.candidates = first, candidates(domain, first)
         self.whole = Marginals(domain, first, neighbours)
         self._place = {name: index for index, name in enumerate(domain)}
@@ -148,7 +146,7 @@ class Planting:
     def grows(self, grown: Grown | None, budget: Budget) -> bool:
         """Whether noise has become small beside what pairs that are not measured may be off by."""
         before = 0.0 if grown is None else up(grown.blocks[0].estimate.precision)
-        small = _is_quiet(self.whole, before + _precision(self.whole, 0, 0, budget)[0], self.records)
+        small = is_quiet(self.whole, before + self._fresh(0, 0, budget)[0], self.records)
         return pairwise_cells(self._junction) <= LARGEST_WALK and small
 
     def triples(self, grown: Grown, pairs: tuple[Clique, ...], budget: Budget) -> tuple[Clique, ...]:
@@ -159,7 +157,7 @@ class Planting:
         if noise > 2 * SETTLED_NOISE * self.records * len(every):
             return ()
         larger = len(every) - len(known)
-        precision = _precision(self.whole, len(known) - len(self.first), larger + 1, budget)[2]
+        precision = self._fresh(len(known) - len(self.first), larger + 1, budget)[2]
         most = 2 * MOST_NOISE * self.records * math.sqrt(precision) / ABSOLUTE
         found, junction = (
             {tuple(names[place] for place in each): each for each in triangles(known)},
@@ -208,28 +206,11 @@ class Planting:
         for each, block in zip(groups, grown.blocks, strict=True):
             numbers[each] += len(block.cliques)
         numbers[group] += added
-        fresh = _precision(self.whole, numbers[1], numbers[2], budget)
+        fresh = self._fresh(numbers[1], numbers[2], budget)
         places = zip([*groups, group], [*old, (cells, 0.0)], strict=True) if added else zip(groups, old, strict=True)
         total = math.fsum(size / math.sqrt(before + fresh[each]) for each, (size, before) in places)
         return ABSOLUTE * total * self.scale(grown)
 
-
-def settled(first: Marginals, budgets: Sequence[Budget], records: float) -> tuple[bool, ...]:
-    """Whether noise is small in the first marginals by each of these steps, were none of them divided to add others."""
-    precisions = accumulate(_precision(first, 0, 0, budget)[0] for budget in budgets)
-    return tuple(_is_quiet(first, precision, records) for precision in precisions)
-
-
-def _is_quiet(first: Marginals, precision: float, records: float) -> bool:
-    """Whether noise of this precision makes ``MOST_NOISE`` of total variation at most, on average over marginals."""
-    std = 1 / math.sqrt(precision)
-    return ABSOLUTE / 2 * std * first.cells / len(first.cliques) <= MOST_NOISE * records
-
-
-def _precision(first: Marginals, pairs: int, triples: int, budget: Budget) -> tuple[float, float, float]:
-    """One over the variance that a step gives to the first marginals, to that many other pairs, and to triples."""
-    moved = 2 if first.neighbours.replaces else 1
-    number = len(first.cliques)
-    parts = zip((number, max(1, pairs), max(1, triples)), shares(number, pairs, triples), strict=True)
-    mine, theirs, larger = (up(2 * budget.rho * part / (each * moved)) for each, part in parts)
-    return mine, theirs, larger
+    def _fresh(self, pairs: int, triples: int, budget: Budget) -> tuple[float, float, float]:
+        """One over the variances that a step brings, with this many pairs and triples beside the first marginals."""
+        return precisions_of(self.whole, pairs, triples, budget, self.allowance)

@@ -1,7 +1,8 @@
 """Steps that refine and add marginals: what they measure, what they keep, and which pairs may be added."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from expost.errors import ExpostError, InvalidValue
 from expost.mechanisms.brownian import Brownian, Estimate
 from expost.mechanisms.gaussian import Gaussian
 from expost.noise import Integers, SeededNoise
-from expost.private import Private
+from expost.private import Neighbours, Private
 from expost.release import Past
 from expost.tabular import growth
 from expost.tabular.candidates import candidates
 from expost.tabular.growth import SCORED, Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
+from expost.tabular.persons import Grouped
+from expost.tabular.table import Table
 from tests.unit.examples import ADD, budget, one_sentence, rehearsal
 from tests.unit.report.examples import customers, schema
 
@@ -25,6 +28,7 @@ DOMAIN = FORM.domain
 FIRST = (("region", "renewed"), ("age", "renewed"), ("plan", "renewed"), ("region", "age"))
 OTHERS = candidates(DOMAIN, FIRST)
 DATA = Private(customers(FORM), ADD)
+PERSON = Neighbours.ADD_REMOVE_PERSON
 
 
 @dataclass
@@ -46,12 +50,30 @@ class Adding:
         return tuple(each for each in OTHERS if each not in grown.cliques)[:1]
 
 
-def climbed(growing: Growing, *budgets: Budget, seed: int = 1) -> list[Grown]:
+def climbed(growing: Growing, *budgets: Budget, seed: int = 1, data: Private[Any] = DATA) -> list[Grown]:
     """What the steps of a run released."""
     past, odometer, noise = Past[Grown](), rehearsal(), SeededNoise(seed)
     for each in budgets:
-        past = past.then(odometer.spend(growing, DATA, each, past, noise))
+        past = past.then(odometer.spend(growing, data, each, past, noise))
     return [release.value for release in past.steps]
+
+
+@pytest.mark.parametrize("allowance", [1, 2, 16])
+def test_what_is_measured_of_persons_is_of_weights_up_to_one_and_its_noise_as_much_larger(allowance: int) -> None:
+    """Each of 300 persons has three rows that are alike."""
+    owners = np.repeat(np.arange(300), 3)
+    rows = customers(FORM, 300)
+    persons = Grouped.of(Table(FORM, {name: codes[owners] for name, codes in rows.columns.items()}), owners)
+    growing = Growing(DOMAIN, FIRST, OTHERS, PERSON, Adding(), allowance)
+
+    (found,) = climbed(growing, budget(10**6), data=Private(persons, PERSON))
+    (usual,) = climbed(replace(growing, allowance=1), budget(10**6), data=Private(persons, PERSON))
+
+    assert found.cliques == usual.cliques
+    for block, each in zip(found.blocks, usual.blocks, strict=True):
+        counts = Marginals(DOMAIN, block.cliques, PERSON).counts(persons.table)
+        assert block.estimate.precision * allowance**2 == each.estimate.precision
+        assert np.allclose(block.estimate.values, counts * min(1, allowance / 3), atol=0.5)
 
 
 def test_without_a_gardener_the_estimates_are_those_of_the_brownian_mechanism() -> None:

@@ -203,6 +203,11 @@ def test_with_a_unit_the_owner_is_told_how_many_persons_and_rows_there_are() -> 
     assert not found.notable
 
 
+@pytest.mark.parametrize(("rows", "told"), [(1, "1 person, with one row."), (3, "1 person, with 3 rows.")])
+def test_a_single_person_is_told_as_one(rows: int, told: str) -> None:
+    assert f"unit who: {told}\n" in str(check_table(visits([7] * rows), VISITS))
+
+
 def test_with_a_unit_a_check_speaks_of_rows_and_not_of_records() -> None:
     column = Integer("a", (1, 2, 3), Missing.DROP)
     rules = ("a = 1 implies b = true",)

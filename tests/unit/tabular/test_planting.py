@@ -21,7 +21,8 @@ from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Junction
-from expost.tabular.planting import MOST_NOISE, Planting, settled
+from expost.tabular.planting import Planting
+from expost.tabular.precisions import MOST_NOISE, settled
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
@@ -339,6 +340,20 @@ def test_what_noise_may_have_made_is_not_scaled(weight: float, precision: int | 
     gardener, grown = of_persons(weight, Fraction(precision))
 
     assert gardener.scale(grown) == 1.0
+
+
+def test_noise_grows_with_the_allowance_in_all_that_is_decided_beforehand() -> None:
+    """Four times the noise of one, and so sixteen times the price of as little."""
+    first = Marginals(DOMAIN, FIRST, PERSON)
+
+    for level in range(1, 30):
+        assert settled(first, [budget(16 * level)], 900, 4) == settled(first, [budget(level)], 900, 1)
+    usual, larger = (Planting(DOMAIN, FIRST, PERSON, of_persons(1.0)[0]._ones, allowance=each) for each in (1, 4))
+    _, grown = of_persons(1.0, Fraction(1, 10**6))
+    for price in (0.01, 0.1, 1, 10):
+        assert larger.grows(None, budget(16 * price)) is usual.grows(None, budget(price))
+        noise = larger._noise(grown, 1, 2, 12, budget(price)), usual._noise(grown, 1, 2, 12, budget(price))
+        assert noise[0] > noise[1]
 
 
 def test_counts_of_records_are_never_scaled() -> None:

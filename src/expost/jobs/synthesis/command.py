@@ -58,6 +58,9 @@ PRICING: list[Option] = [
     click.option("--delta", default=1e-5, help="The δ of the (ε, δ) statement."),
     click.option("--query-epsilon", default=0.01,
                  help="Rényi ε for choosing what to measure; less where the first rung of a stated ladder is small."),
+    click.option("--rows-per-person", type=int, default=None, metavar="ROWS",
+                 help="How many rows of a person count in full if they are alike, a power of 2; by default the run "
+                 "finds out."),
     *checking(validation=None, usual="; by default 0.2, and less of more than 40,000 records"),
     click.option("--patience", default=2, metavar="LOOKS",
                  help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung."),
@@ -134,6 +137,7 @@ def table_settings(schema: Schema, settings: Mapping[str, Any]) -> dict[str, Any
         "check": judge_typed(settings["check_name"], settings["check_epsilon"]),
         "patience": settings["patience"],
         "min_gain": settings["min_gain"],
+        "rows_per_person": settings["rows_per_person"],
     }
 
 

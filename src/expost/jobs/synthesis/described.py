@@ -73,6 +73,11 @@ class TableJob:
         "The bound covers the whole procedure: choosing what to measure, every noisy count and the decision to stop."
     )
 
+    @property
+    def cut(self) -> str:
+        """That rows of a person count for less, where that is known."""
+        return "" if self.persons is None else self.persons.cut
+
     def passed(self, facts: Facts) -> str:
         """A classifier of the target stands for the table."""
         where = f"{words.held_out(facts)} that were not used to make them" if facts.divided else "public records"

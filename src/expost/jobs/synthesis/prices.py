@@ -169,6 +169,7 @@ def table_recipe(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    rows_per_person: int | None = None,
     patience: int = 2,
     min_gain: Real = 0.005,
 ) -> TableRecipe:
@@ -186,6 +187,7 @@ def table_recipe(
         check=on_public_table(check, schema) if isinstance(check, OnPublic) else check,
         learner=Sklearn() if learner is None else learner,
         rows=rows,
+        rows_per_person=rows_per_person,
         patience=Patience.of(patience, min_gain),
     )
     if isinstance(ladder, Ladder):

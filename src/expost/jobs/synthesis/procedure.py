@@ -7,10 +7,11 @@ from typing import TypeAlias, final
 
 from expost.accounting.plan import Plan
 from expost.errors import Unreadable
+from expost.jobs.synthesis.claimed import pairs_claimed, require_grown
 from expost.jobs.synthesis.counted import Counted, Released, digests_told
 from expost.jobs.synthesis.found import edges_claimed, find_edges, query_claimed, sizing_claimed
 from expost.jobs.synthesis.goals import aims_told, question_told
-from expost.jobs.synthesis.persons import require_counted
+from expost.jobs.synthesis.granted import allowance_claimed, allowance_granted
 from expost.jobs.synthesis.recipe import MOST_ROWS, TableRecipe
 from expost.jobs.synthesis.waiting import counted_alone, plateau_claimed, plateau_of
 from expost.mechanisms.gaussian import Gaussian, Measurement
@@ -26,7 +27,7 @@ from expost.release import Past
 from expost.search import Line, Outcome, Search, finish
 from expost.tabular.aims import targets_of
 from expost.tabular.apart import require_apart
-from expost.tabular.candidates import candidates, may_be_added
+from expost.tabular.candidates import candidates
 from expost.tabular.growth import Growing, Grown, Scored
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import Footprint
@@ -36,7 +37,7 @@ from expost.tabular.model.ruled import allowed_by
 from expost.tabular.persons import AnyRows
 from expost.tabular.planting import Planting
 from expost.tabular.score import Candidate
-from expost.tabular.selection import SpanningTree, affordable, queries, spans
+from expost.tabular.selection import SpanningTree, affordable, queries
 from expost.tabular.table import Table
 from expost.tabular.teaching import learn
 
@@ -53,7 +54,7 @@ class Synthesis:
     the pairs and triples that each rung added to those measured from the first on, ``scored`` the noisy scores of pairs
     that the last such rung went by, and ``alone`` is about how many records the columns alone said there are. Where
     these are ``persons``, that is how many of them have how many rows, and ``scale`` how many there are to what all
-    their rows weigh.
+    their rows weigh; ``allowance`` rows of one count in full if they are alike.
     """
 
     recipe: TableRecipe
@@ -66,6 +67,7 @@ class Synthesis:
     alone: Mapping[str, float]
     persons: Measurement | None = None
     scale: float = 1.0
+    allowance: int = 1
 
     @property
     def measured(self) -> tuple[Clique, ...]:
@@ -78,7 +80,14 @@ class Builder:
     """Turns the estimates so far into a candidate: fit, draw rows, learn. Sees released values only."""
 
     def __init__(
-        self, recipe: TableRecipe, cliques: tuple[Clique, ...], ones: Measurement, noise: Noise, tell: Progress
+        self,
+        recipe: TableRecipe,
+        cliques: tuple[Clique, ...],
+        ones: Measurement,
+        noise: Noise,
+        tell: Progress,
+        *,
+        allowance: int = 1,
     ) -> None:
         self._recipe, self._noise, self._tell = recipe, noise, tell
         schema, singles = recipe.schema, recipe.selection.alone().apart(ones.values)
@@ -86,7 +95,7 @@ class Builder:
         alone = [Measured((place[name],), values, up(ones.variance)) for (name,), values in singles.items()]
         room = Footprint.of(schema.domain, recipe.targets, schema.tied).fit
         self.planting = Planting(
-            schema.domain, cliques, schema.neighbours, alone, allowed=allowed_by(schema), room=room
+            schema.domain, cliques, schema.neighbours, alone, allowed=allowed_by(schema), room=room, allowance=allowance
         )
         std = math.sqrt(up(ones.variance))
         self._singles = [Released(clique, values, std) for clique, values in singles.items()]
@@ -157,7 +166,7 @@ def synthesise(
     tell("selecting columns to measure together")
     parts, recipe = find_edges(parts, recipe, odometer, noise)
     ones, cliques = _select(parts.train, recipe, odometer, noise)
-    builder = Builder(recipe, cliques, ones, noise, tell)
+    builder = Builder(recipe, cliques, ones, noise, tell, allowance=allowance_granted(recipe, cliques, persons))
     planting, schema = builder.planting, recipe.schema
 
     def climbed(line: Line) -> None:
@@ -167,7 +176,7 @@ def synthesise(
 
     running = Search(
         parts,
-        Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting),
+        Growing(schema.domain, cliques, planting.candidates, schema.neighbours, planting, planting.allowance),
         recipe.rungs,
         builder,
         recipe.judge(),
@@ -180,7 +189,7 @@ def synthesise(
     alone = counted_alone(recipe, builder.alone)
     return Synthesis(
         recipe, chosen, outcome, builder.released, builder.counted, builder.grown, builder.scored, alone, persons,
-        builder.scale,
+        builder.scale, planting.allowance,
     )  # fmt: skip
 
 
@@ -215,34 +224,14 @@ def rebuild_synthesis(told: Testimony) -> Procedure:
     edges = affordable(domain, targets)
     alone = Gaussian(Marginals(domain, tuple((name,) for name in names), neighbours).statistic)
     tree = SpanningTree({}, edges, neighbours)
-    first = _pairs(told, domain, targets, edges)
+    first = pairs_claimed(told, domain, targets, edges)
     growing = Growing(domain, first, candidates(domain, first), neighbours)
     query = query_claimed(told, half)
     sizing = sizing_claimed(told, query)
     found = (*sizing, *edges_claimed(told, domain, targets, query))
     chosen = (Step(each.name, each.facts(half), each.floating, each.promise(half)) for each in (alone, tree))
-    _require_grown(told, domain, first)
-    require_counted(told, sizing)
-    plateau = plateau_claimed(told, Marginals(domain, first, neighbours))
+    require_grown(told, domain, first)
+    refined = Marginals(domain, first, neighbours)
+    plateau = plateau_claimed(told, refined, allowance_claimed(told, sizing, aims, refined))
     asked = question_told(aims, tuple(names), neighbours)
     return Procedure((*found, *chosen), growing, asked, OWN, plateau=plateau)
-
-
-def _pairs(
-    told: Testimony, domain: Mapping[str, int], targets: tuple[str, ...], edges: tuple[tuple[str, str], ...]
-) -> tuple[Clique, ...]:
-    """The pairs that were measured: each target with each other column, and a tree of affordable pairs."""
-    found = bounded(told.found["measured"], 2 * MOST_ENTRIES)
-    cliques = tuple(tuple(text(name) for name in bounded(clique, 2)) for clique in found)
-    tree = tuple((clique[0], clique[-1]) for clique in cliques if not {*targets} & {*clique})
-    if cliques != queries(domain, targets, tree) or not set(tree) <= set(edges) or not spans(tree, edges):
-        raise Unreadable("the pairs that were measured are not those that a selection makes.")
-    return cliques
-
-
-def _require_grown(told: Testimony, domain: Mapping[str, int], first: tuple[Clique, ...]) -> None:
-    """Refuse pairs and triples that no rung can have added; whichever it was, and however many, it costs the same."""
-    rungs = bounded(told.found["grown"], len(told.history))
-    added = [[tuple(text(name) for name in bounded(each, 3)) for each in items(rung)] for rung in rungs]
-    if len(rungs) < len(told.history) or not may_be_added(domain, first, added):
-        raise Unreadable("what the rungs added to the pairs is not what a run may add.")

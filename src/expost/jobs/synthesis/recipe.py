@@ -23,6 +23,7 @@ from expost.patience import Patience
 from expost.protocols import Look
 from expost.search import planned_stops
 from expost.tabular.aims import Aim, targets_of, together
+from expost.tabular.allowance import require_allowed
 from expost.tabular.edges import require_declared
 from expost.tabular.model.ruled import require_possible
 from expost.tabular.one_row import OneRowEach
@@ -48,7 +49,8 @@ class TableRecipe:
     how many records there are, if that is public: rungs whose look would be too noisy are then not asked about.
     All ``aims`` must be reached by the same table. ``sized`` says that ``validation`` is to follow from a noisy number
     of all records, and stands for it until that was released. ``patience`` ends a run whose answers no longer rise;
-    without it every rung is climbed.
+    without it every rung is climbed. ``rows_per_person`` is how many rows of a person count in full if they are alike;
+    without it that follows from a release.
     """
 
     schema: Schema
@@ -64,6 +66,7 @@ class TableRecipe:
     learner: Learner = field(default_factory=Sklearn)
     rows: int | None = None
     patience: Patience | None = PATIENCE
+    rows_per_person: int | None = None
 
     def __post_init__(self) -> None:
         if not self.aims:
@@ -84,6 +87,7 @@ class TableRecipe:
             raise InvalidValue(f"rows is {self.rows}; a synthetic table has at least one.")
         if self.records is not None and self.records < 1:
             raise InvalidValue(f"records is {self.records}; say about how many there are, or leave it out.")
+        require_allowed(self.rows_per_person, self.schema.neighbours)
         if self.confidence is not None:
             confidence_level(self.confidence)
         self.question()

@@ -63,7 +63,7 @@ def table_facts(
         cap=cap,
         date=date,
         goals=tuple(map(purpose, recipe.aims)),
-        baseline=baseline_words(counted, recipe.schema, recipe.aims),
+        baseline=" ".join(filter(None, (baseline_words(counted, recipe.schema, recipe.aims), job.cut))),
         warnings=(
             *commonest_warnings(counted, recipe.aims),
             *crowded_warnings(synthesis.released, counted.records, recipe.schema),
@@ -93,8 +93,13 @@ def table_options(recipe: TableRecipe, cap: AdpEpsilon | None) -> tuple[tuple[st
         ("selection, Rényi ε", f"{float(recipe.query.epsilon):.4g}"),
         ("most ε", "not limited" if cap is None else f"{cap:g}"),
         ("synthetic rows", f"{rows}, {MOST_ROWS:,} at most" if recipe.rows is None else f"{recipe.rows:,}"),
+        *((("rows of a person in full", _in_full(recipe)),) if recipe.schema.unit is not None else ()),
         *((("rows that are learnt from", f"{MOST_TAUGHT:,} at most"),) if recipe.targets else ()),
     )
+
+
+def _in_full(recipe: TableRecipe) -> str:
+    return "not said" if recipe.rows_per_person is None else f"{recipe.rows_per_person}"
 
 
 def table_stops(recipe: TableRecipe, plan: Plan) -> tuple[PlannedStop, ...]:
@@ -169,6 +174,15 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
         sizing=synthesis.recipe.selection.sizing,
-        persons=PersonsCounted.of(synthesis.persons, synthesis.scale),
+        persons=_persons(synthesis),
         judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),
     )
+
+
+def _persons(synthesis: Synthesis) -> PersonsCounted | None:
+    """How many persons have how many rows, if they were counted."""
+    counted, declared = synthesis.persons, synthesis.recipe.rows_per_person is not None
+    if counted is None:
+        return None
+    rows = tuple(counted.values.tolist())
+    return PersonsCounted(rows, counted.std, 1 / synthesis.scale, synthesis.allowance, declared)

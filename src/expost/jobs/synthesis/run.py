@@ -60,6 +60,7 @@ def synthesize(
     learner: Learner | None = None,
     score: Score | None = None,
     rows: int | None = None,
+    rows_per_person: int | None = None,
     memory: Memory = None,
     patience: int = 2,
     min_gain: Real = 0.005,
@@ -86,6 +87,9 @@ def synthesize(
     their number is counted first, with noise, for a fiftieth of ``query``. A run ends early
     when ``patience`` looks at held-out records bring less than ``min_gain`` together, as far as that can be told from
     noise; a patience of 0 climbs every rung.
+
+    ``rows_per_person`` is how many rows of a person count in full if they are alike, 1, 2, 4 and so on up to 128, where
+    the schema names a unit; by default that follows from how many persons have how many rows, as released.
 
     A table of more rows than fit into memory is kept in pieces; ``memory``, such as ``"4GB"``, is how much of it a run
     may take, by default half of what the machine has.
@@ -115,6 +119,7 @@ def synthesize(
         learner=learner,
         score=score,
         rows=rows,
+        rows_per_person=rows_per_person,
         patience=patience,
         min_gain=min_gain,
     )

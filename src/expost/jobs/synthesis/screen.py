@@ -11,6 +11,7 @@ from expost.accounting.plan import Plan
 from expost.jobs.synthesis.foreword import guessing_plan
 from expost.jobs.synthesis.found import finding_words
 from expost.jobs.synthesis.goals import LEAST, listed
+from expost.jobs.synthesis.granted import is_held_to_one_row
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.report import asked, measure
 from expost.report.answers import Reading
@@ -30,6 +31,9 @@ COUNTED_FIRST = (
 )
 PERSONS_FIRST = (
     "All persons are counted with noise first, by how many rows they have, for a fiftieth of what selection costs."
+)
+MORE_IN_FULL = (
+    "Where there are many of them, several rows of each may then count in full, at as many times the noise of a count."
 )
 
 
@@ -87,7 +91,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     for name in [*heads, "noise of\na count", *look_heads(held, measure(recipe))]:
         table.add_column(spelled(name, console.encoding), justify="right", min_width=8)
     for index, (level, stop, look) in enumerate(zip(recipe.ladder.levels, plan.stops, recipe.looks(), strict=True), 1):
-        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5
+        count = float(recipe.ladder.alpha * reach / (2 * level)) ** 0.5 * (recipe.rows_per_person or 1)
         cells = [f"{float(level):.4g}", price(plan.pledge.epsilon(stop)), f"{count:.1f}"]
         table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
     console.print(table)
@@ -103,9 +107,17 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     )
     paragraph(console, f"{explained} {plan.reason[0].upper()}{plan.reason[1:]}.")
     if recipe.selection.sizing is not None:
-        paragraph(console, COUNTED_FIRST if recipe.schema.unit is None else PERSONS_FIRST)
+        paragraph(console, _counted_first(recipe))
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
     if guessed := guessing_plan(recipe.aims):
         console.print()
         paragraph(console, guessed)
+
+
+def _counted_first(recipe: TableRecipe) -> str:
+    """What is counted before all else, and what follows from it."""
+    if recipe.schema.unit is None:
+        return COUNTED_FIRST
+    told = recipe.rows_per_person is not None or is_held_to_one_row(recipe.aims)
+    return PERSONS_FIRST if told else f"{PERSONS_FIRST} {MORE_IN_FULL}"

@@ -8,7 +8,8 @@ from expost.patience import Plateau
 from expost.receipts.notation import number, record
 from expost.receipts.testimony import Testimony
 from expost.tabular.marginals import Marginals
-from expost.tabular.planting import Planting, settled
+from expost.tabular.planting import Planting
+from expost.tabular.precisions import settled
 from expost.text import Json
 
 COUNTED = ("records", "held")
@@ -27,12 +28,11 @@ def plateau_of(recipe: TableRecipe, planting: Planting, alone: Counted) -> Plate
         return None
     guards = tuple(None if look is None else look.guard for look in recipe.looks())
     known = counted_alone(recipe, alone)
-    return Plateau(
-        recipe.waits, guards, known["held"], settled(planting.whole, recipe.ladder.budgets, known["records"])
-    )
+    quiet = settled(planting.whole, recipe.ladder.budgets, known["records"], planting.allowance)
+    return Plateau(recipe.waits, guards, known["held"], quiet)
 
 
-def plateau_claimed(told: Testimony, first: Marginals) -> Plateau | None:
+def plateau_claimed(told: Testimony, first: Marginals, allowance: int) -> Plateau | None:
     """The same from what a receipt says, refused where it does not say about how many records there were."""
     counted: Mapping[str, Json] = record(told.found["counted"], COUNTED)
     records, held = (number(counted[name]) for name in COUNTED)
@@ -40,4 +40,4 @@ def plateau_claimed(told: Testimony, first: Marginals) -> Plateau | None:
         return None
     budgets = [stop.rung.budget for stop in told.stops if stop.rung is not None]
     guards = tuple(stop.guard for stop in told.stops)
-    return Plateau(told.asked.patience, guards, held, settled(first, budgets, records))
+    return Plateau(told.asked.patience, guards, held, settled(first, budgets, records, allowance))

@@ -14,19 +14,24 @@ import numpy as np
 import polars as pl
 import pytest
 
+from expost.accounting.claim import Budget
 from expost.errors import MechanismFailed, SchemaMismatch
 from expost.jobs import audit
 from expost.jobs.job import Result
 from expost.jobs.synthesis import run
 from expost.jobs.synthesis.choice import PairSelection
+from expost.jobs.synthesis.persons import how_weighed
 from expost.jobs.synthesis.prices import on_public_table, table_recipe
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.screen import synthesis_plan
 from expost.judge import OnPublic
+from expost.ladder import Ladder
 from expost.mechanisms.gaussian import Measurement
 from expost.noise import Floats, Integers, SeededNoise, Shape
+from expost.private import Neighbours
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
+from expost.report.words import forewords
 from expost.tabular.aims import Aim
 from expost.tabular.one_row import OneRowEach
 from expost.tabular.persons import NUMBERS, Grouped
@@ -54,11 +59,11 @@ class Still:
         return np.zeros(shape, dtype=np.int64)
 
 
-def persons(count: int, rows: Callable[[Integers], Integers]) -> Grouped:
+def persons(count: int, rows: Callable[[Integers], Integers], form: Schema = UNIT) -> Grouped:
     """Customers, each with as many rows as this says by their number; all rows of one are alike."""
     owners = np.repeat(np.arange(count), rows(np.arange(count)))
     plain = customers(SCHEMA, count)
-    return Grouped.of(Table(UNIT, {name: codes[owners] for name, codes in plain.columns.items()}), owners)
+    return Grouped.of(Table(form, {name: codes[owners] for name, codes in plain.columns.items()}), owners)
 
 
 def alone(count: int) -> Grouped:
@@ -74,8 +79,23 @@ def columns(done: Result[Any]) -> dict[str, Any]:
     return found
 
 
+RELATIONS = [Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE]
+
+
+def both(
+    relation: Neighbours, noise: Callable[[], Any] = lambda: SeededNoise(1), **changes: Any
+) -> tuple[Result[Any], Result[Any]]:
+    """A run on records, and one on persons with a row each."""
+    plain = replace(SCHEMA, neighbours=relation)
+    form = replace(UNIT, neighbours=relation.of_persons)
+    return (
+        made(customers(plain, 900), schema=plain, noise=noise(), **changes),
+        made(persons(900, np.ones_like, form), schema=form, noise=noise(), **changes),
+    )
+
+
 def test_with_one_row_each_the_bill_is_that_of_records_to_the_last_bit() -> None:
-    one, other = made(customers(SCHEMA, 900)).facts, of_persons(alone(900)).facts
+    one, other = (each.facts for each in both(Neighbours.ADD_REMOVE))
 
     assert [stop.promise for stop in one.stops] == [stop.promise for stop in other.stops]
     assert [stop.epsilon for stop in one.stops] == [stop.epsilon for stop in other.stops]
@@ -83,13 +103,62 @@ def test_with_one_row_each_the_bill_is_that_of_records_to_the_last_bit() -> None
         assert (line.entry.what, line.entry.part, line.spent) == (mine.entry.what, mine.entry.part, mine.spent)
 
 
-def test_with_one_row_each_the_release_is_that_of_records_given_the_noise() -> None:
-    plain = made(customers(SCHEMA, 900), noise=Still())
-    grouped = of_persons(alone(900), noise=Still())
+def test_with_one_row_each_the_bill_of_replacing_is_that_of_records_to_within_a_millionth() -> None:
+    """A person may have another number of rows: two counts move, and their noise is larger beside whole numbers."""
+    one, other = (each.facts for each in both(Neighbours.REPLACE_ONE))
 
-    assert grouped.history == plain.history
+    for stop, least in zip(one.stops, other.stops, strict=True):
+        assert 1 - 1e-6 < least.epsilon / stop.epsilon < 1
+    for line, mine in zip(one.bill[1:], other.bill[1:], strict=False):
+        assert (line.entry.what, line.entry.part, line.spent) == (mine.entry.what, mine.entry.part, mine.spent)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_with_one_row_each_the_release_is_that_of_records_given_the_noise(relation: Neighbours) -> None:
+    plain, grouped = both(relation, Still)
+
+    assert [each.line.verdict for each in grouped.history] == [each.line.verdict for each in plain.history]
     for name in SCHEMA.names:
         assert np.array_equal(columns(grouped)[name], columns(plain)[name])
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_where_their_number_is_public_persons_are_counted_all_the_same_and_the_bill_is_nearly_that_of_records(
+    relation: Neighbours,
+) -> None:
+    """For a fiftieth of what selection may spend, of which the other steps have as much less."""
+    one, other = (each.facts for each in both(relation, records=900))
+
+    assert [each.entry.what for each in other.bill[:3]] == ["Gaussian", *(each.entry.what for each in one.bill[:2])]
+    assert other.bill[0].entry.part == "data"
+    for stop, mine in zip(one.stops, other.stops, strict=True):
+        assert 0.998 < mine.epsilon / stop.epsilon < 1
+
+
+def test_two_hundred_thousand_persons_are_one_table_of_as_many() -> None:
+    count = 200_000
+    frame = pl.DataFrame({name: cells * 1000 for name, cells in records(200).items()})
+    frame = frame.with_columns(pl.Series("customer", [f"{place:x}" for place in range(count)]))
+
+    done = made(frame, schema=UNIT)
+
+    assert len(done.release.value) == pytest.approx(count, rel=0.01)
+    told: Any = json.loads(receipt_text(receipt(done.facts)))
+    assert (told["persons"]["allowance"], told["persons"]["weight"]) == (1, 1)
+    assert told["persons"]["rows"][0] == pytest.approx(count, rel=0.01)
+    assert audit(told).matches
+
+
+def test_a_person_who_has_all_rows_is_one_person() -> None:
+    """Of whom nothing can be seen in the noise."""
+    frame = pl.DataFrame(records(3000) | {"customer": ["somebody"] * 3000})
+
+    done = made(frame, schema=UNIT, validation=0.5)
+
+    told: Any = json.loads(receipt_text(receipt(done.facts)))
+    assert abs(sum(told["persons"]["rows"])) < 6 * 8**0.5 * told["persons"]["std"]
+    assert len(done.release.value) < 1000
+    assert audit(told).matches
 
 
 def test_a_person_with_many_rows_counts_like_another() -> None:
@@ -165,6 +234,72 @@ missing = false
     assert len(columns(done)["age"]) > 0
 
 
+@pytest.mark.parametrize("relation", [Neighbours.ADD_REMOVE_PERSON, Neighbours.REPLACE_PERSON])
+def test_an_allowance_that_is_declared_is_used_and_told_at_the_same_price(relation: Neighbours) -> None:
+    form = replace(UNIT, neighbours=relation)
+    data = persons(900, lambda place: 1 + 3 * (place % 3 == 0), form)
+    done = {each: rich(data, schema=form, rows_per_person=each, noise=Still()).facts for each in (1, 4)}
+    found: dict[int, Any] = {each: receipt(facts) for each, facts in done.items()}
+
+    told = {each: (one["persons"]["allowance"], one["persons"]["declared"]) for each, one in found.items()}
+    assert told == {1: (1, True), 4: (4, True)}
+    assert (found[1]["persons"]["weight"], found[4]["persons"]["weight"]) == (1, pytest.approx(2, rel=0.05))
+    assert [stop.promise for stop in done[1].stops] == [stop.promise for stop in done[4].stops]
+    assert found[1]["bill"] == found[4]["bill"]
+    assert all(audit(json.loads(receipt_text(each))).matches for each in found.values())
+
+
+def rich(table: Grouped, **changes: Any) -> Result[Any]:
+    """A run with little noise, in the first counts as well."""
+    cheap = {"ladder": Ladder.geometric(20, 40, 2, alpha=20), "query": Budget.of(1, alpha=20)}
+    return made(table, **({"schema": UNIT} | cheap | changes))
+
+
+def several(count: int = 3000) -> Grouped:
+    """Persons most of whom have one row, some four and some thirty."""
+    return persons(count, lambda place: np.select([place % 10 < 7, place % 10 < 9], [1, 4], 30))
+
+
+def test_with_little_noise_the_run_itself_lets_several_rows_count_and_an_audit_works_it_out_again() -> None:
+    told: Any = json.loads(receipt_text(receipt(rich(several()).facts)))
+
+    assert told["persons"]["allowance"] > 1
+    assert not told["persons"]["declared"]
+    assert audit(told).matches
+    for other in {1, 2, 4, 8, 16, 32, 64, 128, 256} - {told["persons"]["allowance"]}:
+        assert not _passes(told | {"persons": told["persons"] | {"allowance": other}})
+    assert not _passes(told | {"persons": told["persons"] | {"allowance": 3, "declared": True}})
+
+
+def test_the_allowance_is_chosen_from_the_released_counts_and_the_plan_alone() -> None:
+    """Others with as many rows, all of which differ, are given the same."""
+    alike, noise = several(), Still()
+    shuffled = np.random.default_rng(3).permutation(len(alike.table))
+    columns = {name: codes[shuffled] for name, codes in alike.table.columns.items()}
+    differing = Grouped(Table(UNIT, columns), alike.people)
+
+    told: list[Any] = [receipt(rich(each, noise=noise).facts) for each in (alike, differing)]
+
+    assert told[0]["persons"]["rows"] == told[1]["persons"]["rows"]
+    assert told[0]["persons"]["allowance"] == told[1]["persons"]["allowance"] > 1
+    assert told[0]["persons"]["weight"] < told[1]["persons"]["weight"]
+
+
+def test_counts_that_are_compared_with_one_row_of_each_are_of_no_larger_weights() -> None:
+    aims = {"target": None, "accuracy": None, "aims": (Aim.within(Fraction(9, 10)),)}
+    told: Any = json.loads(receipt_text(receipt(rich(several(), **aims).facts)))
+
+    assert told["persons"]["allowance"] == 1
+    assert audit(told).matches
+    assert not _passes(told | {"persons": told["persons"] | {"allowance": 4}})
+
+
+def test_of_persons_with_one_row_each_none_counts_for_more_however_little_noise_there_is() -> None:
+    told: Any = receipt(rich(alone(900)).facts)
+
+    assert (told["persons"]["allowance"], told["persons"]["weight"]) == (1, 1)
+
+
 def as_records(found: dict[str, Any]) -> None:
     for entry in (found, found["statement"]):
         entry["neighbours"] = "add or remove one record"
@@ -186,7 +321,17 @@ def in_parts(found: dict[str, Any]) -> None:
     found["persons"]["rows"][0] += 0.5
 
 
-@pytest.mark.parametrize("forge", [as_records, uncounted, half_counted, quieter, in_parts])
+def declared_otherwise(found: dict[str, Any]) -> None:
+    found["persons"].update(allowance=3, declared=True)
+
+
+def more_in_full(found: dict[str, Any]) -> None:
+    found["persons"]["allowance"] = 2
+
+
+@pytest.mark.parametrize(
+    "forge", [as_records, uncounted, half_counted, quieter, in_parts, declared_otherwise, more_in_full]
+)
 def test_a_receipt_that_tells_another_unit_is_noticed(forge: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
     forged = copy.deepcopy(told)
@@ -249,14 +394,44 @@ def test_the_report_tells_how_many_rows_persons_have_and_what_these_weigh() -> N
     page = said(render(person_facts()))
 
     assert "About 33.3 % of the persons (± 1.5 %) have more than one row." in page
-    assert "All rows of a person together weigh as much as 1.30 rows, on average over persons." in page
+    assert "a person has about 1.6 rows, on average, and together they weigh as much as 1.30." in page
+    assert "of m rows that differ each counts for 1/√m, of m that are alike for 1/m." in page
     assert "3 to 5" in page and "more than 100" in page
 
 
 def test_nothing_is_said_of_weights_that_noise_may_have_made() -> None:
-    told = replace(COUNTED, weight=1.0).words
+    told, most = replace(COUNTED, weight=1.0), replace(COUNTED, rows=(2000.0, *[31.0] * 7), weight=1.0)
 
-    assert "together weigh as much as one row, as far as noise lets that be told" in told
+    assert "As far as noise lets that be told, a person has about 1.6 rows, on average, and together they weigh as" in (
+        told.words
+    )
+    assert told.words.endswith("as much as one.")
+    assert most.words.endswith("weigh as much as one row, as far as noise lets that be told.")
+    assert (told.cut[:48], most.cut) == ("Rows of a person who has several count for less.", "")
+
+
+def test_at_its_end_a_run_says_how_much_was_cut() -> None:
+    facts = rich(several()).facts
+    told: Any = receipt(facts)
+    weight = told["persons"]["weight"]
+
+    assert 1 < weight < 4.9
+    assert (
+        f"Rows of a person who has several count for less. As far as noise lets that be told, a person has about 4.9 "
+        f"rows, on average, and together they weigh as much as {weight:.2f}."
+    ) in forewords(facts)[0]
+    assert "count for less" not in " ".join(forewords(rich(alone(900)).facts))
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [(True, "This was declared."), (False, "The run chose this from how many persons have how many rows")],
+)
+def test_the_report_tells_how_many_rows_count_in_full(declared: bool, told: str) -> None:
+    page = how_weighed(replace(COUNTED, allowance=4, declared=declared))
+
+    assert "of m rows that are alike each counts for 4/m, of m that differ for 4/√m, and none for more than 1" in page
+    assert told in page
 
 
 def test_the_report_says_what_a_table_of_persons_cannot_answer() -> None:
@@ -302,13 +477,28 @@ def test_public_records_that_lack_the_unit_are_told_from_the_table() -> None:
         on_public_table(OnPublic(seen_by_anybody().drop("customer")), UNIT)
 
 
-def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:
-    def planned(schema: Schema) -> str:
-        recipe = table_recipe(schema=schema, aims=(Aim.accuracy("renewed", Fraction(8, 10)),), records=900)
-        synthesis_plan(recipe, plan_synthesis(recipe))
-        return " ".join(capsys.readouterr().out.split())
+def planned(schema: Schema, capsys: pytest.CaptureFixture[str], **changes: Any) -> str:
+    usual: dict[str, Any] = {"aims": (Aim.accuracy("renewed", Fraction(8, 10)),), "records": 900}
+    recipe = table_recipe(schema=schema, **(usual | changes))
+    synthesis_plan(recipe, plan_synthesis(recipe))
+    return " ".join(capsys.readouterr().out.split())
 
-    of_records, told = planned(SCHEMA), planned(UNIT)
+
+def test_a_plan_says_that_more_rows_may_count_or_has_the_noise_of_those_that_are_declared(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    usual, more = planned(UNIT, capsys), planned(UNIT, capsys, rows_per_person=4)
+    overlap = planned(UNIT, capsys, aims=(Aim.within(Fraction(1, 10)),))
+
+    may = ["several rows of each may then count in full" in told for told in (usual, more, overlap)]
+    assert may == [True, False, False]
+    for one, other in zip(noises(usual), noises(more), strict=True):
+        assert float(other.split()[0]) == pytest.approx(4 * float(one.split()[0]), abs=0.3)
+        assert other.split()[1:] == one.split()[1:]
+
+
+def test_the_plan_of_persons_is_that_of_records_in_other_words(capsys: pytest.CaptureFixture[str]) -> None:
+    of_records, told = planned(SCHEMA, capsys), planned(UNIT, capsys)
 
     assert "are in persons" in told
     assert "A share of 20 % of about 900 persons is held out." in told

@@ -104,6 +104,50 @@ def _parts(rows: Any) -> Iterator[Any]:
     yield from kept
 
 
+NUMBER, WORD = 4242424242424242, "zq-canary-zq"
+
+
+def kept_bytes(table: pl.DataFrame, schema: Schema, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """All that is put on a shelf while the table is read, where every shelf is on the disk."""
+    seen, put = list[bytes](), Shelf.put
+
+    def noted(self: Shelf, arrays: Any) -> Any:
+        kept = put(self, arrays)
+        assert kept._file is not None
+        seen.append(kept._file.read_bytes())
+        return kept
+
+    monkeypatch.setattr(Shelf, "put", noted)
+    pieces(schema, CRAMPED, table).close()
+    return b"".join(seen)
+
+
+SPELLED: dict[str, Callable[[int], Any]] = {
+    "numbers": lambda person: NUMBER + person,
+    "texts": lambda person: f"{WORD}{person}",
+}
+
+
+@pytest.mark.parametrize("spelled", SPELLED.values(), ids=SPELLED)
+def test_no_identifier_is_on_the_disk_while_persons_are_put_together(
+    spelled: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = frame().with_columns(pl.Series("who", [spelled(place % 211) for place in range(ROWS)]))
+
+    found = kept_bytes(table, OF_PERSONS, monkeypatch)
+
+    assert len(found) > ROWS
+    assert WORD.encode() not in found
+    for person in range(211):
+        assert str(NUMBER + person).encode() not in found
+        assert (NUMBER + person).to_bytes(8, "little") not in found
+
+
+def test_codes_are_on_the_disk_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: what is there is seen."""
+    assert bytes([2] * 20) in kept_bytes(frame().with_columns(pl.lit("c").alias("ward")), OF_PERSONS, monkeypatch)
+
+
 def test_few_rows_are_one_table() -> None:
     found = read_pieces(frame(60), SCHEMA, ROOMY, SeededNoise(1), lambda text: None)
 
