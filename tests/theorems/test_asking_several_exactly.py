@@ -29,7 +29,7 @@ from expost.odometer import Odometer
 from expost.private import Private
 from expost.statistic import Statistic
 from expost.tabular.table import Table
-from tests.theorems.test_asking_exactly import DELTA, SCHEMA, Coarsened
+from tests.theorems.coarsened import DELTA, SCHEMA, Coarsened
 from tests.unit.examples import ADD
 
 CUTS = np.array([-math.inf, 0.3, math.inf])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expost.jobs.asking.answer import Answer
-from expost.jobs.asking.design import Design, Wanted
+from expost.jobs.asking.design import Design, MarginGoal
 from expost.jobs.asking.margins import Margins
 from expost.jobs.asking.overlap import Axes, covers
 from expost.jobs.asking.phrases import queries_in
@@ -196,7 +196,7 @@ def test_a_climb_measures_what_its_questions_share(within: str) -> None:
 
 def design_of(sizes: Mapping[str, int], asked: list[Axes], variances: list[float]) -> Design:
     places = list(dict.fromkeys([*asked, *(one | other for one in asked for other in asked)]))
-    wanted = tuple(Wanted(each, variance, False) for each, variance in zip(asked, variances, strict=True))
+    wanted = tuple(MarginGoal(each, variance, False) for each, variance in zip(asked, variances, strict=True))
     return Design(
         Margins.of(places, dict(sizes.items())),
         tuple(places),

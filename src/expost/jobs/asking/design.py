@@ -26,7 +26,7 @@ SAME = 1e-9
 
 @final
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MarginGoal:
     """A margin whose cells are to have at most a variance; ``sums`` asks for it in sums of many cells, too."""
 
     margin: Axes
@@ -49,7 +49,7 @@ class Design:
     margins: Margins
     measured: tuple[Axes, ...]
     costs: Floats
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[MarginGoal, ...]
 
     @property
     def needs(self) -> Floats:

@@ -58,7 +58,7 @@ def covers(schema: Schema, finer: Tally, tally: Tally) -> bool:
 def codes_picked(schema: Schema, finer: Tally, tally: Tally) -> dict[str, int] | None:
     """What conditions pick from the groups of a finer tally: a code of each column; None where they are others.
 
-    Persons are weighed by the rows that a tally counts, so that theirs are no part of those without a condition.
+    Persons are weighed by the rows that a tally counts, so that a condition does not pick from those without it.
     """
     if not {*finer.where} <= {*tally.where}:
         return None

@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from expost.jobs.asking.design import Design, Wanted
+from expost.jobs.asking.design import Design, MarginGoal
 from expost.jobs.asking.margins import Margins
 from expost.jobs.asking.overlap import Family, axes_in_order, axis_size, covers
 from expost.jobs.asking.query import MOST_GROUPS, Quantile
@@ -59,7 +59,7 @@ def _least_costly(
         if union.cells(schema) < sum(each.cells(schema) for each in told):
             places.setdefault(frozenset(axes_in_order(union)), union)
     sizes = {axis: axis_size(schema, axis) for margin in places for axis in margin}
-    wanted = [Wanted(frozenset(axes_in_order(each.tally)), 1 / each.precision, each.sums) for each in needs]
+    wanted = [MarginGoal(frozenset(axes_in_order(each.tally)), 1 / each.precision, each.sums) for each in needs]
     design = Design(Margins.of(places, sizes), tuple(places), np.array([*map(cost, places.values())]), tuple(wanted))
     return dict(zip(places.values(), design.cheapest().tolist(), strict=True))
 
