@@ -1,6 +1,7 @@
 """Coverage of answers: how often error bars hold and targets are met, over RUNS seeded runs of each kind of question.
 
-The runs are those of ``ask`` from its first look to its last, on one table with skewed, equal, tiny and empty groups.
+The runs are those of ``ask`` from its first look to its last, on one table with skewed, equal, tiny and empty groups:
+of one question, of several that overlap, and of one that uses an earlier answer.
 ``held`` is the share of error bars that hold, ``met`` that of settled groups whose number is as near as was asked for
 and of groups too small for it that are, ``reached`` that of runs that reached their target, ``right`` that of decisions
 that are right. ``coverage.least`` is the least of the shares that are to be 95 %, and ``coverage.plausible`` is 1 if no
@@ -19,6 +20,7 @@ from scipy import stats
 from benchmarks.harness import Progress
 from expost.jobs.asking.climb import AnswerLook, climb, refine, release_exactly
 from expost.jobs.asking.deciding import decide
+from expost.jobs.asking.estimates import Bars
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import AnswerPlan, plan_answer
@@ -46,6 +48,8 @@ VALUES = np.minimum(np.random.default_rng(5).binomial(10, 0.2 + 0.08 * GROUPS), 
 OWNERS = np.arange(len(GROUPS)) // 2
 """Persons have two rows, nearly always in one group."""
 Held = NDArray[np.bool_]
+Asked = tuple[tuple[str, Floats], ...]
+"""Questions with their true answers."""
 
 
 def by_group(f: Callable[[NDArray[np.int64]], float]) -> Floats:
@@ -64,6 +68,7 @@ class Kind:
 
 
 COUNTS = SIZES.astype(np.float64)
+THIRD, SIXTH = Fraction(1, 3), Fraction(1, 6)
 TENTH = WithinShare(Fraction(1, 10))
 KINDS = {
     "a count within a share": Kind("count by g", TENTH, COUNTS),
@@ -80,6 +85,21 @@ KINDS = {
         np.array([len(np.unique(OWNERS[group == GROUPS])) for group in range(len(SIZES))], dtype=np.float64), PERSONS,
     ),
 }  # fmt: skip
+
+
+EVERY = np.bincount(VALUES, minlength=11).astype(np.float64)
+OVERLAPPING: Asked = (
+    ("count by g", COUNTS),
+    ("count by v", EVERY),
+    ("sum of v by g", by_group(np.sum)),
+    ("count by g where v = 3", by_group(lambda of: float(np.sum(of == 3)))),
+    ("count", COUNTS.sum(keepdims=True)),
+)
+"""Questions whose answers have much in common."""
+SEVERAL: dict[str, tuple[Asked, Target]] = {
+    "several within a distance": (OVERLAPPING, WithinDistance(Fraction(60))),
+    "several within a share": (OVERLAPPING[:2], WithinShare(Fraction(1, 5))),
+}
 
 
 def data_of(schema: Schema) -> Private[Table] | Private[Grouped]:
@@ -99,6 +119,13 @@ def recipe_of(kind: Kind, *, together: bool = False) -> AskRecipe:
         schema=kind.schema, questions=(Targeted(queries_in(kind.question)[0], kind.target),), confidence=CONFIDENCE,
         together=together, delta=1e-5, max_epsilon=2.0, rows_per_person=None if kind.schema.unit is None else 2,
     )  # fmt: skip
+
+
+def several(name: str) -> AskRecipe:
+    """Questions that overlap, asked at once."""
+    asked, target = SEVERAL[name]
+    first = recipe_of(Kind(asked[0][0], target, COUNTS))
+    return replace(first, questions=tuple(Targeted(queries_in(each)[0], target) for each, _ in asked))
 
 
 def begun(recipe: AskRecipe, plan: AnswerPlan, seed: int) -> Measuring:
@@ -124,6 +151,11 @@ def plausible(misses: int, of: int, allowed: float = 0.05) -> bool:
 def holds(look: AnswerLook, truth: Floats) -> Held:
     """The groups whose truth lies between the ends of its error bar."""
     (bars,) = look.bars
+    return bars_hold(bars, truth)
+
+
+def bars_hold(bars: Bars, truth: Floats) -> Held:
+    """The same of one question among others."""
     return np.asarray((bars.low <= truth + 1e-9) & (truth - 1e-9 <= bars.high))
 
 
@@ -152,6 +184,14 @@ def refined_twice(plan: AnswerPlan, seed: int) -> list[AnswerLook]:
             measuring.recipe = within_share(share)
             found.append(refine(plan, measuring, tell=lambda doing: None))
     return found
+
+
+def after_an_earlier_one(plan: AnswerPlan, seed: int) -> list[AnswerLook]:
+    """An answer at a third, and a finer one afterwards that may use it, as on a ledger."""
+    first, second = (begun(within_share(share), plan, seed + RUNS * part) for part, share in ((0, THIRD), (1, SIXTH)))
+    found = ended(plan, first)
+    second.before = dict(first.known)
+    return [found, ended(plan, second)]
 
 
 DECISIONS: dict[str, tuple[Target, Callable[[AnswerLook], bool]]] = {
@@ -218,6 +258,16 @@ def target_met(kind: Kind, look: AnswerLook) -> Held:
     return np.asarray(np.concatenate([near(kind, look)[settled], (look.sizes[0] > SIZES)[few]]))
 
 
+def several_figures(name: str) -> dict[str, Count]:
+    """How often bars hold of questions that overlap, each question by itself: they do not miss independently."""
+    asked, found = SEVERAL[name][0], {"reached": Count()}
+    for look in every_run(several(name)):
+        found["reached"].add(np.array([look.reached]))
+        for (question, truth), bars in zip(asked, look.bars, strict=True):
+            found.setdefault(f"{question.replace(' ', '_')}.held", Count()).add(bars_hold(bars, truth))
+    return found
+
+
 def bars_at_once() -> Count:
     """In how many runs all bars hold that are to hold together."""
     kind, found = KINDS["a count within a share"], Count()
@@ -226,11 +276,19 @@ def bars_at_once() -> Count:
     return found
 
 
-def refined() -> Count:
-    """How often all bars of a group hold, of an answer that was refined because of what it showed."""
-    found, plan = Count(), plan_answer(within_share(Fraction(1, 3)))
+def all_hold(runs: Callable[[AnswerPlan, int], list[AnswerLook]]) -> Count:
+    """How often all bars of a group hold, of an answer that was refined or followed by one that uses it."""
+    found, plan = Count(), plan_answer(within_share(THIRD))
     for seed in range(RUNS):
-        found.add(np.asarray(np.all([holds(look, COUNTS) for look in refined_twice(plan, seed)], axis=0)))
+        found.add(np.asarray(np.all([holds(look, COUNTS) for look in runs(plan, seed)], axis=0)))
+    return found
+
+
+def later_hold() -> Count:
+    """How often the bars of an answer hold that used an earlier one."""
+    found, plan = Count(), plan_answer(within_share(THIRD))
+    for seed in range(RUNS):
+        found.add(holds(after_an_earlier_one(plan, seed)[-1], COUNTS))
     return found
 
 
@@ -262,8 +320,12 @@ def run(progress: Progress) -> dict[str, float]:
     for name in KINDS:
         progress(name)
         found |= {f"coverage.{name.replace(' ', '_')}.{what}": each for what, each in kind_figures(name).items()}
-    progress("bars that hold together, and answers that are refined")
-    found |= {"coverage.together.held": bars_at_once(), "coverage.refined.held": refined()}
+    for name in SEVERAL:
+        progress(name)
+        found |= {f"coverage.{name.replace(' ', '_')}.{what}": each for what, each in several_figures(name).items()}
+    progress("bars that hold together, and answers that are refined or used by later ones")
+    found |= {"coverage.together.held": bars_at_once(), "coverage.refined.held": all_hold(refined_twice)}
+    found["coverage.after_an_earlier_one.held"] = later_hold()
     for name in DECISIONS:
         progress(name)
         found[f"coverage.{name.replace(' ', '_')}.right"] = decided_rightly(name)

@@ -15,9 +15,13 @@ from benchmarks import coverage
 from benchmarks.coverage import (
     COUNTS,
     DECISIONS,
+    EVERY,
     KINDS,
+    SEVERAL,
     SIZES,
     Kind,
+    after_an_earlier_one,
+    bars_hold,
     begun,
     ended,
     exists_for_rows_only,
@@ -26,6 +30,7 @@ from benchmarks.coverage import (
     plausible,
     recipe_of,
     refined_twice,
+    several,
     target_met,
     within_share,
 )
@@ -94,6 +99,41 @@ def test_all_bars_of_an_answer_that_is_refined_hold_as_often_as_one_says() -> No
     assert plausible(int((~held).sum()), held.size)
 
 
+@pytest.mark.parametrize("name", SEVERAL)
+def test_bars_of_questions_that_overlap_hold_as_often_as_they_say(name: str) -> None:
+    """Of each question by itself, as what they have in common makes them miss together."""
+    recipe = several(name)
+    plan = plan_answer(recipe)
+
+    found = [ended(plan, begun(recipe, plan, seed)) for seed in range(RUNS)]
+
+    for place, (_, truth) in enumerate(SEVERAL[name][0]):
+        held = np.array([bars_hold(look.bars[place], truth) for look in found])
+        assert plausible(int((~held).sum()), held.size)
+    assert sum(look.reached for look in found) > 0.75 * RUNS
+
+
+def test_bars_of_overlapping_questions_are_no_longer_than_they_must_be() -> None:
+    """The twin: at two thirds of their length, as if half of the noise were forgotten, they miss too often."""
+    recipe = several("several within a distance")
+    plan = plan_answer(recipe)
+
+    missed = 0
+    for seed in range(RUNS):
+        (_, bars, *_) = ended(plan, begun(recipe, plan, seed)).bars
+        missed += int((np.abs(EVERY - bars.point) > (bars.high - bars.point) * 2 / 3).sum())
+
+    assert not plausible(missed, RUNS * len(EVERY))
+
+
+def test_bars_hold_where_earlier_answers_are_used() -> None:
+    plan = plan_answer(within_share(Fraction(1, 3)))
+
+    held = np.array([holds(after_an_earlier_one(plan, seed)[-1], COUNTS) for seed in range(RUNS)])
+
+    assert plausible(int((~held).sum()), held.size)
+
+
 def test_looking_again_at_an_answer_settles_nothing_else() -> None:
     recipe, look = recipe_of(KINDS["a count within a share"]), looks("a count within a share")[0]
 
@@ -153,5 +193,6 @@ def test_a_miniature_of_the_benchmark_has_every_share(monkeypatch: pytest.Monkey
 
     assert {"coverage.least", "coverage.plausible", "coverage.refined.held", "coverage.the_top.right"} <= figures.keys()
     assert {f"coverage.{name.replace(' ', '_')}.{what}" for name in KINDS for what in ("held", "met")} <= figures.keys()
+    assert {"coverage.several_within_a_share.reached", "coverage.after_an_earlier_one.held"} <= figures.keys()
     assert figures["coverage.naive_bars"] < 0.9
     assert figures["coverage.naive_decision"] < 0.85

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
+from itertools import combinations
 from typing import Any
 
 from expost.jobs.asking.answer import Answer
@@ -29,15 +30,19 @@ def asked(*questions: str, **changes: Any) -> Answer:
     return ask(visits(), *questions, **(usual | changes))
 
 
+PAIRS = tuple(f"count by {', '.join(pair)}" for pair in combinations(("region", "plan", "renewed", "age"), 2))
 KINDS: dict[str, Callable[[], Answer]] = {
     "one release": lambda: asked("count by region", within=40),
     "several in one release": lambda: asked("count by region, plan", "count by plan", within=60),
+    "shared in one release": lambda: asked(*PAIRS, "count by plan where renewed = true", within=60),
+    "shared by a jump": lambda: asked(*PAIRS, "share of renewed = true by plan", within="25%"),
     "a jump": lambda: asked("count by region", within="10%"),
     "several by a jump": lambda: asked("share of renewed by region", "count by plan", within="10%"),
     "out of reach": lambda: asked("count by region", within="1%", max_epsilon=0.3, fewer_than=10),
     "the top": lambda: asked("count by region", top=1),
     "a comparison": lambda: asked("count by plan", compare=("basic", "full"), together=True),
     "persons, as declared": lambda: asked("count by plan", within=100, schema=PERSONS, rows_per_person=3),
+    "persons, shared": lambda: asked(*PAIRS, within=150, schema=PERSONS, rows_per_person=3),
     "persons, found": lambda: asked("count by plan", within="30%", schema=PERSONS),
     "refined": lambda: asked("count by region", within=60).refine(30),
 }

@@ -139,3 +139,19 @@ def test_the_page_of_an_answer_that_went_on_from_others_says_so(book: Book, tmp_
 
     assert "One measurement of that precision was then made" not in answer_page(found.facts)
     assert "put together with them by their precisions" in answer_page(found.facts)
+
+
+def test_several_questions_that_share_their_cells_cost_nothing_again(book: Book, tmp_path: Path) -> None:
+    """Although the coarser one was not measured itself: the very same numbers, as a single release has them."""
+
+    def asked() -> Answer:
+        with book.run("visits", "ask") as run:
+            return ask(
+                tmp_path / "visits.csv", "count by ward, sex", "count by ward", schema=SCHEMA, within=200, ledger=run
+            )
+
+    first, again = asked(), asked()
+
+    assert first.epsilon > 0
+    assert again.epsilon <= 0
+    assert again.told == first.told

@@ -1,5 +1,6 @@
 """The receipt of an answer: worked out again from its questions, and found out wherever it was changed."""
 
+import copy
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -86,7 +87,7 @@ def test_a_seeded_receipt_begins_with_the_warning(saved: Saved) -> None:
     assert next(iter(receipt)) == "warning"
 
 
-@pytest.mark.parametrize("kind", ["one release", "the top"])
+@pytest.mark.parametrize("kind", ["one release", "shared in one release", "persons, shared", "the top"])
 def test_every_leaf_that_is_changed_is_noticed(kind: str, saved: Saved) -> None:
     receipt, folder = saved(kind)
 
@@ -95,7 +96,7 @@ def test_every_leaf_that_is_changed_is_noticed(kind: str, saved: Saved) -> None:
     assert unseen == HARMLESS
 
 
-@pytest.mark.parametrize("kind", ["a jump", "persons, found"])
+@pytest.mark.parametrize("kind", ["a jump", "shared by a jump", "persons, found"])
 def test_every_leaf_after_the_fact_that_is_changed_is_noticed(kind: str, saved: Saved) -> None:
     """Those that are fixed beforehand are in the digest; see below."""
     receipt, folder = saved(kind)
@@ -122,6 +123,40 @@ def test_what_was_fixed_is_noticed_under_a_new_seal_too(kind: str, asked: set[An
                 unseen.add(leaf)
 
     assert {leaf[-2:] if "target" in leaf else leaf[-1:] for leaf in unseen} == asked
+
+
+def measured_instead(receipt: Any, old: str, new: str) -> Any:
+    """The same, with one tally of the first line replaced by another."""
+    changed = copy.deepcopy(receipt)
+    facts = changed["bill"][0]["facts"]
+    assert old in facts["statistic"].split("; ")
+    facts["statistic"] = "; ".join(new if each == old else each for each in facts["statistic"].split("; "))
+    return changed
+
+
+def test_a_line_may_be_about_what_tells_of_several_questions(saved: Saved) -> None:
+    """Nobody asked for counts by all three columns, which are measured for each two of them."""
+    receipt, folder = saved("shared in one release")
+
+    assert "count by plan, region, renewed" in receipt["bill"][0]["facts"]["statistic"]
+    assert audit(receipt, beside=folder).matches
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ("count by age", "not about what was asked"),
+        ("mean of age", "not about what was asked"),
+        ("count by plan, region, renewed where age < 20", "not about what was asked"),
+        ("count by age, plan, region", "another number of cells"),
+    ],
+)
+def test_a_line_about_what_tells_of_no_question_is_noticed(other: str, why: str, saved: Saved) -> None:
+    receipt, folder = saved("shared in one release")
+
+    found = audit(measured_instead(receipt, "count by plan, region, renewed", other), beside=folder)
+
+    assert any(why in each for each in found.differences)
 
 
 def priced(line: Any, rho: Fraction) -> Any:

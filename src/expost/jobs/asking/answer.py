@@ -124,7 +124,7 @@ class Answer:
             heading=self._heading,
             told=self.told,
             width=outcome.look.width,
-            bounds=dict(self._measuring.most) if persons else {},
+            bounds={tally: self._measuring.most[tally] for tally in outcome.recipe.tallies} if persons else {},
             cuts=outcome.cuts,
             recalled=bool(self._measuring.before) or not outcome.measured,
             spending=spending,

@@ -14,7 +14,7 @@ from expost.errors import BudgetExceeded
 from expost.jobs.asking.estimates import Bars, bars_of
 from expost.jobs.asking.lasting import LASTING, enough_known, further_needed, lasting_width_of
 from expost.jobs.asking.measuring import Measuring, Progress
-from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at
+from expost.jobs.asking.needs import foreseen, met, needed_by, sizes_at, telling
 from expost.jobs.asking.planning import (
     FIRST,
     FURTHER,
@@ -61,19 +61,19 @@ def release_exactly(plan: AnswerPlan, measuring: Measuring) -> AnswerLook:
 
 def look(measuring: Measuring, width: float, sizes: list[int]) -> AnswerLook:
     """What the measurements say of every question, at this number of standard errors."""
-    recipe = measuring.recipe
-    bars = [
-        bars_of(each.query, recipe.schema, measuring.consistent_cells(Tally.of(each.query)), width)
-        for each in recipe.questions
-    ]
+    recipe, cells = measuring.recipe, measuring.consistent_cells()
+    bars = [bars_of(each.query, recipe.schema, cells[each.query], width) for each in recipe.questions]
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), width))
 
 
 def lasting_look(measuring: Measuring, sizes: list[int], share: float = FIRST) -> AnswerLook:
-    """The same with error bars that hold however the measurements came about, and miss a share of what all may."""
+    """The same with error bars that hold however the measurements came about, and miss a share of what all may.
+
+    Estimates are of each tally by itself: such bars are known to hold for means by precision alone.
+    """
     recipe, bars = measuring.recipe, []
     for each in recipe.questions:
-        cells = measuring.consistent_cells(Tally.of(each.query))
+        cells = measuring.known_cells(Tally.of(each.query))
         bars.append(bars_of(each.query, recipe.schema, cells, lasting_width_of(measuring, cells, recipe.chance(share))))
     return looked_at(recipe, AnswerLook(tuple(bars), (), (), tuple(sizes), LASTING))
 
@@ -169,7 +169,7 @@ def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int]
         if wanted <= measuring.spent or total >= most:
             return
         total = min(max(Fraction(wanted), measuring.spent * Fraction(3, 2)), measuring.spent * STRIDE, most)
-        unknown = {tally: needed[tally] for tally in unknown}
+        unknown = telling(measuring.recipe, needed, unknown)
 
 
 def next_place(plan: AnswerPlan, measuring: Measuring, share: float) -> tuple[int, dict[Tally, float]]:

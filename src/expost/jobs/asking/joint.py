@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from expost.jobs.asking.overlap import axes_in_order, axis_size, codes_picked
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
 from expost.mechanisms.gaussian import Measurement
@@ -30,14 +31,14 @@ class Joint:
 
     @classmethod
     def of(cls, recipe: AskRecipe, shares: Mapping[Tally, float], most: Mapping[Tally, int]) -> "Joint":
-        """Such that each tally costs its share of the whole, nearly."""
+        """Such that each tally costs its share of the whole, or the one that costs most a little less."""
         wanted = {tally: share for tally, share in shares.items() if share > 0}
         ratios = {
             tally: math.sqrt(share) / tally.scale(recipe.schema, most=most[tally]) for tally, share in wanted.items()
         }
         largest = max(ratios.values())
         finest = FACTOR if len(ratios) > 1 else 1
-        factors = {tally: max(1, round(finest * ratio / largest)) for tally, ratio in ratios.items()}
+        factors = {tally: math.ceil(finest * ratio / largest) for tally, ratio in ratios.items()}
         return cls(recipe, tuple((tally, factor, most[tally]) for tally, factor in factors.items()))
 
     @property
@@ -58,6 +59,14 @@ class Joint:
 
         return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name, additive=True)
 
+    def rounded(self, shares: Mapping[Tally, float]) -> float:
+        """What the whole must be raised by, so that whole factors leave no tally less than its share."""
+        costs = {
+            tally: (factor * tally.scale(self.recipe.schema, most=most)) ** 2 for tally, factor, most in self.parts
+        }
+        wanted, whole = math.fsum(shares[tally] for tally in costs), sum(costs.values())
+        return max(shares[tally] / wanted * (whole / cost) for tally, cost in costs.items())
+
     def apart(self, found: Measurement) -> dict[Tally, Measurement]:
         """What was measured of each tally, in its own steps."""
         ends = np.cumsum([tally.cells(self.recipe.schema) for tally, _, _ in self.parts])[:-1]
@@ -72,17 +81,12 @@ def fold(recipe: AskRecipe, finer: Tally, tally: Tally, values: Floats) -> tuple
     """The cells of a tally as sums of those of a finer one, and how many make one."""
     if finer == tally:
         return values, 1
-    sizes = [recipe.schema[name].size for name in finer.by]
-    gone = tuple(place for place, name in enumerate(finer.by) if name not in tally.by)
-    kept = [name for name in finer.by if name in tally.by]
-    summed = values.reshape(sizes).sum(axis=gone).transpose([kept.index(name) for name in tally.by])
-    return summed.ravel(), math.prod(sizes[place] for place in gone)
-
-
-def unfold(recipe: AskRecipe, tally: Tally, finer: Tally, values: Floats) -> Floats:
-    """For each cell of the finer tally the value of the one that it is part of."""
-    sizes = [recipe.schema[name].size for name in tally.by]
-    order = [tally.by.index(name) for name in finer.by if name in tally.by]
-    shape = [recipe.schema[name].size if name in tally.by else 1 for name in finer.by]
-    whole = [recipe.schema[name].size for name in finer.by]
-    return np.broadcast_to(values.reshape(sizes).transpose(order).reshape(shape), whole).ravel()
+    schema, codes = recipe.schema, codes_picked(recipe.schema, finer, tally) or {}
+    axes = axes_in_order(finer)
+    table = values.reshape([axis_size(schema, axis) for axis in axes])
+    picked = table[tuple(codes.get(axis, slice(None)) if isinstance(axis, str) else slice(None) for axis in axes)]
+    left, wanted = [axis for axis in axes if axis not in codes], axes_in_order(tally)
+    gone = tuple(place for place, axis in enumerate(left) if axis not in wanted)
+    kept = [axis for axis in left if axis in wanted]
+    summed = picked.sum(axis=gone).transpose([kept.index(axis) for axis in wanted])
+    return summed.ravel(), math.prod(axis_size(schema, left[place]) for place in gone)

@@ -12,10 +12,14 @@ import numpy as np
 
 from expost.accounting.claim import Budget, Promise
 from expost.accounting.gaussian import SMOOTHING_VARIANCE
+from expost.jobs.asking.consistent import consistent_cells
 from expost.jobs.asking.estimates import NoisyCells
-from expost.jobs.asking.joint import Joint, fold, unfold
-from expost.jobs.asking.planning import REFINED, covers
+from expost.jobs.asking.joint import Joint, fold
+from expost.jobs.asking.overlap import covers
+from expost.jobs.asking.planning import REFINED
+from expost.jobs.asking.query import Quantile, Query
 from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.sharing import measurable
 from expost.jobs.asking.tallies import Tally
 from expost.ledger import Fact
 from expost.mechanisms.brownian import Estimate
@@ -89,6 +93,12 @@ class Measuring:
     refined: int = 0
     lock: AbstractContextManager[object] = field(default_factory=RLock)
 
+    def __post_init__(self) -> None:
+        """Persons are weighed down to the same length in all tallies where that is public."""
+        if self.recipe.bounded:
+            bound = self.recipe.rows_per_person or 1
+            self.most = {**dict.fromkeys(measurable(self.recipe.tallies), bound), **self.most}
+
     @property
     def spent(self) -> Fraction:
         """The ρ of everything so far; a step that failed counts in full."""
@@ -152,7 +162,7 @@ class Measuring:
         """What is known of a tally, in rows: its own measurements and those that it is a sum of, by precision."""
         schema, found = self.recipe.schema, []
         for each, estimate in self.known.items():
-            if each == tally or covers(each, tally):
+            if each == tally or covers(schema, each, tally):
                 scale = each.per_row(schema)
                 values, folded = fold(self.recipe, each, tally, estimate.values / scale)
                 found.append((values, float(estimate.precision) * scale**2 / folded))
@@ -163,19 +173,18 @@ class Measuring:
         # A step of the grid more than the noise of integers: their sums are not quite normal.
         return NoisyCells(tally, values, math.sqrt(1 / precision) + 1 / tally.per_row(schema))
 
-    def consistent_cells(self, tally: Tally) -> NoisyCells:
-        """The same, with sums that agree with every coarser count that was asked for beside it.
+    def consistent_cells(self) -> dict[Query, NoisyCells]:
+        """What is known of each question, such that answers agree in what they have in common.
 
-        What these know better is spread evenly, which makes no error larger than its noise was.
+        A quantile is looked up in sums of cells. Their errors are not independent, and no sum of them has more noise
+        than if they were as noisy as before.
         """
-        found = self.known_cells(tally)
-        values = found.values
-        for coarser in reversed(self.recipe.tallies):  # the fewest groups first
-            if covers(tally, coarser):
-                sums, folded = fold(self.recipe, tally, coarser, values)
-                lacking = (self.consistent_cells(coarser).values - sums) / folded
-                values = values + unfold(self.recipe, coarser, tally, lacking)
-        return replace(found, values=values)
+        told, found = consistent_cells(self.recipe, self.known), dict[Query, NoisyCells]()
+        for query in (each.query for each in self.recipe.questions):
+            cells = told[Tally.of(query)]
+            looked_up = isinstance(query.measure, Quantile)
+            found[query] = replace(cells, std=self.known_cells(cells.tally).std) if looked_up else cells
+        return found
 
     def known_cells(self, tally: Tally) -> NoisyCells:
         """The same of a tally that was measured, or follows from one that was."""

@@ -89,17 +89,23 @@ def _makes_up(squared: Fraction, reaches: Sequence[Fraction]) -> bool:
 
 
 def _reach(told: AnswerTestimony, tally: Tally) -> Fraction:
-    length = tally.unit * PER_WEIGHT * told.bounds[tally.name] if told.persons else tally.unit
+    length = (
+        tally.unit * PER_WEIGHT * told.bounds.get(tally.name, told.rows_per_person or 1) if told.persons else tally.unit
+    )
     return Fraction((2 if told.neighbours.replaces else 1) * length**2)
 
 
 def tallies_named(told: AnswerTestimony, name: str) -> list[Tally]:
     """The tallies that a line is about, each once; none where its name is not made of theirs."""
-    for tally in told.tallies:
+    return _named(told.measurable, name)
+
+
+def _named(tallies: Sequence[Tally], name: str) -> list[Tally]:
+    for tally in tallies:
         if name == tally.name:
             return [tally]
         if name.startswith(f"{tally.name}{BETWEEN}"):
-            others = tallies_named(told, name.removeprefix(f"{tally.name}{BETWEEN}"))
+            others = _named(tallies, name.removeprefix(f"{tally.name}{BETWEEN}"))
             if others and tally not in others:
                 return [tally, *others]
     return []

@@ -8,9 +8,11 @@ import numpy as np
 
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.planning import FIRST, precision_at, price_of, shared_precisions
+from expost.jobs.asking.overlap import covers
+from expost.jobs.asking.planning import FIRST, precision_at, price_of
 from expost.jobs.asking.query import Quantile
 from expost.jobs.asking.question import AskRecipe, Targeted
+from expost.jobs.asking.sharing import shared_precisions
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Flags, WithinDistance, WithinShare, precise, too_small
 
@@ -50,9 +52,18 @@ def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: flo
                 recipe, question, measuring.cells(tally), size=size, width=width, finest=finest
             )
         wanted[tally] = max(wanted.get(tally, 0.0), min(precision, finest))
-    own = shared_precisions(recipe, wanted)
+    own = shared_precisions(recipe, wanted, lambda tally: price_of(recipe, tally, 1.0, most=measuring.most[tally]))
     prices = {tally: price_of(recipe, tally, each, most=measuring.most[tally]) for tally, each in own.items()}
     return _within(prices, float(room))
+
+
+def telling(recipe: AskRecipe, needed: Mapping[Tally, float], unknown: Mapping[Tally, float]) -> dict[Tally, float]:
+    """What will be measured of some tallies, or of others that tell of them."""
+    return {
+        tally: rho
+        for tally, rho in needed.items()
+        if rho > 0 and any(tally == each or covers(recipe.schema, tally, each) for each in unknown)
+    }
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:

@@ -14,8 +14,10 @@ from expost.accounting.jumps import JUMP_SHARE, LEAST, PlannedJumps
 from expost.accounting.pledge import Pledge
 from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded
+from expost.jobs.asking.joint import Joint
 from expost.jobs.asking.question import AskRecipe
-from expost.jobs.asking.tallies import OfRows, Tally
+from expost.jobs.asking.sharing import shared_precisions
+from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import WithinDistance
 from expost.numerics import Real
 from expost.report.digits import price
@@ -38,7 +40,7 @@ RECALLED, FURTHER, REFINED = (1 - FIRST) / 4, (1 - FIRST) / 8, (1 - FIRST) / 4
 Each look after these has half of the one before it, so that all of them together have no more than everything.
 """
 ROUNDED = 1.002
-"""What an exact price is raised by: factors of tallies are whole, and integer noise is stated a little higher."""
+"""What an exact price is raised by, since integer noise is stated a little higher."""
 BITS = 64
 """A level is a multiple of 2**-64."""
 
@@ -117,9 +119,11 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
         )
         for tally in recipe.tallies
     }
-    exact = shared_precisions(recipe, {tally: std**-2 for tally, std in needed.items()})
+    precisions = {tally: std**-2 for tally, std in needed.items()}
+    exact = shared_precisions(recipe, precisions, lambda tally: price_of(recipe, tally, 1.0))
     costs = {tally: price_of(recipe, tally, each) for tally, each in exact.items()}
-    total = level(math.fsum(costs.values()) * ROUNDED, up=True)
+    joint = Joint.of(recipe, costs, dict.fromkeys(costs, recipe.rows_per_person or 1))
+    total = level(math.fsum(costs.values()) * joint.rounded(costs) * ROUNDED, up=True)
     plan = plan_release(total, recipe.max_epsilon, recipe.delta, costs)
     stated = plan.epsilons[0]
     if stated > recipe.max_epsilon:
@@ -128,29 +132,6 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
             "precision, or raise the most that may be spent."
         )
     return plan
-
-
-def shared_precisions(recipe: AskRecipe, needed: Mapping[Tally, float]) -> dict[Tally, float]:
-    """The precision in which each tally is measured itself, the finest first: a coarser one gets theirs for nothing.
-
-    A count by fewer columns is a sum of counts by more, whose precisions add up.
-    """
-    own: dict[Tally, float] = {}
-    for tally in recipe.tallies:  # the most groups first
-        free = sum(given / folds(recipe, tally, finer) for finer, given in own.items() if covers(finer, tally))
-        own[tally] = max(0.0, needed.get(tally, 0.0) - free)
-    return own
-
-
-def covers(finer: Tally, tally: Tally) -> bool:
-    """Whether the counts of a tally are sums of those of another."""
-    counts = isinstance(finer.kind, OfRows) and isinstance(tally.kind, OfRows)
-    return counts and finer.where == tally.where and {*tally.by} < {*finer.by}
-
-
-def folds(recipe: AskRecipe, tally: Tally, finer: Tally) -> int:
-    """How many cells of the finer tally make one of the other."""
-    return finer.groups(recipe.schema) // tally.groups(recipe.schema)
 
 
 def price_of(recipe: AskRecipe, tally: Tally, precision: float, *, most: int | None = None) -> float:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
@@ -17,9 +17,10 @@ import numpy as np
 
 from expost.errors import Unreadable
 from expost.jobs.asking.measuring import Keep, pool_estimates
+from expost.jobs.asking.overlap import covers
 from expost.jobs.asking.phrases import queries_in
-from expost.jobs.asking.planning import covers
 from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.sharing import measurable
 from expost.jobs.asking.tallies import Tally, read_under
 from expost.mechanisms.brownian import Estimate
 from expost.receipts.notation import fraction, items, number, record, text, truth, whole
@@ -153,9 +154,10 @@ def columns_counted(recipe: AskRecipe, memories: Sequence[Memory]) -> dict[Tally
         each
         for each in earlier
         if {*each.columns} <= {*schema.names} - (left_out - dropping)
-        and any(covers(each, tally) for tally in recipe.tallies)
+        and any(covers(schema, each, tally) for tally in recipe.tallies)
     ]
-    return {tally: _digest_of(schema, dropping | {*tally.columns}) for tally in (*recipe.tallies, *finer)}
+    own = measurable(recipe.tallies) if recipe.bounded else recipe.tallies
+    return {tally: _digest_of(schema, dropping | {*tally.columns}) for tally in (*own, *finer)}
 
 
 def _digest_of(schema: Schema, names: set[str]) -> str:
@@ -192,7 +194,7 @@ class Recollection:
         asked = asked_in(recipe)
         for place in reversed(range(len(self.memories))):
             memory = self.memories[place]
-            if memory.asked == asked and {*recipe.tallies} <= {*self.known_in(memory)}:
+            if memory.asked == asked and _tells(self.known_in(memory), recipe):
                 return self.memories[: place + 1]
         return ()
 
@@ -219,6 +221,11 @@ class Recollection:
             for (name, most), (counted, estimate) in memory.tallies.items()
             if (name, counted) == (tally.name, mine)
         }
+
+
+def _tells(known: Collection[Tally], recipe: AskRecipe) -> bool:
+    """Whether measurements are of all tallies, or such that these are sums of theirs."""
+    return all(tally in known or any(covers(recipe.schema, each, tally) for each in known) for tally in recipe.tallies)
 
 
 def _values(kept: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":

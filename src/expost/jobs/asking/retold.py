@@ -14,6 +14,7 @@ from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.query import Query
 from expost.jobs.asking.question import MOST_QUERIES, Targeted
 from expost.jobs.asking.receipt import PARTS, target_out
+from expost.jobs.asking.sharing import measurable
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, WithinShare
 from expost.private import Neighbours
@@ -111,6 +112,12 @@ class AnswerTestimony:
     def tallies(self) -> tuple[Tally, ...]:
         """What is measured, each once, in the order of the questions."""
         return tuple(dict.fromkeys(Tally.of(each.query) for each in self.questions))
+
+    @property
+    def measurable(self) -> tuple[Tally, ...]:
+        """What may be measured for them: others that tell of several, where it is public how far persons move them."""
+        bounded = not self.persons or self.rows_per_person is not None
+        return measurable(self.tallies) if bounded else self.tallies
 
     @property
     def persons(self) -> bool:
