@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("spark")
 
 CANARY = "CANARY424242"
+AT_ONCE = 10.0
+"""Seconds that an interrupt may take. It takes one where nothing else runs."""
 THIRD = Fraction(1, 3)
 
 
@@ -166,6 +169,7 @@ def test_the_interrupt_key_cancels_the_job_in_our_words(spark: "SparkSession", r
     with pytest.raises(KeyboardInterrupt, match="interrupted while Spark worked on the table") as stopped:
         rows.added(interrupting)
 
+    assert time.time() - pressed.stat().st_mtime < AT_ONCE
     assert stopped.value.__context__ is None
     assert rows.added(cells_of).sum() == len(rows.joined(codes_of))
 

@@ -44,6 +44,9 @@ class Withheld:
         return self.kind(self.sentence)
 
 
+INTERRUPTED = Withheld("interrupted while the table was read.", KeyboardInterrupt)
+
+
 def read_records(source: object, schema: Schema) -> Rows:
     """The records as coded columns, under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
@@ -122,13 +125,13 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
     except ExpostError as refusal:
         return Withheld(str(refusal), type(refusal))
     except KeyboardInterrupt:
-        return Withheld("interrupted while the table was read.", KeyboardInterrupt)
+        return INTERRUPTED
     except SystemExit:
         return Withheld("stopped while the table was read.", SystemExit)
     except BaseException as error:  # noqa: BLE001  whatever it is, it may quote rows; a panic of polars is not an Exception
         # DuckDB tells of the interrupt key in an error of its own
         interrupted = isinstance(error, duckdb.Error | RuntimeError) and str(error) == "Query interrupted"
-        return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
+        return INTERRUPTED if interrupted else Withheld(_complaint(source))
 
 
 def _rows(source: object, schema: Schema) -> Table:
