@@ -1,5 +1,6 @@
 """Tasks of Spark that fail, die, are tried again or interrupted: the same rows are counted, and none of them shows."""
 
+import logging
 import os
 import signal
 import time
@@ -156,7 +157,14 @@ def test_logs_speak_again_after_a_job(spark: "SparkSession", rows: SparkRows) ->
     assert CANARY in logged(spark)
 
 
-def test_the_interrupt_key_cancels_the_job_in_our_words(spark: "SparkSession", rows: SparkRows, tmp_path: Path) -> None:
+def test_the_interrupt_key_cancels_the_job_in_our_words(
+    spark: "SparkSession",
+    rows: SparkRows,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """And in nobody else's: the bridge to Spark would log that it was cut off, with a traceback."""
     driver, pressed = os.getpid(), tmp_path / "pressed"
 
     def interrupting(rows: Any) -> Integers:
@@ -170,6 +178,8 @@ def test_the_interrupt_key_cancels_the_job_in_our_words(spark: "SparkSession", r
         rows.added(interrupting)
 
     assert time.time() - pressed.stat().st_mtime < AT_ONCE
+    assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == []
+    assert "Traceback" not in capfd.readouterr().err
     assert stopped.value.__context__ is None
     assert rows.added(cells_of).sum() == len(rows.joined(codes_of))
 

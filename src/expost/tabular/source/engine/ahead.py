@@ -76,7 +76,7 @@ class _Reader(Generic[Batch]):
                 self._free(found[0])
 
     def end(self) -> None:
-        """End the query, if it has not ended, and see the thread out: one that outlives the interpreter takes it down."""
+        """End the query, if it has not ended, and see the thread out: it must not outlive the interpreter."""
         self._halted.set()
         if self._thread.is_alive():
             # it may just have ended, and another query of the connection is not ours to interrupt

@@ -19,6 +19,10 @@ NUMBERS = {
     "L": np.uint64, "f": np.float32, "g": np.float64, "tdD": np.int32,
 }  # fmt: skip
 """Formats of Arrow whose values lie one after another."""
+BATCH, SPAN = 2**24, (2**11, 2**17)
+"""Bytes of a batch at most, about, and between how many rows it has however wide they are."""
+NUMBER = 8
+"""Bytes that a value takes at most, about, as most of them are numbers."""
 OFFSETS = {"u": np.int32, "U": np.int64}
 """Formats of texts that lie one after another, each with where it begins."""
 
@@ -80,7 +84,9 @@ def batches(relation: DuckDBPyRelation) -> Iterator[list[BatchColumn]]:
 
 
 def _streamed(relation: DuckDBPyRelation) -> "Iterator[_Batch]":
-    capsule = relation.__arrow_c_stream__()
+    at_once = min(SPAN[1], max(SPAN[0], BATCH // (NUMBER * len(relation.columns))))
+    # as __arrow_c_stream__ does, which has no number of rows to give
+    capsule = relation._submit("stream", at_once).arrow_capsule()
     stream = ctypes.cast(_pointer_in(capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream)).contents
     schema = _Schema()
     if stream.get_schema(stream, schema):
