@@ -96,7 +96,11 @@ def test_a_share_that_is_not_known_leaves_out_how_long_it_takes() -> None:
 
 
 def _slow(rows: Any) -> Integers:
-    sleep(0.4)
+    """The second task takes longer, so that there is a time at which the first is done."""
+    from pyspark import TaskContext  # noqa: PLC0415  optional
+
+    task = TaskContext.get()
+    sleep(0 if task is None else 0.2 + 0.8 * task.partitionId())
     return _count(rows)
 
 
@@ -115,6 +119,22 @@ def test_spark_tells_its_pace(spark: "SparkSession", monkeypatch: pytest.MonkeyP
     passed = [text for text in told if text.startswith("passing over the table in Spark at ")]
     assert passed
     assert all("rows per second, " in text for text in passed)
+
+
+@pytest.mark.parametrize(
+    ("rows", "done", "words"),
+    [
+        (None, 0, "counting, 0 of 8 tasks done"),
+        (800, 0, "counting, 0 of 8 tasks done"),
+        (None, 2, "counting, 2 of 8 tasks done, about 30 s left"),
+        (800, 2, "counting at 20 rows per second, about 30 s left"),
+        (None, 8, "counting, 8 of 8 tasks done, nearly done"),
+    ],
+)
+def test_tasks_that_are_done_say_how_a_job_gets_on(rows: int | None, done: int, words: str) -> None:
+    watching = pytest.importorskip("expost.tabular.spark.watching", reason="PySpark is not installed.")
+
+    assert watching.Watch("counting", rows, print).words(done, 8, 10.0) == words
 
 
 def _slowly(batches: Any) -> Any:

@@ -38,12 +38,17 @@ class Watch:
         with suppress(Exception):  # Spark has ended, or does not say; a job does not fail for that
             while not ended.wait(pace.SILENT):
                 done, tasks = _tasks(context, tag)
-                if done and not ended.is_set():
+                if tasks and not ended.is_set():
                     self.tell(self.words(done, tasks, monotonic() - begun))
 
     def words(self, done: int, tasks: int, seconds: float) -> str:
-        """How many of the tasks are done, or how many rows a second, after these seconds, and how long it will take."""
+        """How many of the tasks are done, or how many rows a second, after these seconds, and how long it will take.
+
+        Before the first is done, nothing is known of that.
+        """
         at = f", {done:,} of {tasks:,} tasks done"
+        if not done:
+            return f"{self.doing}{at}"
         if self.rows is not None:
             at = f" at {pace.pace(self.rows * done / tasks / seconds)}"
         return f"{self.doing}{at}, {time_left(seconds * (tasks - done) / done)}"
