@@ -30,7 +30,8 @@ Progress: TypeAlias = Callable[[str], None]
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-PACKAGES = ("expost", "numpy", "scipy", "opendp", "scikit-learn", "mbi", "jax", "torch", "opacus")
+PACKAGES = ("expost", "numpy", "scipy", "opendp", "scikit-learn", "mbi", "jax", "torch", "opacus",
+            "duckdb", "polars", "pandas", "pyspark")  # fmt: skip
 FEATURES = "FEATURES"
 """The environment variable that names a file of features."""
 CODE = ("src", "benchmarks", ":!benchmarks/results", "paper", ":!paper/results", "constraints.txt")

@@ -1,12 +1,13 @@
 """Tables of any size: what reading, counting and making them takes, and how it grows with rows, columns and steps.
 
 ``coding`` reads and codes a million rows beside DuckDB's own scan and cast of the same columns, ``counts`` all pairs of
-ten million beside polars, pandas and DuckDB, ``columns`` makes tables of 60 to 500 columns, ``odometer`` takes a
-hundred thousand steps, ``finetuning`` measures memory over that of the features, and ``ends`` is ``expost synth`` from
-end to end and by phase, from a hundred thousand rows to a hundred million. ``widths`` is the same of up to 200 columns,
-``bounded`` that of the largest table with ``--memory 4GB``, and ``cluster`` codes and counts ten million rows in Spark.
-Tables are made once, in a folder for temporary files, of about a gigabyte. ``python -m benchmarks.scale.page`` then
-puts what was recorded into docs/large-tables.md.
+ten million beside polars, pandas and DuckDB, ``columns`` makes tables of 60 to 500 columns, ``domains`` one of 700
+values in each, ``odometer`` takes a hundred thousand steps, ``finetuning`` measures memory over that of the features,
+and ``ends`` is ``expost synth`` from end to end and by phase, from a hundred thousand rows to a hundred million.
+``widths`` is the same of up to 200 columns, ``bounded`` that of the largest table with ``--memory 4GB``, and
+``cluster`` codes and counts ten million rows in Spark, where there is one. Tables are made once, in a folder for
+temporary files, of about a gigabyte. ``python -m benchmarks.scale.page`` then puts what was recorded into
+docs/large-tables.md.
 """
 
 import tempfile
@@ -18,7 +19,7 @@ from typing import TypeAlias
 from benchmarks.harness import Progress
 from benchmarks.scale.cluster import cluster
 from benchmarks.scale.coding import coding
-from benchmarks.scale.columns import columns
+from benchmarks.scale.columns import columns, domains
 from benchmarks.scale.counts import counts
 from benchmarks.scale.ends import bounded, ends, widths
 from benchmarks.scale.finetuning import finetuning_memory
@@ -34,16 +35,17 @@ def _folder() -> Path:
 
 
 PARTS: Mapping[str, Part] = {
-    "cluster": partial(cluster, _folder()),
     "coding": coding,
     "counts": counts,
     "columns": columns,
+    "domains": domains,
     "odometer": odometer_growth,
     "plan": plan_seconds,
     "finetuning": finetuning_memory,
     "ends": partial(ends, _folder()),
     "widths": partial(widths, _folder()),
     "bounded": partial(bounded, _folder()),
+    "cluster": partial(cluster, _folder()),
 }
 
 

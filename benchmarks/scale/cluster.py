@@ -1,25 +1,29 @@
 """Coding and counting in Spark, by rows and cores: what an estimate for a cluster is worked out from.
 
 The session is of this process and has two tasks at a time; a small table goes through it before anything is measured.
+Where there is no Java, or no PySpark, nothing is measured.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from benchmarks.harness import Progress
 from benchmarks.scale.tables import write_table
 from expost.noise import SystemNoise
 from expost.tabular.marginals import Marginals
 from expost.tabular.schema.schema import Schema
-from expost.tabular.spark.reading import read_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROWS, TASKS = 10**7, 2
 PART = 2**23
@@ -28,6 +32,10 @@ PART = 2**23
 
 def cluster(folder: Path, progress: Progress, rows: int = ROWS) -> dict[str, float]:
     """Core seconds for a million rows: of writing the snapshot, and of a pass that counts all pairs."""
+    without = lacking()
+    if without is not None:
+        progress(f"leaving out what Spark takes: {without}")
+        return {}
     with session() as spark:
         for number in (10**4, rows):
             progress(f"coding and counting {number:,} rows in Spark")
@@ -35,9 +43,21 @@ def cluster(folder: Path, progress: Progress, rows: int = ROWS) -> dict[str, flo
     return figures
 
 
+def lacking() -> str | None:
+    """Why Spark cannot run here, if so."""
+    if find_spec("pyspark") is None:
+        return "PySpark is not installed; install expost[spark]."
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which("java") is None and not (home and (Path(home) / "bin/java").exists()):
+        return "there is no Java; install Debian's package `default-jre-headless`."
+    return None
+
+
 @contextmanager
-def session() -> Iterator[SparkSession]:
+def session() -> Iterator["SparkSession"]:
     """Spark in this process."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415  optional
+
     os.environ["PYSPARK_PYTHON"] = sys.executable
     with TemporaryDirectory(prefix="expost-scale-") as folder:
         settings: dict[str, str | bool | int | float | None] = {
@@ -52,7 +72,9 @@ def session() -> Iterator[SparkSession]:
             made.stop()
 
 
-def _measured(spark: SparkSession, file: Path, declared: Path, rows: int) -> dict[str, float]:
+def _measured(spark: "SparkSession", file: Path, declared: Path, rows: int) -> dict[str, float]:
+    from expost.tabular.spark.reading import read_spark  # noqa: PLC0415  optional
+
     schema = Schema.load(declared)
     pairs = Marginals(schema.domain, tuple(combinations(schema.names, 2)), schema.neighbours)
     begun = perf_counter()

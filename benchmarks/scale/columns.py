@@ -1,7 +1,8 @@
 """How long a synthesis takes by its number of columns: small domains, one target, two rungs, the default classifier.
 
-Each column follows the one before it with noise. The exponent is that of the time from the fewest columns to the most,
-also of the selection of pairs alone. CPU seconds are given beside: on a busy machine they say more.
+Each column follows the one before it with noise. Exponents are those of the time from the fewest columns to the most:
+``columns_exponent`` of whole runs, ``selection_exponent`` of the selection of pairs alone. CPU seconds are given
+beside: on a busy machine they say more. ``domains`` is the same of a few columns with many values.
 """
 
 import math
@@ -20,6 +21,8 @@ from expost.tabular.table import Table
 
 COLUMNS: Final = (60, 125, 250, 500)
 ROWS: Final = 10_000
+FEW, VALUES = 13, 700
+"""Columns of a table with large domains, and values of each."""
 
 
 def columns(progress: Progress, numbers: tuple[int, ...] = COLUMNS, rows: int = ROWS) -> dict[str, float]:
@@ -36,6 +39,13 @@ def columns(progress: Progress, numbers: tuple[int, ...] = COLUMNS, rows: int = 
         grown = figures[f"scale.{measured}.{most}"] / figures[f"scale.{measured}.{few}"]
         figures[f"scale.{name}_exponent"] = math.log(grown) / math.log(most / few)
     return figures
+
+
+def domains(progress: Progress, values: int = VALUES, rows: int = ROWS) -> dict[str, float]:
+    """Seconds of a synthesis of columns with many values each."""
+    progress(f"{FEW} columns of {values} values")
+    seconds, worked = synthesised(wide(FEW, rows, values))
+    return {f"scale.domains_seconds.{values}": seconds, f"scale.domains_cpu.{values}": worked}
 
 
 def synthesised(table: Table) -> tuple[float, float]:
@@ -60,10 +70,10 @@ def selected(table: Table) -> float:
     return process_time() - worked
 
 
-def wide(number: int, rows: int) -> Table:
-    """Random records of a column of two codes and others of two to six."""
+def wide(number: int, rows: int, values: int | None = None) -> Table:
+    """Random records of a column of two codes and others of two to six, or of so many."""
     generator = np.random.default_rng(1)
-    sizes = {f"c{place}": 2 + place % 5 if place else 2 for place in range(number)}
+    sizes = {f"c{place}": (values or 2 + place % 5) if place else 2 for place in range(number)}
     level, codes = generator.random(rows), {}
     for name, size in sizes.items():
         level = 0.6 * level + 0.4 * generator.random(rows)

@@ -30,12 +30,15 @@ BEGUN: Final = {
     "rung": "counting",
 }
 """The phase that begins with what is told, by its first word: a rung that is not the last is followed by counting."""
+WITHIN: Final = ("bringing", "dividing", "passing")
+"""How a phase gets on, and no phase of its own."""
 PHASES: Final = ("starting", *dict.fromkeys(BEGUN.values()), "writing")
 
 
 def phases(begun: float, told: str, ended: float) -> dict[str, float]:
     """Seconds of each phase, which together are those of the process, from what was written down."""
-    marks = [(float(at), BEGUN[what]) for at, what in (line.split()[:2] for line in told.splitlines())]
+    lines = (line.split()[:2] for line in told.splitlines())
+    marks = [(float(at), BEGUN[what]) for at, what in lines if what not in WITHIN]
     marks[-1] = (marks[-1][0], "writing")  # what follows the last rung
     taken = dict.fromkeys(PHASES, 0.0)
     for (start, phase), (end, _) in pairwise([(begun, "starting"), *marks, (ended, "")]):

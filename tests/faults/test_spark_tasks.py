@@ -1,7 +1,9 @@
 """Tasks of Spark that fail, die, are tried again or interrupted: the same rows are counted, and none of them shows."""
 
+import logging
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.xdist_group("spark")
 
 CANARY = "CANARY424242"
+AT_ONCE = 10.0
+"""Seconds that an interrupt may take. It takes one where nothing else runs."""
 THIRD = Fraction(1, 3)
 
 
@@ -153,7 +157,14 @@ def test_logs_speak_again_after_a_job(spark: "SparkSession", rows: SparkRows) ->
     assert CANARY in logged(spark)
 
 
-def test_the_interrupt_key_cancels_the_job_in_our_words(spark: "SparkSession", rows: SparkRows, tmp_path: Path) -> None:
+def test_the_interrupt_key_cancels_the_job_in_our_words(
+    spark: "SparkSession",
+    rows: SparkRows,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """And in nobody else's: the bridge to Spark would log that it was cut off, with a traceback."""
     driver, pressed = os.getpid(), tmp_path / "pressed"
 
     def interrupting(rows: Any) -> Integers:
@@ -166,6 +177,9 @@ def test_the_interrupt_key_cancels_the_job_in_our_words(spark: "SparkSession", r
     with pytest.raises(KeyboardInterrupt, match="interrupted while Spark worked on the table") as stopped:
         rows.added(interrupting)
 
+    assert time.time() - pressed.stat().st_mtime < AT_ONCE
+    assert [each.getMessage() for each in caplog.records if each.levelno >= logging.WARNING] == []
+    assert "Traceback" not in capfd.readouterr().err
     assert stopped.value.__context__ is None
     assert rows.added(cells_of).sum() == len(rows.joined(codes_of))
 

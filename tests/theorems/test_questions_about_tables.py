@@ -279,6 +279,12 @@ def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest
     assert question.ask(candidate(), records) == dense
 
 
+def test_of_large_tables_no_more_comes_than_which_cells_are_filled_and_how_often() -> None:
+    records = table(((2, 1), (0, 0), (2, 1), (2, 1)))
+
+    assert overlaps._filled(("a", "y"), [3, 2], records).tolist() == [[0, 1], [5, 3]]
+
+
 def test_a_record_that_is_dropped_would_move_the_overlap_farther_than_one_that_is_replaced() -> None:
     """Why a schema by which one record replaces another must not drop any: the number of records would change."""
     question = MAKERS["worst overlap"](Fraction(1, 10), Neighbours.REPLACE_ONE)

@@ -1,9 +1,12 @@
 """The benchmarks of large tables measure what their names say, on the path that a user takes."""
 
+import shutil
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from benchmarks.scale.cluster import cluster
+from benchmarks.scale.columns import domains
 from benchmarks.scale.counts import by_duckdb, by_pandas, by_polars, census
 from benchmarks.scale.ends import power, synthesized, told
 from benchmarks.scale.tables import columns_of, write_table
@@ -43,7 +46,8 @@ def test_a_table_whose_writing_was_interrupted_is_written_again(tmp_path: Path) 
 
 
 def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None:
-    lines = "2 pledged\n5 reading the table at 7 rows per second\n6 selecting columns\n7 fitting the model\n"
+    lines = "2 pledged\n5 reading the table at 7 rows per second\n6 selecting columns\n"
+    lines += "6.5 passing over the table at 7 rows per second, nearly done\n7 fitting the model\n"
     lines += "8 drawing a table\n9 learning from it\n11 learnt\n12 rung\n13 fitting the model\n14 learning\n15 rung\n"
 
     taken = phases(1, lines, 18)
@@ -64,3 +68,21 @@ def test_what_is_timed_is_the_command_with_every_phase(tmp_path: Path) -> None:
     assert sum(taken.phases.values()) == pytest.approx(taken.wall, rel=0.01)
     assert taken.rungs in (1, 2)
     assert told(taken, power(10**3))["scale.peak_gb.1e3"] > 0.05
+
+
+def test_what_spark_takes_is_left_out_where_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    told = list[str]()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+
+    assert cluster(tmp_path, told.append) == {}
+    assert len(told) == 1
+    assert told[0].startswith("leaving out what Spark takes: ")
+
+
+def test_columns_of_many_values_are_measured_too() -> None:
+    found = domains(lambda text: None, values=30, rows=300)
+
+    assert {name for name, seconds in found.items() if seconds > 0} == {
+        "scale.domains_seconds.30", "scale.domains_cpu.30",
+    }  # fmt: skip

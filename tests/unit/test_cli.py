@@ -695,7 +695,7 @@ def test_a_schema_that_does_not_fit_into_the_memory_that_was_given_is_refused_be
     monkeypatch.setattr(footprint, "memory", lambda: 10**12)
     (here / "schema.toml").write_text(detailed(*[500] * 8), encoding="utf-8")
 
-    assert "and there is room for 1 GB" in refused(synth("--memory", "1GB", source="nowhere.csv"), here)
+    assert "and there is room for 550 MB" in refused(synth("--memory", "1GB", source="nowhere.csv"), here)
     assert "there is no file nowhere.csv" in refused(synth("--memory", "100GB", source="nowhere.csv"), here)
 
 

@@ -72,7 +72,7 @@ class HiddenTable:
                 "tables in Spark need PySpark, pandas and pyarrow; pip install 'expost[spark]'."
             ) from None
         tell("coding the table in Spark")
-        return read_spark(self._table, schema, noise)
+        return read_spark(self._table, schema, noise, tell)
 
 
 def _is_coded(table: object) -> TypeGuard[AnyPieces]:

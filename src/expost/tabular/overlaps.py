@@ -104,17 +104,20 @@ def _pairs_of_counts(one: Table, other: Table, cliques: tuple[Clique, ...]) -> I
 
 def _sparse(one: Table, other: Table, clique: Clique) -> tuple[Integers, Integers]:
     sizes = [one.domain[name] for name in clique]
-    left, right = _packed(clique, sizes, one), joined_up(other, partial(_packed, clique, sizes))
-    found, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-    mine, theirs = places[: len(left)], places[len(left) :]
-    return np.bincount(mine, minlength=len(found)), np.bincount(theirs, minlength=len(found))
+    left, right = _filled(clique, sizes, one), joined_up(other, partial(_filled, clique, sizes))
+    found, places = np.unique(np.concatenate([left[:, 0], right[:, 0]]), return_inverse=True)
+    counts = np.zeros((2, len(found)), dtype=np.int64)
+    np.add.at(counts[0], places[: len(left)], left[:, 1])
+    np.add.at(counts[1], places[len(left) :], right[:, 1])
+    return counts[0], counts[1]
 
 
-def _packed(clique: Clique, sizes: list[int], table: Table) -> Integers:
+def _filled(clique: Clique, sizes: list[int], table: Table) -> Integers:
+    """The cells that somebody is in, and how many are: no more of a piece leaves where it lies."""
     packed = np.zeros(len(table), dtype=np.int64)
     for name, size in zip(clique, sizes, strict=True):
         packed = packed * size + table.codes(name).astype(np.int64)
-    return packed
+    return np.column_stack(np.unique(packed, return_counts=True))
 
 
 def crosstabs(names: tuple[str, ...]) -> Iterator[Clique]:

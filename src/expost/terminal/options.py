@@ -75,8 +75,8 @@ def public_file(settings: Mapping[str, Any]) -> tuple[Path, ...]:
 
 MEMORY: Option = click.option(
     "--memory", default=None, metavar="SIZE",
-    help="The most memory that reading and keeping the table may take, such as 4GB; by default half of the machine's. "
-    "What does not fit goes into a private folder for temporary files.",
+    help="The most memory that the run may take, such as 4GB; by default half of the machine's for the table. What "
+    "does not fit of the table goes into a private folder for temporary files.",
 )  # fmt: skip
 LASTING: list[Option] = [
     click.option("--ledger", default=None, envvar=VARIABLE, metavar="FILE|URL",

@@ -10,13 +10,16 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
 from expost.noise import SeededNoise
+from expost.persons.canonical import canonical_text
 from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import files, frames, reading, stored, storing
+from expost.tabular.source import files, frames
+from expost.tabular.source import room as rooms
 from expost.tabular.source.reading import read_pieces, read_records
 from expost.tabular.source.room import Room
 
@@ -94,6 +97,32 @@ def parquet(table: pa.Table, folder: Path) -> Path:
     return folder / "rows.parquet"
 
 
+def pattern(table: pa.Table, folder: Path) -> str:
+    """Three files, of which one has no rows."""
+    for number, part in enumerate((table[:70], table[:0], table[70:])):
+        pq.write_table(part, folder / f"part{number}.parquet")
+    return str(folder / "part*.parquet")
+
+
+def database(table: pa.Table, folder: Path) -> str:
+    """A table of a file of DuckDB."""
+    with duckdb.connect(str(folder / "rows.duckdb")) as home:
+        home.from_arrow(table).create("rows")
+    return f"duckdb:{folder / 'rows.duckdb'}/rows"
+
+
+def as_texts(table: pa.Table) -> pa.Table:
+    """The same values as they are spelled."""
+    spelled = {name: [canonical_text(value) for value in table[name].to_pylist()] for name in table.column_names}
+    return pa.table({name: pa.array(values, pa.string()) for name, values in spelled.items()})
+
+
+def delimited(table: pa.Table, folder: Path) -> Path:
+    """A file of texts."""
+    pacsv.write_csv(as_texts(table), folder / "rows.csv")
+    return folder / "rows.csv"
+
+
 def in_pieces(room: Room, source: object, schema: Schema) -> AnyPieces:
     return read_pieces(source, schema, room, SeededNoise(1), lambda text: None)
 
@@ -103,6 +132,9 @@ HOMES: dict[str, Home] = {
     "one piece": lambda table, schema, folder: read_records(parquet(table, folder), schema),
     "pieces in memory": lambda table, schema, folder: in_pieces(ROOMY, parquet(table, folder), schema),
     "pieces on disk": lambda table, schema, folder: in_pieces(CRAMPED, parquet(table, folder), schema),
+    "files of a pattern": lambda table, schema, folder: in_pieces(ROOMY, pattern(table, folder), schema),
+    "a table of a file of DuckDB": lambda table, schema, folder: in_pieces(CRAMPED, database(table, folder), schema),
+    "CSV": lambda table, schema, folder: in_pieces(ROOMY, delimited(table, folder), schema),
     "a relation of DuckDB": lambda table, schema, folder: in_pieces(
         ROOMY, duckdb.connect().read_parquet(str(parquet(table, folder))), schema
     ),
@@ -117,7 +149,6 @@ SPARK = "a DataFrame of Spark"
 
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of some fifty rows."""
-    for module in (stored, reading, storing):
-        monkeypatch.setattr(module, "PIECE", PIECE)
+    monkeypatch.setattr(rooms, "PIECE", PIECE)
     for module in (files, frames):
         monkeypatch.setattr(module, "CHUNK", 30)

@@ -5,10 +5,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import expost
 from expost.jobs.synthesis.run import synthesize
 from expost.keyed import Keyed
 from expost.ladder import Ladder
@@ -16,7 +18,7 @@ from expost.noise import SeededNoise
 from expost.tabular.hidden import HiddenTable
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
-from tests.unit.tabular.homes import HOMES, ROOMY, SCHEMA, SPARK, Home, hostile, in_small_pieces
+from tests.unit.tabular.homes import HOMES, OF_PERSONS, ROOMY, SCHEMA, SPARK, Home, hostile, in_small_pieces
 
 ROWS = 600
 KEY, OTHER = bytes(range(32)), bytes(32)
@@ -46,11 +48,11 @@ class SameCoins:
         return self._key
 
 
-def receipt(rows: object, key: bytes = KEY) -> str:
+def receipt(rows: object, key: bytes = KEY, schema: Schema = SCHEMA) -> str:
     """What a synthesis of these rows says that it released: every answer, and digests of all counts."""
     noise: Any = SameCoins(key)
     return synthesize(
-        rows, schema=SCHEMA, target="urgent", accuracy=0.99, ladder=Ladder.of([1], alpha=20), learner=Conditional(),
+        rows, schema=schema, target="urgent", accuracy=0.99, ladder=Ladder.of([1], alpha=20), learner=Conditional(),
         rows=50, validation=0.4, noise=noise,
     ).receipt  # fmt: skip
 
@@ -83,6 +85,35 @@ def home(request: pytest.FixtureRequest) -> Iterator[Home]:
 
 def test_every_home_releases_what_one_piece_releases(home: Home, expected: str, tmp_path: Path) -> None:
     assert receipt(home(hostile(ROWS), SCHEMA, tmp_path)) == expected
+
+
+def answer(rows: object, schema: Schema) -> list[list[object]]:
+    """What a question about these rows releases, row by row, in whatever kind of frame."""
+    noise: Any = SeededNoise(3)
+    table = expost.ask(rows, "count by ward", "count by urgent", schema=schema, within=20, noise=noise).table
+    known: Any = nw.from_native(table)
+    known = known.collect("pyarrow") if isinstance(known, nw.LazyFrame) else known
+    return [[None if cell != cell else cell for cell in row] for row in known.rows()]  # noqa: PLR0124  not a number
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, OF_PERSONS], ids=["rows", "persons"])
+def test_every_home_answers_as_one_piece_does(home: Home, schema: Schema, tmp_path: Path) -> None:
+    (tmp_path / "whole").mkdir()
+    expected = answer(HOMES["one piece"](hostile(ROWS), schema, tmp_path / "whole"), schema)
+
+    assert answer(home(hostile(ROWS), schema, tmp_path), schema) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in HOMES if name not in ("one piece", "pieces in memory")])
+def test_tables_of_persons_are_the_same_from_all_homes_in_pieces(name: str, tmp_path: Path) -> None:
+    """Persons have one order under one key; in one piece they are as they came, and so have other coins."""
+    found = []
+    for each in (name, "pieces in memory"):
+        folder = tmp_path / each
+        folder.mkdir()
+        found.append(receipt(HOMES[each](hostile(ROWS), OF_PERSONS, folder), schema=OF_PERSONS))
+
+    assert found[0] == found[1]
 
 
 def test_other_coins_or_one_row_less_would_be_noticed(expected: str, tmp_path: Path) -> None:

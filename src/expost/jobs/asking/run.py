@@ -69,7 +69,8 @@ def ask(
     all of them ``together``. ``max_epsilon`` is the most that may be spent; groups that it leaves out of reach end as
     fewer than ``fewer_than``. Where the schema names a unit, ``rows_per_person`` is how many rows of a person in one
     group count in full, if that is public.
-    ``memory``, such as ``"4GB"``, is how much a run may take, by default half of what the machine has.
+    ``memory``, such as ``"4GB"``, is how much a run may take to read the table and to keep its codes, by default half
+    of what the machine has.
     On a lasting ledger what earlier questions released is used first; ``afresh`` says that the data has changed since.
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """

@@ -92,7 +92,8 @@ def synthesize(
     the schema names a unit; by default that follows from how many persons have how many rows, as released.
 
     A table of more rows than fit into memory is kept in pieces; ``memory``, such as ``"4GB"``, is how much of it a run
-    may take, by default half of what the machine has.
+    may take to read the table, to keep its codes and to fit the model. By default reading and keeping take up to half
+    of what the machine has, and the model what there is.
     ``table`` is anything ``expost.tabular.source.reading.read_records`` takes, or a DataFrame of Spark, whose rows stay
     where they are; the synthetic table comes back as the same kind of frame. ``score`` takes a candidate and records
     and gives each record a number from 0 to 1, rounded down to a thousandth; their mean has then to reach ``accuracy``.
@@ -127,7 +128,7 @@ def synthesize(
     room, tell = Room.of(memory), say_nothing if on_progress is None else on_progress
     kept, date = MemoryLedger() if ledger is None else ledger, day(noise)
     named = _title(recipe) if title is None else title
-    _require_fit(recipe, hidden, None if memory is None else room.size)
+    _require_fit(recipe, hidden, None if memory is None else room.model)
     odometer, cap = capped(
         plan.pledge, plan.stops, max_epsilon=max_epsilon, neighbours=schema.neighbours, ledger=kept, noise=noise,
         rung="rung",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import final
 
@@ -18,14 +18,15 @@ from expost.errors import InvalidValue, SchemaMismatch, Unreadable
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import Opened, Several
 from expost.tabular.source.delimited import Delimited
+from expost.tabular.source.engine.ahead import row_batches
 from expost.tabular.source.engine.kinds import TIME_TYPES, ZONED_TYPES, of_32_bits, plain_time, sql_name
 from expost.tabular.source.engine.phrases import sql_text
 from expost.tabular.source.engine.running import Batches, coded_batches
 from expost.tabular.source.home import WILDCARDS, confined, connection, literal
 from expost.tabular.source.lined import Lined
 
-CHUNK = 2**16
-"""Rows handed over at a time."""
+CHUNK, CELLS = 2**16, 2**18
+"""Rows handed over at a time at most, and values of Python in them, about, however wide they are."""
 
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -55,8 +56,8 @@ class Rows:
     def chunks(self, names: Sequence[str]) -> Iterator[list[Sequence[object]]]:
         """The values of these columns, a chunk of rows at a time, all from one run."""
         kinds = dict(zip(self.names, map(str, self.relation.types), strict=True))
-        rows = self.relation.select(*(_plain(name, kinds[name]) for name in names)).iter_rows(CHUNK)
-        while chunk := list(islice(rows, CHUNK)):
+        at_once = min(CHUNK, 1 + CELLS // len(names))
+        for chunk in row_batches(self.relation.select(*(_plain(name, kinds[name]) for name in names)), at_once):
             columns = zip(*chunk, strict=True)
             yield [
                 of_32_bits(each) if kinds[name] == "FLOAT" else each for name, each in zip(names, columns, strict=True)

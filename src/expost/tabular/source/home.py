@@ -10,6 +10,9 @@ from duckdb import DuckDBPyConnection
 
 from expost.tabular.source.spill import spill_folder
 
+A_THREAD = 2**27
+"""Bytes of memory for each thread: one that reads a wide file of Parquet holds a group of its rows."""
+
 WILDCARDS = re.compile(r"[*?\[]")
 
 
@@ -28,7 +31,9 @@ def connection(*, memory: int | None = None) -> DuckDBPyConnection:
     DuckDB writes rows that do not fit into memory to files that anybody may read, in the working directory unless told
     otherwise; here they go into a folder that only the owner of the process can enter.
     """
-    limit = {} if memory is None else {"memory_limit": f"{memory}B"}
+    limit: dict[str, str | int] = {} if memory is None else {"memory_limit": f"{memory}B"}
+    if memory is not None and memory // A_THREAD < (os.cpu_count() or 1):
+        limit["threads"] = max(1, memory // A_THREAD)
     return _silent({"temp_directory": str(spill_folder(os.getpid())), **limit})
 
 

@@ -22,7 +22,6 @@ from expost.tabular.source.coding import Chunk, Opened, coded_chunks, require_co
 from expost.tabular.source.frames import Frame
 from expost.tabular.source.pace import Progress, with_pace
 from expost.tabular.source.room import Room
-from expost.tabular.source.stored import PIECE
 from expost.tabular.source.storing import stored_rows
 from expost.tabular.source.texts import absent
 from expost.tabular.table import Kind, Table
@@ -42,6 +41,13 @@ class Withheld:
     def error(self) -> BaseException:
         """What to raise."""
         return self.kind(self.sentence)
+
+
+INTERRUPTED = Withheld("interrupted while the table was read.", KeyboardInterrupt)
+CRAMPED = (
+    "reading the table needs more memory than it may take, or more room for temporary files; allow more memory, for a "
+    "connection of your own by its memory_limit, or read fewer columns."
+)
 
 
 def read_records(source: object, schema: Schema) -> Rows:
@@ -122,13 +128,15 @@ def quietly(run: Callable[[], T], source: object) -> T | Withheld:
     except ExpostError as refusal:
         return Withheld(str(refusal), type(refusal))
     except KeyboardInterrupt:
-        return Withheld("interrupted while the table was read.", KeyboardInterrupt)
+        return INTERRUPTED
     except SystemExit:
         return Withheld("stopped while the table was read.", SystemExit)
     except BaseException as error:  # noqa: BLE001  whatever it is, it may quote rows; a panic of polars is not an Exception
         # DuckDB tells of the interrupt key in an error of its own
         interrupted = isinstance(error, duckdb.Error | RuntimeError) and str(error) == "Query interrupted"
-        return Withheld(_complaint(source), KeyboardInterrupt if interrupted else Unreadable)
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return Withheld(CRAMPED)
+        return INTERRUPTED if interrupted else Withheld(_complaint(source))
 
 
 def _rows(source: object, schema: Schema) -> Table:
@@ -154,8 +162,8 @@ def _read_pieces(source: object, declared: Schema, room: Room, noise: Noise, tel
     for chunk in chunks:
         first.append(chunk)
         rows += len(chunk.codes[0])
-        if rows > PIECE:
-            return stored_rows(chain(_emptied(first), chunks), schema, _kind(table), room.codes, noise)
+        if rows > room.rows(schema):
+            return stored_rows(chain(_emptied(first), chunks), schema, _kind(table), room, noise, tell=tell)
     return _assembled(first, schema, _kind(table))
 
 

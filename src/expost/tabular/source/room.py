@@ -1,4 +1,4 @@
-"""Room: how much memory reading a table may take, as it is typed, and by default half of what the machine has."""
+"""Room: how much memory a run may take, as it is typed, by default half of what the machine has, and for what."""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from typing import TypeAlias, final
 
 from expost.errors import InvalidValue
 from expost.tabular.model.footprint import in_words, memory
+from expost.tabular.schema.column import smallest
+from expost.tabular.schema.schema import Schema
 
 Memory: TypeAlias = int | str | None
 """Bytes, or a text such as ``4GB``; None is half of what the machine has."""
@@ -14,14 +16,25 @@ UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**1
 TYPED = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 LEAST = 5 * 10**8
 """Bytes that Python, the libraries and a small model take by themselves."""
+LIBRARIES = 2 * 10**8
+"""Bytes that Python and the libraries take of it."""
 UNKNOWN = 4 * 10**9
 """Taken for the memory of a machine that does not say what it has."""
+
+PIECE = 2**20
+"""Rows in a piece at most, about."""
+FEWEST = 2**10
+"""Rows in a piece at least, about, however wide they are."""
+HELD = 8
+"""Pieces that are held at once at most, with room to spare: one that is read, those that wait, and copies of them."""
+DIGEST = 16
+"""Bytes beside the codes of a row by which it is known whose it is."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The memory that a run may take: a quarter of it for codes, a quarter for the engine that reads."""
+    """The memory that a run may take: a quarter for codes, one for the engine, and then the rest for a model."""
 
     size: int
 
@@ -47,3 +60,21 @@ class Room:
     def engine(self) -> int:
         """Bytes that the engine may take which reads files, enough for it to begin."""
         return max(LEAST, self.size) // 4
+
+    @property
+    def model(self) -> int:
+        """Bytes that a model may take beside the codes, once the engine has read them."""
+        return max(0, self.size - self.codes - LIBRARIES)
+
+    def rows(self, schema: Schema) -> int:
+        """Rows in a piece, about, so that all pieces which are held at once take no more than the codes that are kept.
+
+        What has fewer rows is one table, and no pieces are made of it.
+        """
+        width = row_width(schema) + (0 if schema.unit is None else DIGEST)
+        return min(PIECE, max(FEWEST, self.codes // (HELD * width)))
+
+
+def row_width(schema: Schema) -> int:
+    """The bytes that the codes of a row take."""
+    return sum(smallest(each.size).itemsize for each in schema.columns)

@@ -23,17 +23,15 @@ from expost.tabular.persons import Grouped, Rows
 from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.column import Codes
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.pace import Pace, Progress, silent
 from expost.tabular.source.shelf import Shelf, Shelved
 from expost.tabular.table import Kind, Table
-
-PIECE = 2**20
-"""Rows in a piece, about; what has fewer is one table, and no pieces are made of it."""
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StoredRows:
-    """The codes of rows, or of persons with all their rows, in pieces of about a million rows.
+    """The codes of rows, or of persons with all their rows, in pieces of as many rows as there is room for, about.
 
     What is read of a piece is the same in every pass. A record's place, by which its coin is drawn, is its number in
     the order of the pieces. Once it was divided, it is both of its sides, one after the other, and holds nothing of its
@@ -45,8 +43,10 @@ class StoredRows:
     _stored: Schema
     _shelf: Shelf
     _pieces: list["_Piece"]
+    _at_once: int
     _written: tuple[Callable[[Table], Table], ...] = ()
     _draws: Keyed | None = None
+    _tell: Progress = silent
 
     def __repr__(self) -> str:
         """The names of the columns: nothing about the records, not even how many."""
@@ -63,17 +63,20 @@ class StoredRows:
     def divided(self, share: Fraction, noise: Noise) -> "tuple[StoredRows, StoredRows]":
         """The records whose coin is false, and those where it is true; each record's coin is by a key and its place.
 
-        The pieces are let go of one by one, so that few records are ever held twice.
+        The pieces are let go of one by one, so that few records are ever held twice. Records stay in their order,
+        however large the pieces are.
         """
         coins = Keyed(noise.key(), "sides")
-        sides = Gathering(self._stored, self._shelf), Gathering(self._stored, self._shelf)
-        pieces, starts = [*self._pieces], [*accumulate((len(each) for each in self._pieces), initial=0)]
+        sides = [Gathering(self._stored, self._shelf, self._at_once) for _ in range(2)]
+        pieces, start, told = [*reversed(self._pieces)], 0, Pace("dividing the table", self._tell)
         self._pieces.clear()  # whatever goes wrong from here on, no part of the records is ever taken for all
         while pieces:
             piece = pieces.pop()
-            rows, held = piece.rows(self._stored, self.native), coins.coins(share, starts[len(pieces)], len(piece))
+            rows, held = piece.rows(self._stored, self.native), coins.coins(share, start, len(piece))
+            start += len(piece)
             for gathering, mask in zip(sides, (~held, held), strict=True):
                 gathering.add(rows[mask])
+            told.passed(_height(rows), start / (start + sum(map(len, pieces))))
         made = [replace(self, _pieces=gathering.pieces()) for gathering in sides]
         self._pieces.extend(piece for side in made for piece in side._pieces)
         return made[0], made[1]
@@ -108,7 +111,7 @@ class StoredRows:
     def _read(self) -> Iterator[Rows]:
         if not self._pieces:
             raise Unreadable("the rows were let go of, and cannot be read any more; read the table again.")
-        starts = accumulate((len(each) for each in self._pieces), initial=0)
+        starts, told = [*accumulate(map(len, self._pieces), initial=0)], Pace("passing over the table", self._tell)
         for piece, start in zip(self._pieces, starts, strict=False):
             rows = piece.rows(self._stored, self.native)
             for f in self._written:
@@ -117,6 +120,7 @@ class StoredRows:
                 chosen = self._draws.below(rows.sizes, start)
                 rows = Grouped(rows.table, replace(rows.people, chosen=chosen))
             yield rows
+            told.passed(_height(rows), (start + len(piece)) / (starts[-1] or 1))
 
 
 @final
@@ -144,10 +148,10 @@ class _Piece:
 
 @final
 class Gathering:
-    """Puts records on a shelf, in pieces of about as many rows."""
+    """Puts records on a shelf, in pieces of about as many rows as are said."""
 
-    def __init__(self, schema: Schema, shelf: Shelf) -> None:
-        self._schema, self._shelf = schema, shelf
+    def __init__(self, schema: Schema, shelf: Shelf, at_once: int) -> None:
+        self._schema, self._shelf, self._at_once = schema, shelf, at_once
         self._waiting: list[Rows] = []
         self._rows = 0
         self._made: list[_Piece] = []
@@ -156,7 +160,7 @@ class Gathering:
         """Take more records."""
         self._waiting.append(rows)
         self._rows += _height(rows)
-        if self._rows >= PIECE:
+        if self._rows >= self._at_once:
             self._put()
 
     def pieces(self) -> list[_Piece]:

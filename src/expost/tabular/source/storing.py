@@ -1,6 +1,6 @@
 """Storing: rows of any number as they are read, and by person where they belong to persons."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -11,8 +11,10 @@ from expost.persons.digests import Digests, numbered_digests
 from expost.tabular.persons import Grouped
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import Chunk
+from expost.tabular.source.pace import Pace, Progress, silent
+from expost.tabular.source.room import Room
 from expost.tabular.source.shelf import Shelf, Shelved
-from expost.tabular.source.stored import PIECE, Gathering, StoredRows
+from expost.tabular.source.stored import Gathering, StoredRows
 from expost.tabular.source.texts import absent
 from expost.tabular.table import Kind, Table
 
@@ -20,24 +22,28 @@ BUCKETS = 64
 """Parts that persons are sorted into; each must fit into memory."""
 
 
-def stored_rows(chunks: Iterable[Chunk], schema: Schema, native: Kind, room: int, noise: Noise) -> StoredRows:
-    """The rows of all chunks, of which up to ``room`` bytes are kept in memory; all rows of a person are in one piece.
+def stored_rows(
+    chunks: Iterable[Chunk], schema: Schema, native: Kind, room: Room, noise: Noise, *, tell: Progress = silent
+) -> StoredRows:
+    """The rows of all chunks, of which as many are kept in memory as there is room for; a person's are in one piece.
 
     Digests of identifiers have a key that is drawn for them, and are forgotten once it is known which rows belong
     together.
     """
-    shelf = Shelf(room)
-    gathering = Gathering(schema, shelf)
+    shelf, at_once = Shelf(room.codes), room.rows(schema)
+    gathering = Gathering(schema, shelf, at_once)
     rows = (Table(schema, dict(zip(schema.names, each.codes, strict=True)), native) for each in chunks)
-    for each in rows if schema.unit is None else _by_person(chunks, schema, native, shelf, noise.key()):
+    buckets = [_Bucket(shelf, at_once // BUCKETS) for _ in range(BUCKETS)]
+    if schema.unit is not None:
+        _scatter(chunks, schema, buckets, noise.key())
+    for each in rows if schema.unit is None else _by_person(schema, native, buckets, tell):
         gathering.add(each)
-    return StoredRows(schema, native, schema, shelf, gathering.pieces())
+    return StoredRows(schema, native, schema, shelf, gathering.pieces(), at_once, _tell=tell)
 
 
-def _by_person(chunks: Iterable[Chunk], schema: Schema, native: Kind, shelf: Shelf, key: bytes) -> Iterator[Grouped]:
-    """All rows by person, in any order: put into buckets by a digest of whose they are, and then bucket by bucket."""
+def _scatter(chunks: Iterable[Chunk], schema: Schema, buckets: Sequence["_Bucket"], key: bytes) -> None:
+    """Put all rows into buckets by a digest of whose they are."""
     digests, place = Digests(key, absent(schema)), 0
-    buckets = [_Bucket(shelf) for _ in range(BUCKETS)]
     for chunk in chunks:
         assert chunk.identifiers is not None
         found = digests.of(chunk.identifiers, place)[chunk.kept]
@@ -48,24 +54,30 @@ def _by_person(chunks: Iterable[Chunk], schema: Schema, native: Kind, shelf: She
         ends = np.cumsum(np.bincount(which, minlength=BUCKETS))
         for bucket, start, end in zip(buckets, [0, *ends], ends, strict=False):
             bucket.add([each[start:end] for each in arrays])
-    for bucket in buckets:
+
+
+def _by_person(schema: Schema, native: Kind, buckets: Sequence["_Bucket"], tell: Progress) -> Iterator[Grouped]:
+    """All rows by person, in any order, bucket by bucket."""
+    told = Pace("bringing the rows of each person together", tell)
+    for number, bucket in enumerate(buckets, 1):
         *codes, one, other = bucket.emptied(len(schema.names) + 2)
         table = Table(schema, dict(zip(schema.names, codes, strict=True)), native)
         yield Grouped.of(table, numbered_digests(np.column_stack([one, other])))
+        told.passed(len(table), number / len(buckets))
 
 
 @final
 class _Bucket:
     """Arrays that lie on a shelf in parts, and are taken from it as a whole."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, shelf: Shelf, at_once: int) -> None:
+        self._shelf, self._at_once = shelf, at_once
         self._waiting: list[list[NDArray[Any]]] = []
         self._put: list[Shelved] = []
 
     def add(self, arrays: list[NDArray[Any]]) -> None:
         self._waiting.append(arrays)
-        if sum(len(each[0]) for each in self._waiting) >= PIECE // BUCKETS:
+        if sum(len(each[0]) for each in self._waiting) >= self._at_once:
             self._put.append(self._shelf.put([np.concatenate(each) for each in zip(*self._waiting, strict=True)]))
             self._waiting = []
 

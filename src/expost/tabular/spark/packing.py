@@ -14,6 +14,7 @@ from expost.persons.people import People
 from expost.tabular.persons import Grouped, Rows
 from expost.tabular.schema.column import Codes, smallest
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.room import row_width
 from expost.tabular.table import Kind, Table
 
 BYTES = 2**20
@@ -25,11 +26,6 @@ LEAST, MOST = 2**10, 2**17
 def rows_at_once(schema: Schema) -> int:
     """How many rows make a piece."""
     return min(MOST, max(LEAST, BYTES // row_width(schema)))
-
-
-def row_width(schema: Schema) -> int:
-    """The bytes that the codes of a row take."""
-    return sum(smallest(each.size).itemsize for each in schema.columns)
 
 
 def packed_piece(codes: Sequence[Codes], sizes: Integers | None, schema: Schema) -> bytes:

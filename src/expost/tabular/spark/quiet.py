@@ -1,9 +1,11 @@
 """Jobs of Spark of which nothing shows: neither errors nor log lines quote rows, and the interrupt key ends them."""
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, final
 
@@ -13,6 +15,7 @@ from pyspark.logger import PySparkLogger
 
 from expost.errors import ExpostError
 from expost.tabular.source.reading import Withheld, revealed
+from expost.tabular.spark.watching import Watch
 
 T = TypeVar("T")
 
@@ -20,17 +23,20 @@ LOGS = "org.apache.spark"
 """The loggers that print why a task failed, with what it failed on."""
 TOLD = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 """Python's loggers that print the same."""
+BRIDGE = "py4j"
+"""The package that speaks with the virtual machine, and logs by the root logger that an interrupt cut it off."""
 _NUMBERS = count(1)
 
 
-def quiet_job(context: SparkContext, run: Callable[[], T], complaint: str) -> T:
+def quiet_job(context: SparkContext, run: Callable[[], T], complaint: str, watch: Watch) -> T:
     """What ``run`` returns, or why not: its own words if they are ours, else the complaint.
 
-    Whatever ends it before its time, jobs that it started are cancelled.
+    Whatever ends it before its time, jobs that it started are cancelled. Meanwhile it is told how they get on.
     """
     tag = f"expost-{os.getpid()}-{next(_NUMBERS)}"
     context.addJobTag(tag)
-    result = _outcome(context, run, tag, complaint)
+    with watch.over(context, tag):
+        result = _outcome(context, run, tag, complaint)
     context.removeJobTag(tag)
     return revealed(result)
 
@@ -86,13 +92,19 @@ def _hushed(jvm: Any) -> Callable[[], None]:
     disabled = [each.disabled for each in told]
     for each in told:
         each.disabled = True
+    logging.getLogger().addFilter(_not_of_bridge)
 
     def restored() -> None:
+        logging.getLogger().removeFilter(_not_of_bridge)
         for each, before in zip(told, disabled, strict=True):
             each.disabled = before
         loud()
 
     return restored
+
+
+def _not_of_bridge(line: logging.LogRecord) -> bool:
+    return BRIDGE not in Path(line.pathname).parts
 
 
 def _hushed_log4j(jvm: Any) -> Callable[[], None]:

@@ -9,6 +9,7 @@ from expost.errors import InvalidValue, SchemaMismatch
 from expost.noise import Noise
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import require_columns, units_of
+from expost.tabular.source.pace import Progress, silent
 from expost.tabular.spark.rows import SparkRows
 from expost.tabular.spark.snapshot import Snapshot
 
@@ -21,7 +22,7 @@ class Header:
     names: tuple[str, ...]
 
 
-def read_spark(frame: object, schema: Schema, noise: Noise) -> SparkRows:
+def read_spark(frame: object, schema: Schema, noise: Noise, tell: Progress = silent) -> SparkRows:
     """The records of a DataFrame under a schema that its owner has reviewed: rows, or persons where it has a unit.
 
     Each cell is coded by the in-memory coder, in a task of Spark, so that what one record says does not change how
@@ -42,7 +43,7 @@ def read_spark(frame: object, schema: Schema, noise: Noise) -> SparkRows:
     # a name with a dot, or with a twin in capitals, would not be found again
     numbered = frame.toDF(*(f"column{place}" for place in range(len(names))))
     wanted = [f"column{names.index(name)}" for name in (*schema.names, *units_of(schema))]
-    return SparkRows.of(Snapshot.of(numbered.select(wanted), schema.fine, noise.key()), schema.fine)
+    return SparkRows.of(Snapshot.of(numbered.select(wanted), schema.fine, noise.key(), tell), schema.fine)
 
 
 def _classic(frame: object) -> TypeGuard[ClassicFrame]:

@@ -18,10 +18,12 @@ from pyspark.sql import DataFrame, SparkSession
 from expost.errors import Unreadable
 from expost.noise import Integers
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.pace import Progress
 from expost.tabular.spark.failures import refuse_marked
 from expost.tabular.spark.folders import SnapshotFolder, snapshot_folder
 from expost.tabular.spark.passing import MADE, AddTogether, AddUp, LineUp, array_in
 from expost.tabular.spark.quiet import quiet_job
+from expost.tabular.spark.watching import Watch
 from expost.tabular.spark.writing import PIECES, SCATTERED, CodeRows, GatherPersons, ScatterRows
 
 Pass: TypeAlias = AddUp | LineUp
@@ -59,19 +61,20 @@ CLOSED = "the rows were let go of, and cannot be read any more; read the DataFra
 class Snapshot:
     """The pieces of a table, in files of their own; deleted when it is closed, or when nobody has it any more."""
 
-    __slots__ = ("__weakref__", "_delete", "_pieces", "_places", "_session")
+    __slots__ = ("__weakref__", "_delete", "_pieces", "_places", "_session", "_watch")
 
-    def __init__(self, session: SparkSession, folder: SnapshotFolder, pieces: DataFrame, places: Integers) -> None:
-        self._session, self._pieces, self._places = session, pieces, places
+    def __init__(self, folder: SnapshotFolder, pieces: DataFrame, places: Integers, watch: Watch) -> None:
+        self._session, self._pieces, self._places, self._watch = pieces.sparkSession, pieces, places, watch
         self._delete = weakref.finalize(self, folder.delete)
 
     @classmethod
-    def of(cls, rows: DataFrame, schema: Schema, key: bytes) -> "Snapshot":
+    def of(cls, rows: DataFrame, schema: Schema, key: bytes, tell: Progress) -> "Snapshot":
         """The rows under the schema, whose columns they have in its order; the key is for whose they are."""
+        coding = Watch("coding the table in Spark", None, tell)
         context = rows.sparkSession.sparkContext
         folder = snapshot_folder(context)
         try:
-            return quiet_job(context, partial(_written, rows, schema, key, folder), UNREADABLE)
+            return quiet_job(context, partial(_written, rows, schema, key, folder, tell), UNREADABLE, coding)
         except BaseException:
             folder.delete()
             raise
@@ -80,7 +83,7 @@ class Snapshot:
         """What the tasks made, each of the pieces at some places: all pieces of the snapshot, each once."""
         if not self._delete.alive:
             raise Unreadable(CLOSED)
-        made = quiet_job(self._session.sparkContext, partial(_collected, self._pieces, task), LOST)
+        made = quiet_job(self._session.sparkContext, partial(_collected, self._pieces, task), LOST, self._watch)
         found = [np.frombuffer(places, "<i8").astype(np.int64) for places, _ in made]
         if not np.array_equal(np.sort(np.concatenate([np.zeros(0, np.int64), *found])), self._places):
             raise Unreadable(LOST)
@@ -91,7 +94,7 @@ class Snapshot:
         self._delete()
 
 
-def _written(rows: DataFrame, schema: Schema, key: bytes, folder: SnapshotFolder) -> Snapshot:
+def _written(rows: DataFrame, schema: Schema, key: bytes, folder: SnapshotFolder, tell: Progress) -> Snapshot:
     session = _own_session(rows.sparkSession, READ)
     if schema.unit is None:
         coded, some = rows.mapInArrow(CodeRows(schema), _ddl(PIECES)), False
@@ -99,10 +102,11 @@ def _written(rows: DataFrame, schema: Schema, key: bytes, folder: SnapshotFolder
     else:
         some = _gather(rows, schema, key, folder)
     pieces = session.read.schema(_ddl(PIECES)).parquet(folder.address)
-    places = _places(pieces)
+    places, records = _places(pieces)
     if not (some or len(places)):
         raise Unreadable("the table has no rows; check that it is the right one and written to its end.")
-    return Snapshot(session, folder, pieces, places)
+    watch = Watch("passing over the table in Spark", records if schema.unit is None else None, tell)
+    return Snapshot(folder, pieces, places, watch)
 
 
 def _gather(rows: DataFrame, schema: Schema, key: bytes, folder: SnapshotFolder) -> bool:
@@ -130,15 +134,15 @@ def _write(pieces: DataFrame, address: str) -> None:
     pieces.write.mode("append").options(**WRITTEN).parquet(address)
 
 
-def _places(pieces: DataFrame) -> Integers:
-    """The places of the pieces, in order; refused if a task failed, or two tasks wrote the same place."""
+def _places(pieces: DataFrame) -> tuple[Integers, int]:
+    """The places of the pieces, in order, and how many records they have; refused if a task failed or two wrote one."""
     found = pieces.select("place", "count", "failure").collect()
     refuse_marked((row.failure for row in found), UNREADABLE)
     known = np.array([(row["place"], row["count"]) for row in found], np.int64).reshape(-1, 2)
     known = known[np.argsort(known[:, 0])]
     if (known[1:, 0] < known[:-1].sum(axis=1)).any() or (known[1:, 0] == known[:-1, 0]).any():
         raise Unreadable("two tasks of Spark wrote the same rows; read the DataFrame again.")
-    return known[:, 0].copy()
+    return known[:, 0].copy(), int(known[:, 1].sum())
 
 
 def _collected(pieces: DataFrame, task: Pass) -> list[tuple[bytes, bytes]]:

@@ -22,9 +22,10 @@ from expost.tabular.source.coding import Chunk, coded_chunks, units_of
 from expost.tabular.source.files import Rows
 from expost.tabular.source.frames import Frame
 from expost.tabular.source.home import small_connection
+from expost.tabular.source.room import row_width
 from expost.tabular.source.texts import absent
 from expost.tabular.spark.failures import caught, fed
-from expost.tabular.spark.packing import MOST, packed_by_row, packed_piece, row_width, rows_at_once, unpacked_by_row
+from expost.tabular.spark.packing import MOST, packed_by_row, packed_piece, rows_at_once, unpacked_by_row
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 

@@ -129,3 +129,51 @@ def test_a_relation_is_run_once() -> None:
 
     assert codes(relation) == {"n": [1, 2, 3, 4, 5], "t": [0] * 5}
     assert opened(relation).names == ("n", "t")
+
+
+LISTED = Schema((Categorical("a", ("[0]", "[1]"), missing=Missing.CATEGORY),), True, ADD)
+
+
+def test_values_that_only_python_takes_are_read_in_their_order_from_one_run() -> None:
+    rows = duckdb.connect().sql("SELECT [range % 2] AS a FROM range(200_000)")
+
+    assert read_table(rows, LISTED).codes("a").tolist() == 100_000 * [0, 1]
+
+
+def test_a_relation_that_only_python_takes_is_run_once() -> None:
+    home = duckdb.connect()
+    home.execute("CREATE SEQUENCE runs MINVALUE 0 START 0")
+
+    read = read_table(home.sql("SELECT [nextval('runs')] AS a FROM range(2)"), LISTED)
+
+    assert read.codes("a").tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("cell", ["1", "[1]"])
+def test_a_connection_whose_owner_has_rows_to_fetch_is_refused_and_keeps_them(cell: str) -> None:
+    home = duckdb.connect()
+    home.execute("SELECT range FROM range(100_000)")
+    home.fetchone()
+
+    with pytest.raises(Unreadable):
+        read_table(home.sql(f"SELECT {cell} AS a"), LISTED)
+
+    assert home.fetchone() == (1,)
+
+
+def test_a_connection_is_free_once_its_rows_were_read() -> None:
+    home = duckdb.connect()
+    read_table(home.sql("SELECT [0] AS a FROM range(10)"), LISTED)
+
+    assert home.sql("SELECT 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("cell", ["a", "[a]"])
+def test_a_query_that_needs_more_memory_than_it_may_take_is_refused_as_such(cell: str) -> None:
+    home = duckdb.connect(config={"memory_limit": "20MB", "temp_directory": ""})
+    many = "(SELECT md5(range::VARCHAR) AS a FROM range(2_000_000) ORDER BY a)"
+
+    with pytest.raises(Unreadable, match="needs more memory than it may take") as refused:
+        read_table(home.sql(f"SELECT {cell} AS a FROM {many}"), LISTED)
+
+    assert one_sentence(refused.value)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PAGE = (Path(__file__).parents[4] / "docs/large-tables.md").read_text(encoding="utf-8")
 (SECTION,) = re.findall(r"^## From DuckDB\n(.*?)^## ", PAGE, re.DOTALL | re.MULTILINE)
+(FIRST,) = re.findall(r"^```sh\n(.*?)^```", PAGE.partition("\n## ")[0], re.DOTALL | re.MULTILINE)
 SHELL, EXPORT = re.findall(r"^```sh\n(.*?)^```", SECTION, re.DOTALL | re.MULTILINE)
 (CODE,) = re.findall(r"^```python\n(.*?)^```", SECTION, re.DOTALL | re.MULTILINE)
 DECLARED = """
@@ -54,10 +55,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the page names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    (tmp_path / "schema.toml").write_text(DECLARED, encoding="utf-8")
+    for name in ("schema.toml", "events.toml"):
+        (tmp_path / name).write_text(DECLARED, encoding="utf-8")
     with duckdb.connect("warehouse.duckdb") as home:
         home.execute(f"CREATE TABLE events AS {ROWS}")
-        for name in ("data/one", "data/two", "2024", "2025"):
+        for name in ("data/one", "data/two", "2024", "2025", "events"):
             home.execute(f"COPY events TO '{name}.parquet'")
     return tmp_path
 
@@ -65,6 +67,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def words_of(line: str) -> list[str]:
     """The words of a command, with quotes as a shell reads them."""
     return [quoted or bare for quoted, bare in re.findall(r'"([^"]*)"|(\S+)', line)]
+
+
+@pytest.mark.parametrize("line", FIRST.splitlines())
+def test_the_first_commands_run(here: Path, line: str) -> None:
+    program, *words = words_of(line)
+    assert program == "expost"
+
+    quick = ["--estimator", "model", "--rows", "100"] if words[0] == "synth" else []
+    done = CliRunner().invoke(main, [*words, *quick])
+
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("line", SHELL.splitlines())
@@ -78,7 +91,8 @@ def test_the_commands_run(here: Path, line: str) -> None:
 
 
 def test_the_code_runs(here: Path) -> None:
-    names: dict[str, Any] = {"schema": Schema.load(DECLARED)}
+    (here / "private").mkdir(mode=0o700)
+    names: dict[str, Any] = {"schema": Schema.load(DECLARED), "private": here / "private"}
 
     exec(CODE, names)
 
@@ -99,3 +113,21 @@ def test_what_postgresql_writes_is_read(here: Path, postgres: "Server") -> None:
 
     read, table = (read_table(source, Schema.load(DECLARED)) for source in ("events.csv", "data/one.parquet"))
     assert read.same_records(table)
+
+
+def test_an_attached_postgresql_is_read(here: Path, request: pytest.FixtureRequest) -> None:
+    home = duckdb.connect()
+    try:
+        home.execute("LOAD postgres")
+    except duckdb.Error:
+        pytest.skip("DuckDB's postgres extension is not installed; say INSTALL postgres in DuckDB, which downloads it.")
+    server: Server = request.getfixturevalue("postgres")
+    for sql in ("DROP DATABASE IF EXISTS attached", "CREATE DATABASE attached"):
+        server.execute(sql)
+    server.execute(f"CREATE TABLE events AS {FOR_POSTGRESQL}", "attached")
+    role, folder = re.findall(r"//(\w+)@/attached\?host=(.+)", server.url("attached"))[0]
+
+    home.execute(f"ATTACH 'dbname=attached host={folder} user={role}' AS warehouse (TYPE postgres, READ_ONLY)")
+    read = read_table(home.table("warehouse.events"), Schema.load(DECLARED))
+
+    assert read.same_records(read_table("data/one.parquet", Schema.load(DECLARED)))

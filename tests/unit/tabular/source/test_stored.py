@@ -27,7 +27,8 @@ from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.source import files, frames, reading, stored, storing
+from expost.tabular.source import files, frames, stored, storing
+from expost.tabular.source import room as rooms
 from expost.tabular.source.reading import read_pieces, read_records
 from expost.tabular.source.room import Room
 from expost.tabular.source.shelf import Shelf
@@ -61,8 +62,7 @@ def frame(rows: int = ROWS) -> pl.DataFrame:
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of about 64 rows."""
-    for module in (stored, reading, storing):
-        monkeypatch.setattr(module, "PIECE", 64)
+    monkeypatch.setattr(rooms, "PIECE", 64)
     for module in (files, frames):
         monkeypatch.setattr(module, "CHUNK", 30)
 
@@ -173,7 +173,7 @@ def test_persons_in_pieces_are_counted_as_if_they_were_in_one(room: Room) -> Non
 
 
 def test_rows_that_wait_for_others_of_their_bucket_are_not_lost(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storing, "PIECE", 64 * 10)  # ten rows of a bucket are put away together
+    monkeypatch.setattr(storing, "BUCKETS", 6)  # ten rows of a bucket are put away together
 
     found, together = pieces(OF_PERSONS, room), read_records(frame(), OF_PERSONS)
 
@@ -375,7 +375,7 @@ def test_answers_are_the_same_whether_rows_are_in_pieces_or_not(monkeypatch: pyt
         ).table
 
     in_pieces = asked()
-    monkeypatch.setattr(reading, "PIECE", 10**6)
+    monkeypatch.setattr(rooms, "PIECE", 10**6)
 
     assert str(in_pieces) == str(asked())
 
@@ -388,3 +388,14 @@ def test_a_source_that_changes_after_it_was_read_changes_nothing(tmp_path: Path)
     frame().with_columns(ward=pl.lit("a")).write_parquet(tmp_path / "rows.parquet")
 
     assert np.array_equal(ASKED.statistic.evaluate(found), before)
+
+
+def test_sides_are_in_the_order_of_the_records_however_large_the_pieces_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its place in a side a record is divided again, or a row is drawn of it."""
+    found = []
+    for size in (64, 200):
+        monkeypatch.setattr(rooms, "PIECE", size)
+        side = pieces(SCHEMA, ROOMY).divided(Fraction(1, 5), SeededNoise(3))[0]
+        found.append(side.joined(lambda rows: rows.codes("days")).tolist())
+
+    assert found[0] == found[1]

@@ -1,29 +1,28 @@
 """Batches of a relation as arrays: DuckDB's results through the Arrow C stream interface, without another package.
 
-The query runs in a thread of its own, a batch or two ahead of whoever reads, so that the interrupt key is heard while
-DuckDB is at work. An array is a view of DuckDB's own memory, and is gone when the next batch is asked for.
+An array is a view of DuckDB's own memory, and is gone when the next batch is asked for.
 """
 
 import ctypes
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from queue import Empty, Queue
-from threading import Event, Thread
 from typing import Any, final
 
 import numpy as np
 from duckdb import DuckDBPyRelation
 from numpy.typing import NDArray
 
-AHEAD = 2
-"""Batches that are kept ready."""
-PATIENCE = 0.05
-"""Seconds between two looks whether an interrupted query has ended."""
+from expost.tabular.source.engine.ahead import read_ahead
+
 NUMBERS = {
     "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16, "i": np.int32, "I": np.uint32, "l": np.int64,
     "L": np.uint64, "f": np.float32, "g": np.float64, "tdD": np.int32,
 }  # fmt: skip
 """Formats of Arrow whose values lie one after another."""
+BATCH, SPAN = 2**24, (2**11, 2**17)
+"""Bytes of a batch at most, about, and between how many rows it has however wide they are."""
+NUMBER = 8
+"""Bytes that a value takes at most, about, as most of them are numbers."""
 OFFSETS = {"u": np.int32, "U": np.int64}
 """Formats of texts that lie one after another, each with where it begins."""
 
@@ -81,57 +80,13 @@ class BatchColumn:
 
 def batches(relation: DuckDBPyRelation) -> Iterator[list[BatchColumn]]:
     """The columns of a relation, which hold numbers, days or texts, a batch of rows at a time and in their order."""
-    ready: Queue[_Batch | BaseException | None] = Queue(AHEAD)
-    halted = Event()
-    reader = Thread(target=_read, args=(relation, ready, halted), daemon=True)
-    try:
-        reader.start()
-        while (batch := ready.get()) is not None:
-            if isinstance(batch, BaseException):
-                raise batch
-            try:
-                yield batch.fields()
-            finally:
-                batch.free()
-    finally:
-        halted.set()
-        _drain(relation, reader, ready)
-
-
-def _drain(relation: DuckDBPyRelation, reader: Thread, ready: "Queue[_Batch | BaseException | None]") -> None:
-    """End the query, if it has not ended, and see the thread out: one that outlives the interpreter takes it down."""
-    if reader.is_alive():
-        reader.join(PATIENCE)  # it may just have ended, and another query of the connection is not ours to interrupt
-    while reader.is_alive():
-        relation._con.interrupt()  # there is no other way to the connection of a relation that was given
-        try:
-            left = ready.get(timeout=PATIENCE)
-        except Empty:
-            continue
-        if isinstance(left, _Batch):
-            left.free()
-    while not ready.empty():
-        left = ready.get()
-        if isinstance(left, _Batch):
-            left.free()
-
-
-def _read(relation: DuckDBPyRelation, ready: "Queue[_Batch | BaseException | None]", halted: Event) -> None:
-    """Put one batch after another; last, None or what went wrong."""
-    try:
-        if halted.is_set():  # as the thread began
-            return
-        for batch in _streamed(relation):
-            ready.put(batch)
-            if halted.is_set():
-                break
-        ready.put(None)
-    except BaseException as failure:  # noqa: BLE001  whoever waits for the next batch is told
-        ready.put(failure)
+    return map(_Batch.fields, read_ahead(relation, _streamed, _Batch.free))
 
 
 def _streamed(relation: DuckDBPyRelation) -> "Iterator[_Batch]":
-    capsule = relation.__arrow_c_stream__()
+    at_once = min(SPAN[1], max(SPAN[0], BATCH // (NUMBER * len(relation.columns))))
+    # as __arrow_c_stream__ does, which has no number of rows to give
+    capsule = relation._submit("stream", at_once).arrow_capsule()
     stream = ctypes.cast(_pointer_in(capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream)).contents
     schema = _Schema()
     if stream.get_schema(stream, schema):
