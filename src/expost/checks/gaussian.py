@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import ClassVar, Generic, TypeVar, final
 
 from expost.accounting.claim import Budget, Promise, Spent
-from expost.accounting.curve import Linear, largest_rho
+from expost.accounting.curve import largest_rho
 from expost.accounting.gaussian import lattice_line
 from expost.checks.confidence import Confidence, confidence_facts, require_planned
 from expost.checks.question import Question, question_facts
@@ -165,16 +165,11 @@ def _variance(question: Question[D, U], rho: Fraction) -> Fraction:
 
 
 def _price(question: Question[D, U], rho: Fraction) -> Price:
-    """Gaussian noise costs the same whatever the answer."""
-    promise = Promise(_answer_line(_variance(question, rho), Fraction(question.sensitivity**2)))
+    """Gaussian noise costs the same whatever the answer; however far a record moves it, it is one cell."""
+    promise = Promise(lattice_line(_variance(question, rho), Fraction(question.sensitivity**2), cells=1))
     return Price(promise, promise)
 
 
 def _due(line: Recorded) -> Due:
     reach = Fraction(line.whole("sensitivity") ** 2)
-    return Due(_answer_line(reach / (2 * positive(line.rho, "rho")), reach), floating=False)
-
-
-def _answer_line(variance: Fraction, reach: Fraction) -> Linear:
-    """The curve of one noisy integer: however far a record moves it, one coordinate changes."""
-    return lattice_line(variance, reach, cells=1)
+    return Due(lattice_line(reach / (2 * positive(line.rho, "rho")), reach, cells=1), floating=False)
