@@ -86,7 +86,8 @@ class TableCheck:
     def __str__(self) -> str:
         """The shares of every column, then what is notable with examples and advice."""
         what = "records" if self.persons is None else "rows"
-        told = [PRIVATE, "", f"{self.records:,} {what}.", "", *_told_of_persons(self.persons), *self._shares(), ""]
+        counted = [f"{self.records:,} {what}.", ""] if self.columns else []
+        told = [PRIVATE, "", *counted, *_told_of_persons(self.persons), *self._shares(), ""]
         for name in self.lacking:
             told += [f"{name}: the table does not have exactly one column of this name; correct the schema.", ""]
         for each in self.columns:
