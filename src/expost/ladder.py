@@ -92,7 +92,7 @@ class Ladder:
         """Levels, ``rungs`` of them, evenly spaced on a log scale, both ends exactly as given."""
         first, last = positive(low, "low"), positive(high, "high")
         if rungs < 1 or (rungs == 1 and first != last):
-            raise InvalidValue(f"{rungs} rungs cannot reach from {float(first):g} to {float(last):g}; give at least 2.")
+            raise InvalidValue(f"rungs is {rungs}, too few from {float(first):g} to {float(last):g}; give at least 2.")
         ratio = up(last / first)
         if not math.isfinite(ratio * up(first)):
             raise InvalidValue("the ladder reaches too far for floating point; choose its ends closer together.")

@@ -1,6 +1,7 @@
 """Patience: a ladder is climbed no further once its answers have stopped rising; a rule on released values alone."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -12,11 +13,18 @@ from expost.protocols import Verdict
 
 SURE = 1.2815515655446004
 """Standard errors that noise alone exceeds in one of ten comparisons: so often a flat ladder is climbed on."""
+LINE = 2
+"""Standard errors of what answers lead to: a ladder of seven rungs that rises evenly until it passes is taken for flat
+in fewer than one of ten runs."""
 HIDDEN = 0.004
 """The largest gain per look that noise may hide where something is decided.
 
 A ladder that rises by a point with each look is then taken for flat in fewer than one of ten runs.
 """
+
+
+EXTREME = 1e100
+"""Numbers beyond this, and standard errors below one over it, are in forged receipts only, and decide nothing."""
 
 
 @final
@@ -55,9 +63,9 @@ class Plateau:
     ``guards`` are the least margins that pass, planned for every rung; ``held`` is about how many records were held
     out. ``settled`` says of each rung whether noise is small in what candidates are made from: before that an accuracy
     may rest at guessing and jump later. Three things must hold. The gain is below the least one or, where that could
-    not be told from noise, below what noise alone exceeds in one of ten comparisons; noise that would hide more than
-    ``HIDDEN`` decides nothing. No look ahead would pass a candidate that is as good as the two compared. And the rungs
-    had settled by the first of them.
+    not be told from noise, below what noise alone exceeds in one of ten comparisons. No look ahead would pass a
+    candidate that is as good as the two compared or, where noise may hide a gain of more than ``HIDDEN`` a look, one on
+    the straight line through all answers. And the rungs had settled by the first of them.
 
     Uses: post-processing immunity; planned stops.
     """
@@ -72,20 +80,40 @@ class Plateau:
         places = self.patience.compared(verdicts)
         if places is None or not self.settled[places[0]]:
             return False
-        (before, first), (now, last) = (_answer(verdicts[place]) for place in places)
-        records, noise = max(1.0, self.held), SURE * math.hypot(first, last)
-        if not noise <= HIDDEN * self.patience.looks * records:
+        told = [(place, *each.answer) for place, each in enumerate(verdicts) if each is not None and each.answer]
+        if not all(abs(margin) < EXTREME and 1 / EXTREME < std < EXTREME for _, margin, std in told):
             return False
-        ahead = (guard for guard in self.guards[len(verdicts) :] if guard is not None)
+        (before, first), (now, last) = ((margin, std) for place, margin, std in told if place in places)
+        records, noise = max(1.0, self.held), SURE * math.hypot(first, last)
+        if now - before >= max(float(self.patience.min_gain) * records, noise):
+            return False
         level, spread = _mean(before, first, now, last)
-        risen = now - before >= max(float(self.patience.min_gain) * records, noise)
-        return not risen and level + SURE * spread < min(ahead, default=math.inf)
+        ahead = [
+            (place, guard) for place, guard in enumerate(self.guards) if place >= len(verdicts) and guard is not None
+        ]
+        if not level + SURE * spread < min((guard for _, guard in ahead), default=math.inf):
+            return False
+        return self._tells(first, last) or self._out_of_reach(told, ahead)
 
+    def decides(self, stds: Sequence[float | None]) -> int | None:
+        """The first rung, from 0, whose answer can end a run wherever it lies; ``stds`` are those of planned looks.
 
-def _answer(verdict: Verdict | None) -> tuple[float, float]:
-    """The noisy margin and its standard error, in records."""
-    assert verdict is not None and verdict.answer is not None  # rungs are compared by their answers
-    return verdict.answer
+        None where noise may hide too much on each rung but the last, behind which none is left.
+        """
+        asked = [(place, std) for place, std in enumerate(stds) if std is not None]
+        for (first, before), (last, now) in zip(asked, asked[self.patience.looks :], strict=False):
+            if self.settled[first] and self._tells(before, now):
+                return last if last < len(stds) - 1 else None
+        return None
+
+    def _tells(self, before: float, now: float) -> bool:
+        """Whether noise of two answers may hide no more than ``HIDDEN`` a look."""
+        return SURE * math.hypot(before, now) <= HIDDEN * self.patience.looks * max(1.0, self.held)
+
+    def _out_of_reach(self, told: list[tuple[int, float, float]], ahead: list[tuple[int, float]]) -> bool:
+        """Whether no look ahead would pass a candidate on the line through all answers since the counts settled."""
+        settled = [each for each in told if self.settled[each[0]]]
+        return bool(ahead) and all(_line_at(place, settled) < guard for place, guard in ahead)
 
 
 def _mean(one: float, std: float, other: float, other_std: float) -> tuple[float, float]:
@@ -93,3 +121,13 @@ def _mean(one: float, std: float, other: float, other_std: float) -> tuple[float
     weight, other_weight = std**-2, other_std**-2
     total = weight + other_weight
     return (weight * one + other_weight * other) / total, 1 / math.sqrt(total)
+
+
+def _line_at(place: int, told: list[tuple[int, float, float]]) -> float:
+    """The straight line through these margins at a place, and ``LINE`` times the standard error of that."""
+    total = math.fsum(std**-2 for _, _, std in told)
+    centre = math.fsum(at * std**-2 for at, _, std in told) / total
+    level = math.fsum(margin * std**-2 for _, margin, std in told) / total
+    length = math.fsum((at - centre) ** 2 * std**-2 for at, _, std in told)
+    slope = math.fsum((at - centre) * margin * std**-2 for at, margin, std in told) / length
+    return level + slope * (place - centre) + LINE * math.sqrt(1 / total + (place - centre) ** 2 / length)

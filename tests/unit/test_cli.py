@@ -62,7 +62,7 @@ def test_a_release_that_passed_exits_with_zero_and_says_what_it_cost(here: Path)
     result = synth("--seed", "1")
 
     assert result.exit_code == 0, result.output
-    assert "on held-out records that were not used to make them. With 95 % confidence, its accuracy" in said(result)
+    assert "on held-out records that were not used to make them. With 95 % confidence, the accuracy" in said(result)
     assert "This cost ε = " in said(result)
 
 

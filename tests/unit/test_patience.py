@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from expost.errors import InvalidValue
 from expost.noise import SeededNoise
-from expost.patience import HIDDEN, SURE, Patience, Plateau
+from expost.patience import HIDDEN, LINE, SURE, Patience, Plateau
 from expost.protocols import Verdict
 from tests.unit.examples import one_sentence
 
@@ -52,11 +52,13 @@ def test_a_flat_ladder_ends_at_its_first_chance_in_nine_of_ten_runs() -> None:
     assert all(place is not None and place <= 5 for place in found)
 
 
-@pytest.mark.parametrize("stds", [STDS, (40.0,) * 7], ids=["finer and finer", "as noisy as may be"])
+@pytest.mark.parametrize("stds", [STDS, (35.0,) * 7], ids=["finer and finer", "as noisy as two answers may be"])
 def test_a_ladder_that_rises_by_a_point_is_climbed_on_in_nine_of_ten_runs(stds: tuple[float, ...]) -> None:
-    found = [ended(plateau(), lambda place: -0.1 + 0.01 * place, seed, stds) for seed in range(RUNS)]
+    """Also where it does not rise far enough to pass."""
+    found = [ended(plateau(), lambda place: -0.1 + 0.01 * place, seed, stds) for seed in range(4 * RUNS)]
 
-    assert sum(place is not None for place in found) < 0.1 * RUNS
+    assert SURE * math.hypot(35, 35) < HIDDEN * 2 * HELD < SURE * math.hypot(36, 36)
+    assert sum(place is not None for place in found) < 0.4 * RUNS
 
 
 @pytest.mark.parametrize("looks", [1, 2, 3])
@@ -110,11 +112,62 @@ def test_a_gain_that_may_be_noise_does_not_count() -> None:
     assert not plateau(Patience(2, Fraction(0)))(said([-0.05, -0.05, -0.05 + 1.2 * gain]))
 
 
-def test_noise_that_would_hide_a_rise_decides_nothing() -> None:
+def test_noise_that_would_hide_a_rise_decides_nothing_where_the_rise_would_pass() -> None:
     most = HIDDEN * 2 * HELD / SURE / math.sqrt(2)
+    near = [-0.02] * 3
 
-    assert plateau()(said([-0.05] * 3, (0.999 * most,) * 7))
-    assert not plateau()(said([-0.05] * 3, (1.001 * most,) * 7))
+    assert plateau(guards=(10.0,) * 7)(said(near, (0.999 * most,) * 7))
+    assert not plateau(guards=(10.0,) * 7)(said(near, (1.001 * most,) * 7))
+
+
+def test_what_noise_may_hide_of_a_rise_is_told_by_the_line_through_the_answers() -> None:
+    """The line through three answers, five rungs from their middle, has √(1/3 + 5²/2) times their standard error."""
+    std = 200.0
+    reach = LINE * std * math.sqrt(1 / 3 + 25 / 2)
+
+    def ends(level: float) -> bool:
+        return plateau(guards=(0.0,) * 7)(said([level / HELD] * 3, (std,) * 7))
+
+    assert ends(-reach - 1)
+    assert not ends(-reach + 1)
+
+
+def test_an_answer_before_the_counts_had_settled_tells_nothing_of_the_line() -> None:
+    std, level = (200.0,) * 7, -0.15
+    shares = [-0.4, level, level, level]
+
+    assert not plateau(guards=(0.0,) * 7)(said(shares, std))
+    assert plateau(guards=(0.0,) * 7, settled=(False,) + (True,) * 6)(said(shares, std))
+
+
+FEW = tuple(4 * std for std in STDS)
+"""Standard errors where a quarter of the records is held out, which hide a rise of a point a look until the last."""
+
+
+@pytest.mark.parametrize(("below", "place"), [(0.07, 4), (0.12, 3)])
+def test_on_few_records_a_flat_ladder_ends_where_no_rise_that_noise_may_hide_would_pass(
+    below: float, place: int
+) -> None:
+    rule = plateau(guards=tuple(4 * guard for guard in GUARDS))
+
+    found = [ended(rule, lambda place: -below, seed, FEW) for seed in range(RUNS)]
+
+    assert sum(taken is not None and taken <= place for taken in found) >= 0.9 * RUNS
+
+
+@pytest.mark.parametrize("slope", [0.01, 0.02, 0.03])
+@pytest.mark.parametrize("wide", [1, 2, 4, 8])
+def test_a_ladder_that_rises_until_it_passes_is_climbed_on_in_nine_of_ten_runs(slope: float, wide: int) -> None:
+    """The worst case: its candidates are good enough for the last look alone."""
+    stds = tuple(wide * std for std in STDS)
+    guards = tuple(wide * guard for guard in GUARDS)
+    top = guards[-1] / HELD + 1e-9
+
+    found = [
+        ended(plateau(guards=guards), lambda place: top - slope * (6 - place), seed, stds) for seed in range(4 * RUNS)
+    ]
+
+    assert sum(place is not None for place in found) <= 0.4 * RUNS
 
 
 def test_a_ladder_goes_on_whose_level_a_finer_look_would_pass() -> None:

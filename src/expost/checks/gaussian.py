@@ -165,11 +165,11 @@ def _variance(question: Question[D, U], rho: Fraction) -> Fraction:
 
 
 def _price(question: Question[D, U], rho: Fraction) -> Price:
-    """Gaussian noise costs the same whatever the answer."""
-    promise = Promise(lattice_line(_variance(question, rho), Fraction(question.sensitivity**2)))
+    """Gaussian noise costs the same whatever the answer; however far a record moves it, it is one cell."""
+    promise = Promise(lattice_line(_variance(question, rho), Fraction(question.sensitivity**2), cells=1))
     return Price(promise, promise)
 
 
 def _due(line: Recorded) -> Due:
     reach = Fraction(line.whole("sensitivity") ** 2)
-    return Due(lattice_line(reach / (2 * positive(line.rho, "rho")), reach), floating=False)
+    return Due(lattice_line(reach / (2 * positive(line.rho, "rho")), reach, cells=1), floating=False)

@@ -2,7 +2,7 @@
 
 import math
 
-from expost.patience import Patience
+from expost.patience import HIDDEN, Patience
 from expost.report.digits import plain, points, price
 from expost.report.facts import Facts
 
@@ -18,7 +18,8 @@ def patience_words(patience: Patience) -> str:
     looks = "a look brings" if patience.looks == 1 else f"{patience.looks} looks together bring"
     return (
         f"A run also ends when {looks} a gain of less than {points(float(patience.min_gain))}, as far as that can be "
-        "told from noise, and no look ahead would pass a candidate as good as these."
+        "told from noise, and no look ahead would pass a candidate as good as these. Where noise may hide a gain of "
+        f"more than {points(HIDDEN)} a look, none may pass one either that goes on to rise by as much as it may hide."
     )
 
 

@@ -81,8 +81,8 @@ def result(facts: Facts) -> str:
     if facts.several:
         asked = "; ".join(goal.words for goal in facts.goals)
         return f"Of what was asked for ({asked}) NOT all was confirmed: {ending(facts)}. {last_checked(facts)}"
-    asked = asked_for(facts)
-    missed = f"The {facts.measure} of {asked} that was asked for was NOT confirmed: {ending(facts)}."
+    meant = f" ({facts.goals[0].words})" if facts.goals and "accuracy" not in facts.measure else ""
+    missed = f"The {facts.measure} of {asked_for(facts)} that was asked for{meant} was NOT confirmed: {ending(facts)}."
     return f"{missed} {last_checked(facts)}"
 
 
@@ -102,7 +102,7 @@ def _evidence(facts: Facts) -> str:
             f"{noisy}This is the paper's check, which accepts whatever the noise lifts above the target: it does NOT "
             f"promise that the true {measure} is {asked}."
         )
-    certain = f"With {sure(facts)}, its" if facts.divided else "Its"
+    certain = f"With {sure(facts)}, the" if facts.divided else "The"
     noisy = f" (the noisy {facts.scale} was {answer})" if facts.measured else ""
     if facts.elsewhere is not None and facts.held is not None:
         people = (

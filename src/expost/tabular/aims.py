@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import final
 
@@ -82,9 +82,25 @@ class Aim:
     @property
     def words(self) -> str:
         """What is asked for, as a phrase."""
+        match self.measure:
+            case Overlap(listed):
+                tables = " and ".join(" × ".join(clique) for clique in listed) or "all pairs of columns"
+                return f"{tables} within {float(100 * (1 - self.at_least)):g} %"
+            case AboveGuessing():
+                gain = float(100 * self.at_least)
+                return f"a gain over guessing of {gain:g} point{'s' * (gain != 1)} for {self.target}"
+            case AreaUnderCurve(positive) if positive is not None:
+                return f"an AUC of {float(self.at_least):g} for {self.target} = {positive}"
         of = "" if self.target is None else f" for {self.target}"
         article = "an" if self.measure.name[0] in "AEIOUaeiou" else "a"
         return f"{article} {self.measure.name} of {float(self.at_least):g}{of}"
+
+    def settled(self, schema: Schema) -> "Aim":
+        """The same, with the value named that an AUC is about, which a target of two values need not say."""
+        lesson = self.lesson(schema) if isinstance(self.measure, AreaUnderCurve) else None
+        if lesson is None or lesson.positive is None:
+            return self
+        return replace(self, measure=AreaUnderCurve(schema[lesson.target].labels[lesson.positive]))
 
     @property
     def of_all(self) -> bool:

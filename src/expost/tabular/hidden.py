@@ -14,7 +14,7 @@ from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.frames import kind_of
 from expost.tabular.source.pace import Progress
-from expost.tabular.source.reading import files_of, read_pieces
+from expost.tabular.source.reading import files_of, parted_by, read_pieces
 from expost.tabular.source.room import Room
 from expost.tabular.table import Kind, Table
 
@@ -45,6 +45,11 @@ class HiddenTable:
     def files(self) -> tuple[Path, ...]:
         """The files it will be read from."""
         return files_of(self._table)
+
+    @property
+    def parted_by(self) -> str | None:
+        """The sign between the fields of the file it is read from; None if that is not a delimited one."""
+        return parted_by(self._table)
 
     def coded(self, schema: Schema, room: Room, noise: Noise, tell: Progress) -> AnyPieces:
         """The table under the schema, unless it is coded already; one in Spark stays there."""

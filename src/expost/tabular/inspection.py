@@ -87,7 +87,8 @@ class TableCheck:
         """The shares of every column, then what is notable with examples and advice."""
         what = "records" if self.persons is None else "rows"
         what = what.removesuffix("s") if self.records == 1 else what
-        told = [PRIVATE, "", f"{self.records:,} {what}.", "", *_told_of_persons(self.persons), *self._shares(), ""]
+        counted = [f"{self.records:,} {what}.", ""] if self.columns else []
+        told = [PRIVATE, "", *counted, *_told_of_persons(self.persons), *self._shares(), ""]
         for name in self.lacking:
             told += [f"{name}: the table does not have exactly one column of this name; correct the schema.", ""]
         for each in self.columns:

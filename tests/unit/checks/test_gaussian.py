@@ -1,13 +1,15 @@
 """Gaussian checks: a planned or a balanced price for each question, and no question beyond the plan."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from expost.accounting.claim import Spent
-from expost.accounting.gaussian import lattice_rho
+from expost.accounting.gaussian import MOST_CHANGES, lattice_rho
 from expost.checks.confidence import Confidence
 from expost.checks.gaussian import BalancedCheck, GaussianCheck
 from expost.checks.question import CentredSum
@@ -22,6 +24,24 @@ from tests.unit.examples import ADD, NONE, Says, budget, line, people, rehearsal
 
 QUESTION: CentredSum[Integers, int] = CentredSum(right, Fraction(3, 4), ADD)
 HELD = np.array([1, 1, 1, 2])
+
+
+@dataclass
+class Entry:
+    """A line of a bill, as an audit has it."""
+
+    sensitivity: int
+    rho: Fraction
+    xi: Fraction = Fraction(0)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    def whole(self, fact: str) -> int:
+        """The sensitivity, the only count on record."""
+        return {"sensitivity": self.sensitivity}[fact]
+
+    def fraction(self, fact: str) -> Fraction:
+        """None are on record."""
+        raise AssertionError(fact)
 
 
 def answered(check: Check[Integers, int], candidate: int, noise: Noise) -> Verdict:
@@ -94,6 +114,31 @@ def test_every_question_costs_an_equal_share(index: int) -> None:
 
     rho, variance = Fraction(1, 80), Fraction(9 * 40)
     assert price.passed.curve == line(0, rho, lattice_rho(variance, Fraction(9)))
+
+
+FINE: CentredSum[Integers, int] = CentredSum(right, Fraction("0.123456"), ADD)
+"""A threshold of many digits: one record moves the margin by more than ten thousand units."""
+
+
+@pytest.mark.parametrize(
+    "check", [GaussianCheck(FINE, budget(1), 4, None), BalancedCheck(FINE, None)], ids=["even", "balanced"]
+)
+def test_a_threshold_of_many_digits_keeps_the_gaussian_profile(check: Check[Integers, int]) -> None:
+    """An answer is one integer, of which one coordinate changes however far a record moves it."""
+    spread = Fraction(FINE.sensitivity**2)
+
+    price = Inquiry(check).price(trained(Fraction(1, 80)), NONE)
+
+    assert spread > MOST_CHANGES
+    assert price.passed.curve == line(0, Fraction(1, 80), lattice_rho(40 * spread, spread, 1))
+    assert price.passed.curve.gaussian is not None
+
+
+@pytest.mark.parametrize("check", [GaussianCheck, BalancedCheck])
+def test_an_audit_works_the_profile_of_many_digits_out_again(check: type[BalancedCheck[Integers, int]]) -> None:
+    due = check.rule(Entry(FINE.sensitivity, Fraction(1, 80)))
+
+    assert due.curve == BalancedCheck(FINE, None).price(0, trained(Fraction(1, 80)), NONE).passed.curve
 
 
 def test_all_planned_questions_together_cost_the_budget() -> None:

@@ -103,7 +103,7 @@ def test_the_conclusion_says_what_was_reached_what_it_cost_and_what_that_covers(
     told = conclusion(facts())
 
     assert "synthetic rows to predict renewed passed the check at 80 % on held-out records" in told
-    assert "With 95 % confidence, its accuracy on those records is at least 80 %" in told
+    assert "With 95 % confidence, the accuracy on those records is at least 80 %" in told
     assert f"ε = {price(facts().epsilon)} at δ = 1e-5" in told
     assert "choosing what to measure" in told
     assert "the decision to stop" in told

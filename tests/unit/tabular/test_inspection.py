@@ -244,6 +244,14 @@ def test_a_person_with_more_than_a_tenth_of_the_rows_is_notable_and_not_named() 
     assert "CANARY" not in repr(most) + str(most)
 
 
+def test_where_the_table_has_no_column_of_the_schema_no_records_are_told() -> None:
+    found = check_table(pl.DataFrame({"other": [True]}), VISITS)
+
+    assert found.columns == ()
+    assert "0 rows." not in str(found)
+    assert "0 records." not in str(found)
+
+
 def test_a_unit_that_the_table_lacks_is_named_and_the_columns_are_checked() -> None:
     found = check_table(pl.DataFrame({"sick": [True], "b": [True]}), VISITS)
 

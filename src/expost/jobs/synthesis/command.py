@@ -63,7 +63,8 @@ PRICING: list[Option] = [
                  "finds out."),
     *checking(validation=None, usual="; by default 0.2, and less of more than 40,000 records"),
     click.option("--patience", default=2, metavar="LOOKS",
-                 help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung."),
+                 help="End the run when as many looks together bring less than --min-gain; 0 climbs every rung. "
+                      "`expost plan synth --records` names the first rung on which noise lets that be told."),
     click.option("--min-gain", default=0.005, help="The least gain in accuracy that is worth further looks."),
     config(("demo", "synth", "plan synth")),
 ]  # fmt: skip

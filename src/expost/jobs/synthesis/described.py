@@ -17,6 +17,7 @@ from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.report.units import OF_PERSONS, by_row
 from expost.tabular.marginals import Clique
+from expost.tabular.measures import TargetAccuracy
 from expost.tabular.teaching import MOST_TAUGHT
 from expost.text import Json
 
@@ -85,12 +86,11 @@ class TableJob:
             listed = "; ".join(goal.words for goal in facts.goals)
             return f"The {self.rows:,} synthetic rows passed the check of all that was asked for ({listed}) on {where}."
         if not self.targets:
-            asked = words.asked_for(facts)
-            return f"The {self.rows:,} synthetic rows passed the check at an overlap of {asked} on {where}."
-        return (
-            f"A classifier trained on {self._taught} to predict {self.target} passed the check at "
-            f"{words.asked_for(facts)} on {where}."
-        )
+            return f"The {self.rows:,} synthetic rows passed the check of {facts.goals[0].words} on {where}."
+        taught = f"A classifier trained on {self._taught} to predict {self.target} passed the check"
+        if facts.measure == TargetAccuracy.name:
+            return f"{taught} at {words.asked_for(facts)} on {where}."
+        return f"{taught} of {facts.goals[0].words} on {where}."
 
     @property
     def _taught(self) -> str:

@@ -22,6 +22,10 @@ COMPARED = (
     "released. The count of a column adds up everything released that contains it. A count that noise made negative is "
     "shown as 0; the file counts.csv has every count as it was released, with the standard deviation of its noise."
 )
+UNCHECKED = (
+    "None of them was compared with the records. A rung does that only where its noise is small enough to look for "
+    "pairs that are worth adding, and none was. How far these pairs are from the records is not known."
+)
 BAR_WIDTH, BAR_LEFT, BAR_ROW = 320, 132, 19
 LETTER, DIGIT = 6.6, 7.4
 """The width of a letter in a label, and of a digit of a count, in pixels."""
@@ -58,6 +62,11 @@ class KeptTable:
         return tuple(each for each in self.together if len(each.columns) > 2)
 
     @property
+    def others(self) -> int:
+        """How many pairs of columns were not measured."""
+        return comb(len(self.columns), 2) - len(self.pairs)
+
+    @property
     def worst(self) -> Comparison | None:
         """The relation that is known least well."""
         return max(self.together, key=lambda each: each.error, default=None)
@@ -69,7 +78,11 @@ def kept_section(kept: KeptTable) -> str:
     told = [
         f"<p>{prose(measured_words(kept))}</p><p>{prose(by_row(GRADED, kept.neighbours))}</p>",
         *(_graded(kept.columns, "Columns"), _graded(kept.pairs, "Pairs"), _graded(kept.triples, "Triples")),
-        *([f"<h3>Pairs that were not measured</h3><p>{prose(checked_words(kept))}</p>"] if kept.unmeasured else []),
+        *(
+            [f"<h3>Pairs that were not measured</h3><p>{prose(checked_words(kept))}</p>"]
+            if kept.others or kept.unmeasured
+            else []
+        ),
         "<h3>Each column, released and synthetic</h3>",
         note(f"{counted_words(kept)} {by_row(COMPARED, kept.neighbours)}"),
         f'<p class="key note">{marks}</p>',
@@ -92,7 +105,7 @@ def measured_words(kept: KeptTable) -> str:
         f"Each of the {columns} columns was counted with noise, and so were {pairs} pairs{larger} of columns. The "
         "table is made from these counts alone, and keeps what they say. All other relations follow only from these:"
     )
-    left = [(comb(columns, 2) - pairs, "pair"), (comb(columns, 3) - triples if triples else 0, "triple")]
+    left = [(kept.others, "pair"), (comb(columns, 3) - triples if triples else 0, "triple")]
     others = [f"the other {f'{count} {word}s' if count > 1 else word}" for count, word in left if count]
     rest = f"{'four' if triples else 'three'} or more columns together"
     if others:
@@ -101,7 +114,9 @@ def measured_words(kept: KeptTable) -> str:
 
 
 def checked_words(kept: KeptTable) -> str:
-    """How far the pairs that were not measured were from the model, by the scores that are on the bill."""
+    """How far the pairs that were not measured were from the model, by the scores that are on the bill, if any are."""
+    if not kept.unmeasured:
+        return by_row(UNCHECKED, kept.neighbours)
     shown, (first, *_) = kept.unmeasured[:MOST_CHECKED], kept.unmeasured
     others = len(kept.unmeasured) - len(shown)
     listed = ", ".join(f"{' × '.join(each.columns)} ({short_share(each.distance)})" for each in shown)

@@ -76,6 +76,7 @@ class TableRecipe:
         if len(self.aims) > MOST_AIMS:
             raise InvalidValue(f"there are {len(self.aims)} aims; give a table at most {MOST_AIMS}.")
         self.selection  # noqa: B018  refuses a target that is not there, and columns that are too wide
+        object.__setattr__(self, "aims", tuple(aim.settled(self.schema) for aim in self.aims))
         require_possible(self.schema)
         require_declared(self.schema, self.targets, public=self.check.public)
         probability(self.delta, "delta")

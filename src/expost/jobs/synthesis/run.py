@@ -144,6 +144,7 @@ def synthesize(
 
     with hidden.read(schema, room, noise, tell) as coded:
         _require_coded(recipe, coded)
+        parted = hidden.parted_by or (";" if schema.has_commas else ",")
         sealed: Private[Any] = Private(coded, schema.neighbours)
         recipe, counted = sized(sealed, recipe, odometer, noise)
         persons = None if schema.unit is None else counted
@@ -162,7 +163,7 @@ def synthesize(
         done.outcome.ended,
         partial(table_facts, done, kept, title=named, because=parts.because, checked=checked, cap=cap, date=date),
         {
-            each.value: partial(_write, text if each is Format.CSV else lambda: native.value, done, each)
+            each.value: partial(_write, text if each is Format.CSV else lambda: native.value, done, each, parted)
             for each in Format
         },
     )
@@ -178,10 +179,10 @@ def _spelled(schema: Schema, columns: Mapping[str, Values]) -> Mapping[str, Valu
     return {each.name: each.spelled(columns[each.name]) for each in schema.columns}
 
 
-def _write(table: Callable[[], object], done: Synthesis, format: Format, folder: Path) -> None:  # noqa: A002  the word for it
+def _write(table: Callable[[], object], done: Synthesis, format: Format, parted: str, folder: Path) -> None:  # noqa: A002  the word for it
     """The table, and beside it what its users need: the released counts, and the schema, whose digest is on record."""
     schema = done.recipe.schema
-    write_table(folder / f"synthetic.{format.value}", table(), format)
+    write_table(folder / f"synthetic.{format.value}", table(), format, delimiter=parted)
     write_through(folder / COUNTS, counts_text(done.released, schema))
     write_through(folder / SCHEMA, schema.dumps())
 

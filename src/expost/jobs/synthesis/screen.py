@@ -14,6 +14,7 @@ from expost.jobs.synthesis.goals import LEAST, listed
 from expost.jobs.synthesis.granted import is_held_to_one_row
 from expost.jobs.synthesis.recipe import TableRecipe
 from expost.jobs.synthesis.report import asked, measure
+from expost.jobs.synthesis.waiting import deciding_words
 from expost.report.answers import Reading
 from expost.report.digits import price, small
 from expost.report.flat import NOT_PATIENT, patience_words
@@ -96,6 +97,9 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
     console.print(table)
     console.print()
+    if guessed := guessing_plan(recipe.aims):
+        paragraph(console, guessed)
+        console.print()
     explained = look_words(
         listed(recipe.aims),
         recipe.assurance,
@@ -110,9 +114,8 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         paragraph(console, _counted_first(recipe))
     console.print()
     paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
-    if guessed := guessing_plan(recipe.aims):
-        console.print()
-        paragraph(console, guessed)
+    if deciding := deciding_words(recipe):
+        paragraph(console, deciding)
 
 
 def _counted_first(recipe: TableRecipe) -> str:

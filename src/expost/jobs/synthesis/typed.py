@@ -90,16 +90,22 @@ def _predicted(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
             raise InvalidValue("a target is named, and nothing is asked of it; add for example --accuracy 0.8.")
         return ()
     if len(given) > 1:
-        both = " and ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise InvalidValue(f"{both} are given; ask for one of them here, or for several as aims in Python.")
+        *others, last = (f"--{name.replace('_', '-')}" for name in given)
+        raise InvalidValue(
+            f"{', '.join(others)} and {last} are given; ask for one of them here, or for several as aims in Python."
+        )
     named = tuple(targets) or ((schema.target,) if schema.target is not None else ())
     if not named:
         raise InvalidValue("no target is named; name the column to be predicted, or set one in the schema.")
     option = f"--{given[0].replace('_', '-')}"
     values = [share_typed(option, text) for text in settings[given[0]]]
+    if len({*named}) < len(named):
+        twice = next(name for name in named if named.count(name) > 1)
+        raise InvalidValue(f"--target {twice} is given {named.count(twice)} times; name each target once.")
     if len(values) not in {1, len(named)}:
+        told = "is one target" if len(named) == 1 else f"are {len(named)} targets"
         raise InvalidValue(
-            f"{option} is given {len(values)} times for {len(named)} targets; give one, or one for each."
+            f"{option} is given {len(values)} times and there {told}; give it once, or once for each target."
         )
     if settings["positive"] is not None and given[0] != "auc":
         raise InvalidValue("--positive says what an AUC is about, and none is asked for; leave it out or add --auc.")

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 
 from expost.jobs.synthesis.counted import Counted
 from expost.jobs.synthesis.recipe import TableRecipe
-from expost.patience import Plateau
+from expost.patience import HIDDEN, Plateau
 from expost.receipts.notation import number, record
 from expost.receipts.testimony import Testimony
+from expost.report.digits import points
+from expost.report.units import by_unit
 from expost.tabular.marginals import Marginals
 from expost.tabular.planting import Planting
 from expost.tabular.precisions import settled
+from expost.tabular.selection import queries, star
 from expost.text import Json
 
 COUNTED = ("records", "held")
@@ -30,6 +33,29 @@ def plateau_of(recipe: TableRecipe, planting: Planting, alone: Counted) -> Plate
     known = counted_alone(recipe, alone)
     quiet = settled(planting.whole, recipe.ladder.budgets, known["records"], planting.allowance)
     return Plateau(recipe.waits, guards, known["held"], quiet)
+
+
+def deciding_words(recipe: TableRecipe) -> str:
+    """A line of the plan: from which rung on patience can decide whatever is answered, by the public number of records.
+
+    Nothing where that was not said, or where an aim is about rare records, whose number is not public.
+    """
+    if recipe.waits is None or recipe.records is None or not all(aim.of_all for aim in recipe.aims):
+        return ""
+    domain, targets = recipe.schema.domain, recipe.targets
+    first = recipe.selection.marginals(queries(domain, targets, star(domain, targets)))
+    held, looks = float(recipe.records * recipe.validation), recipe.looks()
+    quiet = settled(first, recipe.ladder.budgets, recipe.records - held, recipe.rows_per_person or 1)
+    guards = tuple(None if look is None else look.guard for look in looks)
+    place = Plateau(recipe.waits, guards, held, quiet).decides([None if look is None else look.std for look in looks])
+    about = f"about {recipe.records:,} {by_unit('records', recipe.schema.neighbours.value)}"
+    far = "only where its answers are so far below the target that no rise which noise may hide would reach it."
+    if place is None:
+        return f"With {about} noise may hide a gain of {points(HIDDEN)} a look on every rung: a run ends early {far}"
+    return (
+        f"With {about} noise may hide a gain of {points(HIDDEN)} a look before rung {place + 1}: until then a run ends "
+        f"{far}"
+    )
 
 
 def plateau_claimed(told: Testimony, first: Marginals, allowance: int) -> Plateau | None:

@@ -33,9 +33,9 @@ class Missing(Enum):
     it makes the number of kept records private.
     """
 
-    CATEGORY = "a category of its own, the last code"
+    CATEGORY = "a category of its own"
     DROP = "the record is dropped"
-    FALLBACK = "the column's fallback, by rule the first code"
+    FALLBACK = "the column's fallback, which by rule is its first value or bin"
 
 
 class Column(Protocol):

@@ -16,6 +16,7 @@ from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 
 T = TypeVar("T")
+RULED = 'list rules at the head of the schema, such as rules = ["pregnant implies sex = F"]'
 
 
 @final
@@ -135,7 +136,8 @@ class Fields:
     def finish(self) -> None:
         """Refuse whatever is left."""
         if self._left:
-            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which has no meaning there; remove it.")
+            hint = RULED if "rule" in self._left else "remove it"
+            raise SchemaMismatch(f"{self.where} says {', '.join(self._left)}, which has no meaning there; {hint}.")
 
 
 def column(table: object) -> Column:

@@ -16,19 +16,10 @@ import numpy as np
 from expost.errors import SchemaMismatch
 from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.conditions import LISTED, Flags, code_of, truth_of
-from expost.tabular.schema.listed import Categorical
+from expost.tabular.schema.listed import Boolean, Categorical
 from expost.tabular.schema.private_bins import PrivateBins
-from expost.tabular.schema.sentences import (
-    Condition,
-    Determines,
-    Implies,
-    Never,
-    Relation,
-    Statement,
-    sentence_of,
-    statement_in,
-    tokens_in,
-)
+from expost.tabular.schema.sentences import Condition, Relation, sentence_of, tokens_in
+from expost.tabular.schema.statements import Determines, Implies, Never, Statement, statement_in
 
 MOST_COMBINATIONS, MOST_COLUMNS = 2**20, 20
 """Of one rule: combinations of values, and columns, of which more would have as many combinations with two values."""
@@ -95,6 +86,13 @@ def _rule(sentence: str, statement: Statement, columns: Sequence[Column]) -> Rul
     if hidden:
         raise SchemaMismatch(f"{hidden[0]} has private edges, which nobody knows beforehand; declare its edges.")
     named = {each.name: each for each in columns if each.name in names}
+    for each in _conditions(statement):
+        if each.alone and not isinstance(named[each.column], Boolean):
+            first = named[each.column].labels[0]
+            raise SchemaMismatch(
+                f"{each.column} alone would mean that it is true, and it is not boolean; say what it is to be, such as "
+                f"{each.column} = {first}."
+            )
     cells = math.prod(each.size for each in named.values())
     if cells > MOST_COMBINATIONS or len(named) > MOST_COLUMNS:
         raise SchemaMismatch(
@@ -106,13 +104,19 @@ def _rule(sentence: str, statement: Statement, columns: Sequence[Column]) -> Rul
 
 
 def _names(statement: Statement) -> list[str]:
+    if isinstance(statement, Determines):
+        return [statement.column, statement.other]
+    return [each.column for each in _conditions(statement)]
+
+
+def _conditions(statement: Statement) -> tuple[Condition, ...]:
     match statement:
         case Never(conditions):
-            return [each.column for each in conditions]
+            return conditions
         case Implies(when, then):
-            return [each.column for each in (*when, *then)]
-        case Determines(column, other):
-            return [column, other]
+            return (*when, *then)
+        case Determines():
+            return ()
 
 
 def _broken(statement: Statement, named: Mapping[str, Column]) -> Flags:

@@ -136,6 +136,11 @@ class Schema:
         """Whether some column declares how a table of text writes its values."""
         return any(SPELLINGS & each.settings.keys() for each in self.columns)
 
+    @property
+    def has_commas(self) -> bool:
+        """Whether some column's numbers are written with a comma, which then had better not part fields as well."""
+        return any(each.settings.get("decimal") == "," for each in self.columns)
+
     def _require_unit(self) -> None:
         """Refuse a unit that cannot be one, and a relation that is not about it."""
         if self.unit in self.names:

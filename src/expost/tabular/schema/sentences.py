@@ -1,10 +1,10 @@
-"""Sentences: how rules and conditions are written. Words in, conditions out, one clear sentence for each slip."""
+"""Sentences: how conditions are written. Words in, conditions out, one clear sentence for each slip."""
 
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, final
 
 from expost.errors import SchemaMismatch
 
@@ -50,41 +50,15 @@ COMPARED = tuple(Relation)[:6]
 @final
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A column, what is said of it, and the values it is compared with, as they are written."""
+    """A column, what is said of it, and the values it is compared with, as they are written.
+
+    ``alone`` says that only the column was named, or ``not`` and the column, which then has to be boolean.
+    """
 
     column: str
     relation: Relation
     values: tuple[str, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Never:
-    """Conditions that do not all hold together."""
-
-    conditions: tuple[Condition, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Implies:
-    """Where all of the first conditions hold, so do all of the others."""
-
-    when: tuple[Condition, ...]
-    then: tuple[Condition, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Determines:
-    """A column whose values say what another one is."""
-
-    column: str
-    other: str
-    pairs: tuple[tuple[str, str], ...]
-
-
-Statement: TypeAlias = Never | Implies | Determines
+    alone: bool = False
 
 
 def tokens_in(sentence: str, *, keywords: Collection[str] = KEYWORDS) -> list[Token]:
@@ -132,21 +106,6 @@ def tokens_of(condition: Condition) -> list[Token]:
 def _spelled(token: Token, keywords: Collection[str] = KEYWORDS) -> str:
     plain = not token.named or (token.text not in keywords and re.fullmatch(BARE, token.text))
     return token.text if plain else "'" + token.text.replace("'", "''") + "'"
-
-
-def statement_in(tokens: Sequence[Token]) -> Statement:
-    """What a sentence says."""
-    words = Words(tokens)
-    if words.takes("never"):
-        found: Statement = Never(_conditions(words))
-    elif tuple(tokens[1:2]) == (Token("determines", False),):
-        found = _determines(words)
-    else:
-        when = _conditions(words)
-        words.require("implies")
-        found = Implies(when, _conditions(words))
-    words.finish()
-    return found
 
 
 @final
@@ -205,13 +164,6 @@ class Words:
         return "where it ends" if (found := self.peek()) is None else f"where it has {_spelled(found)}"
 
 
-def _conditions(words: Words) -> tuple[Condition, ...]:
-    found = [condition_in(words)]
-    while words.takes("and"):
-        found.append(condition_in(words))
-    return tuple(found)
-
-
 def condition_in(words: Words) -> Condition:
     """The condition that comes next."""
     column = words.name("a column")
@@ -230,20 +182,3 @@ def condition_in(words: Words) -> Condition:
         if words.takes(relation.value):
             return Condition(column, relation, (words.name("a value"),))
     raise words.lacks("=, !=, <, <=, >, >=, in or is")
-
-
-def _determines(words: Words) -> Determines:
-    column = words.name("a column")
-    words.require("determines")
-    other = words.name("a column")
-    words.require(":")
-    pairs = [_pair(words)]
-    while words.takes(","):
-        pairs.append(_pair(words))
-    return Determines(column, other, tuple(pairs))
-
-
-def _pair(words: Words) -> tuple[str, str]:
-    value = words.name("a value")
-    words.require("->")
-    return value, words.name("a value")

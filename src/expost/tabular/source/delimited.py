@@ -76,10 +76,7 @@ class Delimited:
         Its header decides the delimiter and the number of fields. Records never do, since one of them would then
         change how all others are read.
         """
-        header = next(_blocks(path), LineBlock(b"\n")).text.partition(b"\n")[0] + b"\n"
-        bare = re.sub(rb'"[^"]*"', b"", header)
-        delimiter = max(DELIMITERS, key=lambda each: bare.count(bytes([each])))
-        width = bare.count(bytes([delimiter])) + 1
+        header, delimiter, width = _header(path)
         lines = Lines()
         for found in _checked(_blocks(path), delimiter, width):
             lines = lines.and_then(found)
@@ -98,6 +95,19 @@ class Delimited:
             if len(columns[0]) > header:
                 yield [cells[header:] for cells in columns]
             header = 0
+
+
+def delimiter_of(path: Path) -> str:
+    """The sign between the fields of a file, by its header alone."""
+    return chr(_header(path)[1])
+
+
+def _header(path: Path) -> tuple[bytes, int, int]:
+    """The first line of a file, the sign between its fields, and how many there are."""
+    header = next(_blocks(path), LineBlock(b"\n")).text.partition(b"\n")[0] + b"\n"
+    bare = re.sub(rb'"[^"]*"', b"", header)
+    delimiter = max(DELIMITERS, key=lambda each: bare.count(bytes([each])))
+    return header, delimiter, bare.count(bytes([delimiter])) + 1
 
 
 class LineBlock(NamedTuple):

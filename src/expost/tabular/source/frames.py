@@ -125,17 +125,28 @@ def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
     return nw.from_dict(lists, backend=kind.value).to_native()
 
 
-def write_table(path: Path | str, table: object, format: Format | None = None) -> None:  # noqa: A002  the word for it
-    """Write columns, or a frame of any kind, to a file; its name tells the format unless one is given."""
+def write_table(
+    path: Path | str,
+    table: object,
+    format: Format | None = None,  # noqa: A002  the word for it
+    *,
+    delimiter: str = ",",
+) -> None:
+    """Write columns, or a frame of any kind, to a file; its name tells the format unless one is given.
+
+    Another sign than a comma parts the fields of columns in CSV only, and not those of a frame.
+    """
     place = Path(path)
     chosen = _format(place) if format is None else format
     if not place.parent.is_dir():
         raise InvalidValue(f"there is no folder {place.parent} to write {place.name} in; create it first.")
     native = _relation(table) if isinstance(table, Mapping) else _collected(table)
     if isinstance(native, DuckDBPyRelation):
-        write_native = native.write_csv if chosen is Format.CSV else native.write_parquet
         try:
-            write_native(str(place))
+            if chosen is Format.CSV:
+                native.write_csv(str(place), sep=delimiter)
+            else:
+                native.write_parquet(str(place))
         except duckdb.IOException as failure:  # the disk is full or gone; DuckDB has no errors of the system's kind
             raise OSError(errno.EIO, f"DuckDB could not write {place.name}") from failure
     elif chosen is Format.CSV:

@@ -19,6 +19,7 @@ from expost.tabular.pieced import AnyPieces
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source import files
 from expost.tabular.source.coding import Chunk, Opened, coded_chunks, require_columns
+from expost.tabular.source.delimited import delimiter_of
 from expost.tabular.source.frames import Frame
 from expost.tabular.source.pace import Progress, with_pace
 from expost.tabular.source.room import Room
@@ -119,6 +120,14 @@ def files_of(source: object) -> tuple[Path, ...]:
         named = files.named_table(source.removeprefix(files.QUERY))
         return files.named_files(source.removeprefix(files.QUERY)) if named is None else named[:1]
     return files.paths_of(source) if isinstance(source, str | Path) else ()
+
+
+def parted_by(source: object) -> str | None:
+    """The sign between the fields of a delimited file, by its header, or of the first of several; None of others."""
+    named = [path for path in files_of(source) if path.name.lower().endswith(files.CSV_SUFFIXES)]
+    if not named:
+        return None
+    return revealed(quietly(partial(delimiter_of, named[0]), source))
 
 
 def quietly(run: Callable[[], T], source: object) -> T | Withheld:

@@ -234,6 +234,30 @@ def test_a_column_whose_name_has_a_comma_is_put_in_quotes() -> None:
     assert aims_typed(form, settings) == (Aim.within(Fraction(2, 100), crosstabs=[("a, b", "c")]),)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"targets": ("a", "a"), "accuracy": ("0.8",)}, "--target a is given 2 times; name each target once."),
+        (
+            {"targets": ("a",), "accuracy": ("0.8", "0.7")},
+            "--accuracy is given 2 times and there is one target; give it once, or once for each target.",
+        ),
+        (
+            {"targets": ("a",), "accuracy": ("0.8",), "auc": ("0.8",), "above_guessing": ("3%",)},
+            "--accuracy, --auc and --above-guessing are given; ask for one of them here, or for several as aims in "
+            "Python.",
+        ),
+    ],
+)
+def test_what_is_given_too_often_is_refused_in_plain_words(changes: dict[str, tuple[str, ...]], said: str) -> None:
+    settings = dict.fromkeys((*MEASURES, "targets", "positive", "within", "crosstabs")) | changes
+
+    with pytest.raises(InvalidValue) as refused:
+        aims_typed(SCHEMA, settings)
+
+    assert str(refused.value) == said
+
+
 SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3", "--seed", "1", "--out", "out")
 
 
@@ -241,17 +265,20 @@ SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3", "--seed", "1", "-
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
-        (("--target", "renewed", "--above-guessing", "10%"), ["a gain over guessing of 0.1 for renewed"]),
-        (("--target", "plan", "--auc", "0.3", "--positive", "full"), ["an AUC of 0.3 for plan"]),
-        (("--within", "40%"), ["an overlap of 0.6"]),
-        (("--within", "0.4", "--crosstab", "age, renewed"), ["an overlap of 0.6"]),
+        (("--target", "renewed", "--above-guessing", "10%"), ["a gain over guessing of 10 points for renewed"]),
+        (("--target", "plan", "--auc", "0.3", "--positive", "full"), ["an AUC of 0.3 for plan = full"]),
+        (("--within", "40%"), ["all pairs of columns within 40 %"]),
+        (
+            ("--within", "0.4", "--crosstab", "age, renewed", "--crosstab", "region,plan"),
+            ["age × renewed and region × plan within 40 %"],
+        ),
         (
             ("--target", "renewed", "--target", "plan", "--accuracy", "0.7", "--accuracy", "0.3"),
             ["an accuracy of 0.7 for renewed", "an accuracy of 0.3 for plan"],
         ),
         (
             ("--target", "renewed", "--target", "plan", "--accuracy", "0.3", "--within", "40%"),
-            ["an accuracy of 0.3 for renewed", "an accuracy of 0.3 for plan", "an overlap of 0.6"],
+            ["an accuracy of 0.3 for renewed", "an accuracy of 0.3 for plan", "all pairs of columns within 40 %"],
         ),
     ],
 )
@@ -274,6 +301,7 @@ def test_what_is_typed_is_asked_for(words: tuple[str, ...], asked: list[str]) ->
         ("--accuracy", "0.8", "--accuracy", "0.7", "--accuracy", "0.6", "--target", "renewed", "--target", "plan"),
         ("--accuracy", "0.8", "--positive", "yes", "--target", "renewed"),
         ("--accuracy", "most", "--target", "renewed"),
+        ("--accuracy", "0.8", "--target", "renewed", "--target", "renewed"),
         ("--within", "2%%"),
         ("--crosstab", "age,renewed"),
         ("--crosstab", "age", "--within", "2%"),
@@ -321,8 +349,9 @@ def test_a_file_of_options_may_name_one_target_or_several(setting: str) -> None:
     result = run("plan", "synth", "--schema", "schema.toml", "--config", "job.toml")
 
     assert result.exit_code == 0, result.stderr
-    assert "Asked for: an AUC of 0.6 for renewed" in result.stdout
-    assert ("an AUC of 0.5 for plan" in result.stdout) is ("plan" in setting)
+    told = " ".join(result.stdout.split())
+    assert "Asked for: an AUC of 0.6 for renewed = true" in told
+    assert ("an AUC of 0.5 for plan = full" in told) is ("plan" in setting)
 
 
 @pytest.mark.usefixtures("here")

@@ -1,5 +1,7 @@
 """From a European file to a synthetic one: flagged under a naive schema, read right under a declared one."""
 
+import csv
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ from expost.tabular.source.reading import read_table
 from tests.unit.commands import kept, run, said
 from tests.unit.jobs.synthesis.customers import LADDER, made
 from tests.unit.jobs.synthesis.european import DECLARED, NAIVE, european
+
+pl = import_module("polars")
 
 SHORT = ("--estimator", "model", "--ladder", "renyi:0.02:2:3", "--accuracy", "0.7", "--target", "raucher")
 
@@ -88,6 +92,35 @@ def test_the_synthetic_file_has_the_codes_that_were_drawn_in_either_format(here:
 
     assert all(np.array_equal(text.codes(name), values.codes(name)) for name in text.schema.names)
     assert min(len(np.unique(text.codes(name))) for name in text.schema.names) > 1
+
+
+def test_the_synthetic_file_has_the_sign_between_fields_that_the_real_one_has(here: Path) -> None:
+    """Numbers with a comma then need no quotes, as in the real file."""
+    synth("declared.toml")
+
+    text = (here / "out/synthetic.csv").read_text(encoding="utf-8")
+    head, *rows = csv.reader(text.splitlines(), delimiter=";")
+    assert head == ["geboren", "gewicht", "umsatz", "raucher"]
+    assert all(len(row) == 4 and "," in row[1] for row in rows)
+    assert '"' not in text
+
+
+@pytest.mark.parametrize(("decimal", "sign"), [(",", ";"), (".", ",")])
+def test_of_a_frame_the_fields_are_parted_by_a_sign_that_numbers_do_not_have(
+    decimal: str, sign: str, here: Path
+) -> None:
+    frame = pl.read_csv(here / "patienten.csv", separator=";", infer_schema=False)
+    frame = frame.with_columns(
+        pl.col("gewicht", "umsatz").str.replace_all(".", "", literal=True).str.replace(",", decimal)
+    )
+    form = Schema.load(
+        DECLARED.replace('decimal = ","\nthousands = "."', 'decimal = ","').replace('","', f'"{decimal}"')
+    )
+
+    made(frame, schema=form, target="raucher", accuracy=0.7, ladder=LADDER).save(here / "framed")
+
+    head = (here / "framed/synthetic.csv").read_text(encoding="utf-8").partition("\n")[0]
+    assert head == sign.join(["geboren", "gewicht", "umsatz", "raucher"])
 
 
 def test_a_run_says_whether_the_table_was_checked_on_the_terminal_in_the_report_and_in_the_receipt(here: Path) -> None:

@@ -12,9 +12,10 @@ from expost.checks.question import PublicCheck
 from expost.checks.sparse_vector import SparseVectorCheck
 from expost.errors import InvalidValue
 from expost.jobs.synthesis.prices import StatedLadder, table_recipe, usual_share
-from expost.jobs.synthesis.recipe import QUERY, plan_synthesis
+from expost.jobs.synthesis.recipe import QUERY, TableRecipe, plan_synthesis
 from expost.judge import Balanced, Budgeted, Judge
 from expost.ladder import Ladder
+from expost.tabular.aims import Aim
 from tests.unit.examples import Made, one_sentence
 from tests.unit.jobs.synthesis.recipes import LADDER, done, hard
 from tests.unit.report.examples import schema
@@ -38,6 +39,20 @@ def test_the_noise_of_each_answer_is_known_beforehand(maker: Judge) -> None:
             assert verdict.std == pytest.approx(look.std, rel=1e-9)
             assert verdict.guard == look.guard
     assert None not in known
+
+
+@pytest.mark.parametrize(
+    "aim", [Aim.accuracy("renewed", 0.8254), Aim.above_guessing("renewed", 0.0301), Aim.accuracy("renewed", 0.123456)]
+)
+@pytest.mark.parametrize("check", [Balanced(), Budgeted()], ids=["balanced", "budgeted"])
+def test_more_digits_in_what_is_asked_for_cost_nothing(aim: Aim, check: Judge) -> None:
+    """A record moves a margin by more units then, and the noise of the check is of as many more."""
+    few = Aim.accuracy("renewed", 0.825)
+    usual, fine = (TableRecipe(schema=schema(), aims=(each,), check=check) for each in (few, aim))
+
+    stated = [[plan.pledge.epsilon(stop) for stop in plan.stops] for plan in map(plan_synthesis, (usual, fine))]
+
+    assert stated[0] == pytest.approx(stated[1], rel=1e-3)
 
 
 def test_the_check_of_the_paper_is_not_asked_about_the_last_rung_and_has_no_guard() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
-from expost.jobs.synthesis.comparison import Unmeasured, unmeasured
+from expost.jobs.synthesis.comparison import Comparison, Unmeasured, unmeasured
 from expost.jobs.synthesis.kept import KeptTable, checked_words, kept_section
 from expost.noise import Integers, SeededNoise
 from expost.release import Past
@@ -41,6 +41,16 @@ def test_the_page_names_the_worst_pairs_and_counts_the_others() -> None:
     assert "The other one was closer." in checked_words(kept)
     assert "Pairs that were not measured" in kept_section(kept)
     assert "Pairs that were not measured" not in kept_section(KeptTable((), (), 10.0, 10.0))
+
+
+def test_where_no_pair_was_compared_the_page_says_so() -> None:
+    columns = tuple(Comparison((name,), (), 0.0, 0.0, 0.0, 0.0) for name in "abc")
+    pair = Comparison(("a", "b"), (), 0.0, 0.0, 0.0, 0.0)
+
+    page = kept_section(KeptTable(columns, (pair,), 10.0, 10.0))
+
+    assert "None of them was compared with the records." in page
+    assert "How far these pairs are from the records is not known." in page
 
 
 def test_a_run_that_grows_tells_its_scores_and_another_has_none() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -15,11 +16,11 @@ from expost.jobs import audit as check
 from expost.jobs.job import Result
 from expost.jobs.synthesis.counted import Counted, Released
 from expost.jobs.synthesis.recipe import TableRecipe
-from expost.jobs.synthesis.waiting import counted_alone
+from expost.jobs.synthesis.waiting import counted_alone, deciding_words
 from expost.judge import Balanced, Budgeted, Judge, OnPublic, SparseVector
 from expost.ladder import Ladder
 from expost.noise import SeededNoise
-from expost.patience import Patience
+from expost.patience import SURE, Patience
 from expost.receipts.receipt import digest, receipt
 from expost.report.digits import price
 from expost.report.flat import patience_words
@@ -81,8 +82,48 @@ def test_a_ladder_that_hovers_above_its_target_is_climbed_until_it_passes() -> N
     assert (patient.ended, len(patient.history)) == (stubborn.ended, len(stubborn.history)) == (Ended.HALTED, 5)
 
 
-def test_on_few_records_noise_decides_nothing() -> None:
-    assert made(customers(SCHEMA, 3000), accuracy=0.97, ladder=LADDER).ended is Ended.EXHAUSTED
+def test_on_few_records_a_run_ends_before_noise_is_small_only_where_the_target_is_out_of_reach() -> None:
+    """In rungs, on average: of seven, and noise is small on the sixth."""
+    few = customers(SCHEMA, 5000)
+
+    far, near = (
+        np.mean([len(made(few, accuracy=asked, ladder=LADDER, noise=SeededNoise(seed)).history) for seed in SEEDS])
+        for asked in (0.97, 0.905)
+    )
+
+    assert far < 4.5
+    assert near > 5.5
+
+
+def test_the_plan_names_the_first_rung_on_which_patience_can_decide() -> None:
+    """By the standard errors of its looks, as shares of a fifth of the records."""
+    recipe = TableRecipe(schema=SCHEMA, aims=(Aim.accuracy("renewed", 0.97),), ladder=LADDER)
+
+    told = {count: deciding_words(replace(recipe, records=count)) for count in (2000, 10_000, 20_000, 40_000)}
+
+    assert told[2000].startswith("With about 2,000 records noise may hide a gain of 0.4 points a look on every rung:")
+    for count, rung in ((10_000, 6), (20_000, 5), (40_000, 3)):
+        assert (
+            f"With about {count:,} records noise may hide a gain of 0.4 points a look before rung {rung}" in told[count]
+        )
+        looks = replace(recipe, records=count).looks()
+        noise = [look.std for look in (looks[rung - 3], looks[rung - 1]) if look is not None]
+        assert SURE * math.hypot(*noise) <= 0.008 * count / 5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"records": None},
+        {"records": 40_000, "patience": None},
+        {"records": 40_000, "aims": (Aim.auc("renewed", 0.8),)},
+    ],
+    ids=["an unknown number", "no patience", "rare records"],
+)
+def test_where_that_cannot_be_known_the_plan_names_no_rung(changes: dict[str, Any]) -> None:
+    recipe = TableRecipe(schema=SCHEMA, aims=(Aim.accuracy("renewed", 0.97),), ladder=LADDER)
+
+    assert deciding_words(replace(recipe, **changes)) == ""
 
 
 def test_a_run_that_ends_early_is_stated_at_the_stop_planned_there() -> None:
@@ -152,10 +193,19 @@ FORGED: dict[str, Callable[[Receipt], object]] = {
     "a patience of no look": lambda found: found["asked"]["patience"].update(looks=0),
     "a least gain of all records": lambda found: found["asked"]["patience"].update({"min gain": "1"}),
     "a patience with more to it": lambda found: found["asked"]["patience"].update(most=1),
-    "few records, in whom noise hides every rise": lambda found: found["counted"].update(held=800.0),
     "few records, in whom no count has settled": lambda found: found["counted"].update(records=100.0),
     "records that nobody counted": lambda found: found["counted"].pop("held"),
     "no records": lambda found: found.pop("counted"),
+    "an answer without noise": lambda found: found["history"][0].update(std=0.0),
+    "an answer with endless noise": lambda found: found["history"][0].update(std=None),
+    "an answer with hardly any noise, and one with much": lambda found: (
+        found["history"][0].update(std=1e-300),
+        found["history"][2].update(std=1e300),
+    ),
+    "answers beyond all records": lambda found: (
+        found["history"][0].update(margin=-1e308),
+        found["history"][2].update(margin=1e308),
+    ),
     "an answer that rose": lambda found: found["history"][-1].update(margin=found["history"][0]["margin"] + 100),
     "every rung taken": lambda found: found["ended"].update(how="exhausted", because="rung 3 was the last"),
     "a cap": lambda found: found["ended"].update(how="capped"),
@@ -166,6 +216,15 @@ FORGED: dict[str, Callable[[Receipt], object]] = {
 def test_a_receipt_that_is_said_to_have_ended_flat_and_was_not_is_refused(how: str) -> None:
     found = written()
     FORGED[how](found)
+
+    assert check(sealed(found)).differences
+
+
+def test_few_records_in_whom_noise_hides_a_rise_that_would_pass_are_refused() -> None:
+    found = copy.deepcopy(written(accuracy=0.905))
+    assert check(found).matches
+
+    found["counted"].update(held=800.0)
 
     assert check(sealed(found)).differences
 

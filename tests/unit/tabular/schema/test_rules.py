@@ -49,6 +49,24 @@ def allows(sentence: str, **cells: str | None) -> bool:
     return bool(found.allowed[tuple(KNOWN[name].encode([cells[name]]).item() for name in found.columns)])
 
 
+@pytest.mark.parametrize("sentence", ["pregnant implies sex = F", "never pregnant and sex = M"])
+def test_a_boolean_column_alone_means_that_it_is_true(sentence: str) -> None:
+    assert rule(sentence).allowed.tolist() == rule("pregnant = yes implies sex = F").allowed.tolist()
+    assert rule(f"{sentence}").flags != rule(sentence.replace("pregnant", "not pregnant")).flags
+
+
+def test_not_before_a_boolean_column_means_that_it_is_false() -> None:
+    assert rule("sex = M implies not pregnant").flags == rule("sex = M implies pregnant = no").flags
+
+
+@pytest.mark.parametrize("sentence", ["sex implies pregnant", "never not sex", "never age and pregnant"])
+def test_a_column_alone_that_is_not_boolean_is_refused_with_what_to_write(sentence: str) -> None:
+    with pytest.raises(SchemaMismatch, match="alone would mean that it is true, and it is not boolean; say") as refusal:
+        rule(sentence)
+
+    assert one_sentence(refusal.value)
+
+
 @pytest.mark.parametrize(
     ("pregnant", "sex", "kept"),
     [("ja", "F", True), ("ja", "M", False), ("nein", "M", True), ("ja", None, True), (None, "M", True)],

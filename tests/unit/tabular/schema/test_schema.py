@@ -160,6 +160,13 @@ def test_a_slip_in_the_schema_is_refused_in_one_sentence(text: str, kind: type[E
     assert one_sentence(refused.value)
 
 
+def test_a_rule_that_is_declared_alone_is_pointed_to_the_list_of_rules() -> None:
+    with pytest.raises(
+        SchemaMismatch, match="the schema says rule, which has no meaning there; list rules at the head"
+    ):
+        Schema.load('rule = "a implies b = 1"\n' + HEAD + COLUMN + 'kind = "boolean"')
+
+
 def test_a_column_that_does_not_say_what_becomes_of_a_missing_value_is_refused_with_the_choices() -> None:
     with pytest.raises(SchemaMismatch, match="does not say what becomes of a missing value") as refused:
         Schema.load(HEAD + UNSAID)

@@ -5,18 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expost.errors import SchemaMismatch
-from expost.tabular.schema.sentences import (
-    KEYWORDS,
-    Condition,
-    Determines,
-    Implies,
-    Never,
-    Relation,
-    Token,
-    sentence_of,
-    statement_in,
-    tokens_in,
-)
+from expost.tabular.schema.sentences import KEYWORDS, Condition, Relation, Token, sentence_of, tokens_in
+from expost.tabular.schema.statements import Determines, Implies, Never, statement_in
 from tests.unit.examples import one_sentence
 
 SIGNS = ("=", "!=", "<", "<=", ">", ">=", "->", "(", ")", ",", ":")
@@ -60,6 +50,13 @@ MEANT = {
     "'it''s' > 3 implies \"say \"\"so\"\"\" = 'and'": Implies(
         (Condition("it's", Relation.ABOVE, ("3",)),), (Condition('say "so"', EQUAL, ("and",)),)
     ),
+    "a implies not b and c < 3": Implies(
+        (Condition("a", EQUAL, ("true",), alone=True),),
+        (Condition("b", EQUAL, ("false",), alone=True), Condition("c", Relation.BELOW, ("3",))),
+    ),
+    "never not a and b": Never(
+        (Condition("a", EQUAL, ("false",), alone=True), Condition("b", EQUAL, ("true",), alone=True))
+    ),
     "'never' = 1 implies 'determines' = 2": Implies(
         (Condition("never", EQUAL, ("1",)),), (Condition("determines", EQUAL, ("2",)),)
     ),
@@ -85,7 +82,10 @@ SLIPS = {
     "never": "a column should follow never",
     "a = 1": "implies should follow 1, where it ends",
     "a = 1 implies": "a column should follow implies",
-    "a implies b = 1": "=, !=, <, <=, >, >=, in or is should follow a",
+    "a 1 implies b = 1": "=, !=, <, <=, >, >=, in or is should follow a, where it has 1",
+    "a": "implies should follow a, where it ends",
+    "never not": "a column should follow not",
+    "not a = 1 implies b": "implies should follow a, where it has =",
     "a == 1 implies b = 2": "a value should follow =, where it has =",
     "a = 1 or b = 2 implies c = 3": "implies should follow 1, where it has or",
     "never a = New York": "York after New has no meaning",
