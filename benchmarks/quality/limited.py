@@ -34,7 +34,7 @@ class Limits:
     """Seconds of CPU and MiB of memory that a process may take."""
 
     seconds: float = 1800
-    mib: float = 8192
+    mib: float = 14000
 
 
 @final
