@@ -6,10 +6,10 @@ records; of the two ways in which they make rows, the one with the smaller two-w
 process of its own, one core, half an hour of CPU time and 14,000 MiB.
 
 Ours is ``expost``, the default path of somebody who wants one table at this ε: a ladder with one rung, stated as ε, and
-a target accuracy that is never reached. What is held out for the check, a fifth of Adult, 8,000 records or a
-twentieth of a million, is not made up for, since it is part of what the default costs. ``expost_ladder`` climbs three rungs that end at ε, with δ split
-among them, which is where accuracy-first users end who have asked for too much; it runs once. Ours counts with the
-median of five runs.
+a target accuracy that is never reached. What is held out for the check, a fifth of Adult, 8,000 records or a twentieth
+of a million, is not made up for, since it is part of what the default costs. ``expost_ladder`` climbs three rungs that
+end at ε, with δ split among them, which is where accuracy-first users end who have asked for too much; it runs once.
+Ours counts with the median of five runs.
 
 The errors are total variation distances to the records that the tool was given, over all pairs of columns and over 200
 triples. Accuracy and AUC are those of gradient boosting that has learnt from the synthetic rows, on real records that

@@ -1,10 +1,10 @@
 """Ours, as the only work of a process: ``python -m benchmarks.quality.ours TABLE OUT EPSILON DELTA RUNGS``.
 
 What runs is ``expost.synthesize`` with its defaults, on the same codes and for an accuracy that nobody reaches: it ends
-at the top of a ladder whose last rung is stated as ε at δ. What is held out for the check, a fifth of Adult,
-8,000 records or a twentieth of a million, is not counted at all, the check is asked, a classifier is trained on every rung, and δ is split over the rungs;
-peers do none of this. On the other hand ours is told the target, and measures every pair with it; peers run by their
-defaults, to which all columns are alike.
+at the top of a ladder whose last rung is stated as ε at δ. What is held out for the check, a fifth of Adult, 8,000
+records or a twentieth of a million, is not counted at all, the check is asked, a classifier is trained on every rung,
+and δ is split over the rungs; peers do none of this. On the other hand ours is told the target, and measures every pair
+with it; peers run by their defaults, to which all columns are alike.
 """
 
 import sys
