@@ -609,6 +609,15 @@ def test_looks_that_would_be_too_noisy_are_left_out_where_the_number_of_records_
     assert "not asked" not in noises("--records", "1000000")
 
 
+def test_a_plan_warns_where_not_even_a_perfect_table_could_pass(here: Path) -> None:
+    few, many = (("--accuracy", "0.99", "--records", number) for number in ("20", "1000000"))
+
+    assert {*noises(*few, column=6)} <= {"—", "above 1"}
+    assert "Nothing passes here but by luck" in plan("--ladder", "renyi:0.02:2:3", *few).output
+    assert max(map(float, noises(*many, column=6))) < 1
+    assert "by luck" not in plan("--ladder", "renyi:0.02:2:3", *many).output
+
+
 def test_a_plan_for_a_public_check_has_no_noise(here: Path) -> None:
     assert noises("--check", "public:public.csv") == ["none"] * 3
 

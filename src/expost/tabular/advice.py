@@ -1,9 +1,8 @@
 """Advice to the owner of a table that a schema does not take as meant: what its cells look like, what to declare."""
 
-import re
 from collections.abc import Mapping
 
-from expost.tabular.recognition import MOSTLY, formats_of, numerals_of, share, words_of
+from expost.tabular.recognition import MOSTLY, formats_of, have_short_years, measure_of, numerals_of, share, words_of
 from expost.tabular.schema.binned import Dates
 from expost.tabular.schema.cells import How, ordinal
 from expost.tabular.schema.column import Column, Missing
@@ -14,7 +13,6 @@ from expost.tabular.schema.spelling import Numerals, TruthWords
 
 SIGNS = {".": "points", ",": "commas", "'": "apostrophes", " ": "spaces"}
 
-TWO_DIGITS = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1[0-9]{2}(?![0-9]).*")
 MOST_WORDS, MOST_MARKS = 12, 3
 
 
@@ -31,7 +29,8 @@ def advice(column: Column, how: How, cells: Mapping[str, int]) -> str:
         return found
     if len(cells) <= MOST_MARKS:
         return f"If {_listed(cells)} stands for a missing value, add it to missing_marks; correct it otherwise."
-    return f"What is not a {column.settings['kind']} counts as missing; correct the table or declare another kind."
+    kind = "date" if isinstance(column, Dates) else "number"
+    return f"What is not a {kind} counts as missing; correct the table or declare another kind."
 
 
 def _dates(cells: Mapping[str, int]) -> str | None:
@@ -41,7 +40,7 @@ def _dates(cells: Mapping[str, int]) -> str | None:
     if fitting:
         other = f", or {toml(fitting[1].text)} if the month comes first" if len(fitting) > 1 else ""
         return f"These look like dates written as {next(iter(cells))}; declare format = {toml(fitting[0].text)}{other}."
-    if share(cells, TWO_DIGITS.fullmatch) >= MOSTLY:
+    if have_short_years(cells):
         return "These look like dates whose years have two digits, which leave the century open; write four."
     return None
 
@@ -49,7 +48,8 @@ def _dates(cells: Mapping[str, int]) -> str | None:
 def _numbers(cells: Mapping[str, int]) -> str | None:
     fitting = numerals_of(cells)
     if not fitting:
-        return None
+        measure = measure_of(cells)
+        return None if measure is None else f"These have {measure} beside the number; write the number alone."
     first, *others = fitting
     either = Numerals(thousands=",")
     if first == Numerals():

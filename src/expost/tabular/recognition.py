@@ -1,5 +1,7 @@
 """How cells look to be written: numbers, dates and truth values that are recognised whatever their spelling."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice, product
 from typing import TypeVar
@@ -36,6 +38,16 @@ WORDS = (
 """Words for true and false in other languages."""
 
 
+SHORT_YEARS = re.compile(r"(?:(?:0?[1-9]|[12][0-9]|3[01])([./-])){2}[0-9]{2}(?![0-9]).*")
+"""A date such as 31.12.50, which leaves the century open."""
+
+MEASURED = (
+    re.compile(r"(?P<measure>[^\w\s.,'+-]|[A-Z]{3}(?=\s))\s*(?P<number>[+-]?[0-9].*)"),
+    re.compile(r"(?P<number>[+-]?[0-9].*?)\s*(?P<measure>[^\w\s.,'+-]|(?<=\s)[^\W\d_]{1,4})"),
+)
+"""A number with a sign such as € or % on one side, a currency such as EUR ahead or a short word such as kg behind."""
+
+
 def share(cells: Mapping[C, int], read: Callable[[C], object]) -> float:
     """The share of these cells, each with how often it was seen, of which something can be read."""
     return sum(times for cell, times in cells.items() if read(cell) is not None) / max(1, sum(cells.values()))
@@ -63,6 +75,26 @@ def words_of(cells: Iterable[Cell]) -> TruthWords | None:
     for true, false in WORDS:
         if found.keys() <= {true, false} and (len(found) == 2 or len(true) > 1):
             return TruthWords((found.get(true, true),), (found.get(false, false),))
+    return None
+
+
+def have_short_years(cells: Mapping[C, int]) -> bool:
+    """Whether most of these cells are dates whose years have two digits."""
+    return share(cells, lambda cell: SHORT_YEARS.fullmatch(text_of(cell))) >= MOSTLY
+
+
+def measure_of(cells: Mapping[C, int]) -> str | None:
+    """The sign or the word, such as € or kg, that most of these cells have beside a number; None if they have none."""
+    for pattern in MEASURED:
+        found, numbers = Counter[str](), Counter[Cell]()
+        for cell, times in cells.items():
+            parts = pattern.fullmatch(text_of(cell))
+            if parts is not None:
+                found[parts["measure"]] += times
+                numbers[parts["number"]] += times
+        for measure, times in found.most_common(1):
+            if times >= MOSTLY * sum(cells.values()) and numerals_of(numbers):
+                return measure
     return None
 
 

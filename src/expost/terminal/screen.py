@@ -1,7 +1,7 @@
 """What a command shows: a live table while it works, one line per rung, and the looks at held-out records of a plan."""
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -195,8 +195,20 @@ def look_cells(look: Look | None, target: Fraction, held: float | None, *, publi
     """One rung: the standard error of the answer, the least margin that passes, and the same as an accuracy."""
     if look is None:
         return "none" if public else "not asked", "—", *(("—",) if held is not None else ())
-    needed = () if held is None else (f"{float(target) + look.guard / held:.4f}",)
-    return f"{look.std:.1f}", f"{look.guard:+.1f}", *needed
+    needed = 0.0 if held is None else float(target) + look.guard / held
+    shown = () if held is None else (f"{needed:.4f}" if needed <= 1 else "above 1",)
+    return f"{look.std:.1f}", f"{look.guard:+.1f}", *shown
+
+
+def reach_words(looks: Sequence[Look | None], target: Fraction, held: float | None, neighbours: str = RECORDS) -> str:
+    """That no guard can be met but by luck, where that is so; nothing else."""
+    guards = [look.guard for look in looks if look is not None]
+    if held is None or not guards or float(target) + min(guards) / held <= 1:
+        return ""
+    return (
+        f"Nothing passes here but by luck, not even what is right for all held-out {by_unit('records', neighbours)}: "
+        "there are too few of them for this noise. Raise the ladder, hold out a larger share, or ask for less."
+    )
 
 
 def look_words(

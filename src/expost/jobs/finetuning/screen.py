@@ -14,7 +14,7 @@ from expost.numerics import up
 from expost.report.answers import Reading
 from expost.report.digits import plain, price, small
 from expost.report.units import by_unit
-from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph, reach_words
 from expost.terminal.steady import spelled
 from expost.training.head.full_batch import multiplier
 from expost.training.schedule import epoch
@@ -48,6 +48,9 @@ def training_plan(recipe: Wanted, why: str) -> None:
         table.add_row(str(place), f"{taken:,}", price(epsilon), *asked)
     console.print(table)
     console.print()
+    if hopeless := reach_words(recipe.looks(), target, held, recipe.neighbours.value):
+        paragraph(console, hopeless)
+        console.print()
     asked_for = f"an accuracy of {plain(float(target))}"
     explained = look_words(
         asked_for,

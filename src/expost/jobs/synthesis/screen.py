@@ -23,7 +23,7 @@ from expost.tabular.aims import Aim
 from expost.tabular.measures import TargetAccuracy
 from expost.tabular.model.footprint import Footprint, in_words
 from expost.tabular.selection import queries, star, why_unpaired
-from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph
+from expost.terminal.screen import VERDICTS, answer_cell, look_cells, look_heads, look_words, paragraph, reach_words
 from expost.terminal.steady import spelled
 
 COUNTED_FIRST = (
@@ -97,6 +97,9 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
         table.add_row(str(index), *cells, *look_cells(look, asked(recipe), held, public=not recipe.held))
     console.print(table)
     console.print()
+    if hopeless := reach_words(recipe.looks(), asked(recipe), held, recipe.schema.neighbours.value):
+        paragraph(console, hopeless)
+        console.print()
     if guessed := guessing_plan(recipe.aims):
         paragraph(console, guessed)
         console.print()

@@ -59,7 +59,7 @@ def aims_typed(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
 
 def asking(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options of a plan, which is about an accuracy of 0.8 where nothing is asked for."""
-    asked = any(settings[name] for name in MEASURES) or settings["within"] is not None
+    asked = any(settings[name] for name in (*MEASURES, "crosstabs")) or settings["within"] is not None
     return settings if asked else {**settings, "accuracy": ("0.8",)}
 
 
@@ -96,7 +96,7 @@ def _predicted(schema: Schema, settings: Mapping[str, Any]) -> tuple[Aim, ...]:
         )
     named = tuple(targets) or ((schema.target,) if schema.target is not None else ())
     if not named:
-        raise InvalidValue("no target is named; name the column to be predicted, or set one in the schema.")
+        raise InvalidValue("no target is named; give --target, or --within to ask for pairs of columns.")
     option = f"--{given[0].replace('_', '-')}"
     values = [share_typed(option, text) for text in settings[given[0]]]
     if len({*named}) < len(named):

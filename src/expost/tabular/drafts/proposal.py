@@ -12,7 +12,7 @@ from typing import final
 from expost.tabular.drafts import names
 from expost.tabular.drafts.edges import BINS, bins_for, even
 from expost.tabular.drafts.seen import MANY, Seen, Spread
-from expost.tabular.recognition import MOSTLY, formats_of, numerals_of, share, words_of
+from expost.tabular.recognition import MOSTLY, formats_of, have_short_years, measure_of, numerals_of, share, words_of
 from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import WHOLE_LIMIT, Closed
 from expost.tabular.schema.cells import Cell, ordinal, text_of
@@ -170,6 +170,9 @@ def of_texts(seen: Seen) -> Proposal:
         return Proposal(Boolean(seen.name, KEPT, words))
     if seen.complete and len(seen.counts) <= MOST_TEXTS:
         return _listed(seen, sorted(map(text_of, seen.counts)))
+    unread = None if names.is_code(seen.name) else _unread(seen)
+    if unread is not None:
+        return Proposal(None, unread)
     if share(seen.counts, lambda cell: CODE.fullmatch(text_of(cell))) >= MOSTLY:
         for length in range(LONGEST_PREFIX, 0, -1):
             heads = Counter(text_of(cell)[:length].rstrip() for cell in seen.counts)
@@ -179,6 +182,14 @@ def of_texts(seen: Seen) -> Proposal:
                     column, f"its codes are declared by their first {length} characters, because there are many."
                 )
     return Proposal(None, f"it has more than {MOST_TEXTS} different texts; group them if they are needed.")
+
+
+def _unread(seen: Seen) -> str | None:
+    """Why texts that are meant as dates or as numbers cannot be read as such."""
+    if have_short_years(seen.counts):
+        return "its dates have years of two digits, which leave the century open; write four."
+    measure = measure_of(seen.counts)
+    return None if measure is None else f"it has {measure} beside its numbers; write the numbers alone."
 
 
 def _listed(seen: Seen, values: list[str]) -> Proposal:

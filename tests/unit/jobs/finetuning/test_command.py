@@ -331,6 +331,13 @@ def test_a_plan_shows_steps_price_and_noise_of_each_release(here: Path) -> None:
     assert rows(plan("--accuracy", "0.8", "--confidence", "none"))[-1][3] == "not asked"
 
 
+def test_a_plan_warns_where_not_even_a_perfect_head_could_pass(here: Path) -> None:
+    few, many = (said(plan("--accuracy", "0.99", "--records", number)) for number in ("40", "100000000"))
+
+    assert "Nothing passes here but by luck" in few
+    assert "by luck" not in many
+
+
 def test_a_plan_shows_the_noise_multiplier_that_the_run_then_has(here: Path) -> None:
     planned = said(plan())
 

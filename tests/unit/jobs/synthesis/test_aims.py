@@ -324,6 +324,15 @@ def test_what_is_not_clear_is_refused_in_one_sentence(words: tuple[str, ...]) ->
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("words", "said"), [(("--crosstab", "age,renewed"), "add --within."), ((), "or --within")])
+def test_a_plan_says_which_option_is_lacking(words: tuple[str, ...], said: str) -> None:
+    result = run("plan", "synth", "--schema", "schema.toml", *words)
+
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("command", [("plan", "synth"), ("synth", "nowhere.csv", "--out", "out")], ids=" ".join)
 @pytest.mark.parametrize("words", [(), ("--positive", "none")], ids=" ".join)
 def test_an_auc_of_more_than_two_values_is_refused_with_the_option_that_says_which(

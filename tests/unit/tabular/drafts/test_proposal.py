@@ -77,3 +77,34 @@ def test_many_hierarchical_codes_are_known_by_their_first_characters() -> None:
     assert schema["nace"].prefix == 2
     assert made.notes["icd"] == "its codes are declared by their first 2 characters, because there are many."
     assert not check_table(pl.DataFrame({"icd": icd, "nace": nace}), schema).notable
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([f"{1 + n % 28:02}.{1 + n % 12:02}.{n % 80 + 10}" for n in range(400)] * 2, "years of two digits"),
+        ([f"{n % 300},50 €" for n in range(400)], "it has € beside its numbers; write the numbers alone."),
+        ([f"{n % 150} kg" for n in range(400)], "it has kg beside its numbers; write the numbers alone."),
+    ],
+    ids=["dates", "money", "weights"],
+)
+def test_dates_and_numbers_that_cannot_be_read_as_such_are_left_out_and_not_taken_for_codes(
+    cells: list[str], said: str
+) -> None:
+    made = draft(pl.DataFrame({"a": cells, "b": ["x", "y"] * (len(cells) // 2)}))
+
+    assert said in made.left_out["a"]
+    assert "a" not in Schema.load(made.text).domain
+
+
+def test_few_texts_with_a_sign_beside_a_number_are_listed() -> None:
+    column = seen(share=[f"{10 * (n % 11)} %" for n in range(400)])["share"]
+
+    assert isinstance(column, Categorical)
+    assert "100 %" in column.values
+
+
+def test_codes_that_look_like_short_dates_are_codes_by_their_name() -> None:
+    column = seen(nace=[f"{1 + n % 28:02}.{1 + n % 12:02}.{n % 80 + 10}" for n in range(400)] * 2)["nace"]
+
+    assert isinstance(column, Categorical)
