@@ -16,6 +16,7 @@ from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.spelling import DayFormat, Numerals, TruthWords
 
 T = TypeVar("T")
+NOUNS = {str: "a text in quotes", int: "a whole number", bool: "true or false", list: "a list in brackets"}
 RULED = 'list rules at the head of the schema, such as rules = ["pregnant implies sex = F"]'
 
 
@@ -40,15 +41,18 @@ class Fields:
         """The setting, or None where it is not there."""
         value = self._left.pop(key, None)
         if value is not None and type(value) is not kind:
-            raise SchemaMismatch(f"{key} of {self.where} is not a {kind.__name__}; correct it.")
+            raise SchemaMismatch(f"{key} of {self.where} is not {NOUNS[kind]}; correct it.")
         return value if isinstance(value, kind) else None
 
     def has(self, key: str) -> bool:
         return key in self._left
 
     def says(self, key: str, word: str) -> bool:
-        """Whether the setting is this word; it is taken then."""
-        return self._left.get(key) == word and self._left.pop(key) == word
+        """Whether the setting is this word, which is taken then; no other word stands in its place."""
+        value = self._left.get(key)
+        if isinstance(value, str) and value != word:
+            raise SchemaMismatch(f'{key} of {self.where} is "{value}"; write a list in brackets, or "{word}".')
+        return value == word and self._left.pop(key) == word
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:
         """What the word means, refused unless it is one of these."""

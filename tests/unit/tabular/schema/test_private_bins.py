@@ -150,6 +150,14 @@ def test_a_slip_is_refused_in_one_sentence(slip: str, kind: str) -> None:
     assert one_sentence(refusal.value)
 
 
+@pytest.mark.parametrize("kind", ["numeric", "integer"])
+def test_a_word_that_is_not_private_is_refused_with_the_word_that_is(kind: str) -> None:
+    text = f'neighbours = "add-remove"\n[[column]]\nname = "x"\nkind = "{kind}"\n{PRIVATE}range = [0, 10]\nbins = 3\n'
+
+    with pytest.raises(SchemaMismatch, match='edges of column x is "privat"; write a list in brackets, or "private"'):
+        Schema.load(text.replace("private", "privat"))
+
+
 def test_more_bins_than_whole_numbers_are_refused() -> None:
     with pytest.raises(SchemaMismatch, match="from 2 to 5 fit"):
         PrivateBins("x", 0, 5, 6, True, LEFT, Missing.DROP)

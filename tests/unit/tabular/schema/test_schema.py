@@ -160,6 +160,19 @@ def test_a_slip_in_the_schema_is_refused_in_one_sentence(text: str, kind: type[E
     assert one_sentence(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    {
+        'kind = "categorical"\nvalues = "a"': "values of column x is not a list in brackets",
+        'kind = "categorical"\nvalues = ["a"]\nprefix = 0.5': "prefix of column x is not a whole number",
+        'kind = "categorical"\nvalues = ["a"]\nother = 1': "other of column x is not a text in quotes",
+    }.items(),
+)
+def test_a_setting_of_the_wrong_kind_is_refused_with_what_to_write(slip: str, said: str) -> None:
+    with pytest.raises(SchemaMismatch, match=said):
+        Schema.load(HEAD + COLUMN + slip)
+
+
 def test_a_rule_that_is_declared_alone_is_pointed_to_the_list_of_rules() -> None:
     with pytest.raises(
         SchemaMismatch, match="the schema says rule, which has no meaning there; list rules at the head"
