@@ -42,7 +42,7 @@ class Book:
 
     def add(self, dataset: str, terms: Terms, *, unit: str = ONE_RECORD) -> Entered:
         """Put a data set on the ledger, with terms that stay; a name that is taken is refused."""
-        _require_name(dataset, "a data set")
+        _require_new(dataset, unit)
         with self.home.writing() as writing:
             if writing.rows("SELECT 1 FROM datasets WHERE name = ?", dataset):
                 raise LedgerConflict(f"the ledger has a data set {dataset!r} already; its cap stays as it is.")
@@ -70,7 +70,7 @@ class Book:
 
     def add_analyst(self, dataset: str, name: str, cap: Real) -> str:
         """Give somebody an allowance below the cap; the token is returned once, and the ledger keeps its hash."""
-        _require_name(name, "an analyst")
+        _require_short(name, "the name of an analyst")
         token = uuid4().hex + uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
@@ -178,7 +178,7 @@ class Book:
 
 def init_ledger(name: str | Path, dataset: str, terms: Terms, *, unit: str = ONE_RECORD) -> Book:
     """The ledger of this name, made if it is not there, with one more data set."""
-    _require_name(dataset, "a data set")
+    _require_new(dataset, unit)
     book = Book(home_of(str(name), create=True))
     try:
         book.add(dataset, terms, unit=unit)
@@ -204,6 +204,11 @@ def home_of(name: str, *, create: bool = False) -> Home:
     return PostgresHome.create(name) if create else PostgresHome(name)
 
 
-def _require_name(name: str, what: str) -> None:
-    if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
-        raise InvalidValue(f"the name of {what} is empty, too long or not printable; give a short one.")
+def _require_new(dataset: str, unit: str) -> None:
+    _require_short(dataset, "the name of a data set")
+    _require_short(unit, "what is protected")
+
+
+def _require_short(words: str, what: str) -> None:
+    if not words.strip() or len(words) > MOST_NAME or not words.isprintable():
+        raise InvalidValue(f"{what} is empty, too long or not printable; give a few words.")

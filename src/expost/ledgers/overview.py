@@ -16,7 +16,7 @@ from expost.ledgers.terms import EPSILON, Terms
 from expost.numerics import down, up
 from expost.receipts.costs import curve_in
 from expost.report.digits import at_most, least, price, price_within, small
-from expost.report.units import RECORDS, by_unit
+from expost.report.units import OF_PERSONS, RECORDS, by_unit
 
 LOOKED_AT = 200
 """Entries at the end of a chain among which charges are looked for, however long the chain is."""
@@ -80,8 +80,14 @@ def overviews(home: Home, dataset: str | None = None, *, lines: int = 10, before
 
 
 def unit_words(unit: object, neighbours: object) -> str:
-    """What is protected, as declared; where nobody did, what the neighbours of the runs differ in."""
-    return by_unit(ONE_RECORD, str(neighbours or RECORDS)) if unit == ONE_RECORD else str(unit)
+    """What is protected, as declared; where nobody did, what the neighbours of the runs differ in.
+
+    Of runs per record no more is claimed than that, whatever was declared: a person may have many records.
+    """
+    if unit == ONE_RECORD:
+        return by_unit(ONE_RECORD, str(neighbours or RECORDS))
+    by_record = neighbours is not None and neighbours not in OF_PERSONS
+    return f"{ONE_RECORD}, declared to be {unit}" if by_record else str(unit)
 
 
 def only_dataset(home: Home) -> str:

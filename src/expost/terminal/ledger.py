@@ -37,7 +37,11 @@ def ledger_commands() -> None:
 @click.option("--cap-rdp", default=None, metavar="E", help="The same as a Rényi ε at the order that --alpha says.")
 @click.option("--alpha", default=None, metavar="A", help="The order of --cap-rdp.")
 @click.option("--cap-zcdp", default=None, metavar="RHO", help="The same as the ρ of zCDP.")
-@click.option("--unit", default=ONE_RECORD, help="What is protected: one record, one person, one household.")
+@click.option(
+    "--unit",
+    default=ONE_RECORD,
+    help="What is protected, in words, such as one person; a run is per person by the unit in its schema.",
+)
 @plainly
 def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) -> None:
     """Make the ledger FILE with a data set and its cap, or put one more data set on it. A cap stays as it is."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from expost.errors import LedgerConflict
+from expost.errors import InvalidValue, LedgerConflict
 from expost.jobs.job import Result
 from expost.ledgers.book import Book
 from expost.ledgers.overview import overviews
@@ -106,6 +106,23 @@ def test_a_unit_that_was_declared_stays_as_it_is(book: Book) -> None:
     count(book, PERSON, "homes")
 
     assert overviews(book.home, "homes")[0].unit == "one health record"
+
+
+def test_a_unit_that_was_declared_is_not_claimed_of_runs_per_record(book: Book) -> None:
+    """Of a patient with many records they protect each record, and the cap says so to whoever reads it."""
+    book.add("homes", zcdp_terms(1), unit="one patient")
+    assert overviews(book.home, "homes")[0].unit == "one patient"
+    count(book, RECORD, "homes")
+
+    assert overviews(book.home, "homes")[0].unit == "one record, declared to be one patient"
+    told = yaml_text(registry_record(book, "homes", curator="A hospital"))
+    assert 'privacy_unit: "one record, declared to be one patient"' in told
+
+
+@pytest.mark.parametrize("unit", ["", "  ", "one\npatient", "x" * 201])
+def test_a_unit_is_short_and_printable(book: Book, unit: str) -> None:
+    with pytest.raises(InvalidValue, match="what is protected is empty, too long or not printable"):
+        book.add("homes", zcdp_terms(1), unit=unit)
 
 
 def test_a_synthesis_with_a_unit_pins_the_data_set_to_persons(book: Book) -> None:

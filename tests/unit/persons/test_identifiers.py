@@ -268,6 +268,36 @@ def test_a_person_in_several_files_is_one_person(tmp_path: Path) -> None:
         assert persons(f"duckdb:{sql}") == [[0, 3], [1], [2], [4], [5]]
 
 
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_a_person_in_several_files_of_a_pattern_is_one_person(end: str, tmp_path: Path) -> None:
+    for name, first in (("a", 0), ("b", 3)):
+        rows = pl.DataFrame({"place": [first, first + 1, first + 2], "who": ["x", name, None]})
+        getattr(rows, f"write_{end}")(tmp_path / f"{name}.{end}")
+
+    assert persons(f"{tmp_path}/*.{end}") == [[0, 3], [1], [2], [4], [5]]
+
+
+def test_a_whole_number_that_pandas_wrote_as_a_fraction_is_another_text(tmp_path: Path) -> None:
+    """As the guide warns: a text is compared as it is spelled, in whichever file it is."""
+    pd.DataFrame({"place": [0, 1], "who": [4711, None]}).to_csv(tmp_path / "a.csv", index=False)
+    pd.DataFrame({"place": [2, 3], "who": [4711, 42]}).to_csv(tmp_path / "b.csv", index=False)
+
+    assert persons(f"{tmp_path}/*.csv") == [[0], [1], [2], [3]]
+
+
+@pytest.mark.parametrize("spelled", [str, "P{:07}".format], ids=["numbers", "texts"])
+def test_a_million_persons_are_told_apart(spelled: Callable[[int], str], tmp_path: Path) -> None:
+    """Of whom every fifth has a second row, far from the first one."""
+    count = 10**6
+    whose = [*map(spelled, range(count)), *map(spelled, range(0, count, 5))]
+    place = parquet(pl.DataFrame({"place": np.zeros(len(whose), np.int64), "who": whose}), tmp_path)
+
+    grouped = read_records(place, SCHEMA)
+
+    assert isinstance(grouped, Grouped)
+    assert np.array_equal(grouped.sizes, np.where(np.arange(count) % 5, 1, 2))
+
+
 def test_rows_that_are_dropped_are_nobodys() -> None:
     schema = Schema((PLACE, Boolean("sick", Missing.DROP)), True, PERSON, unit="who")
     rows = pl.DataFrame(table(["a", "b", "c", "b", "a", "c"]) | {"sick": [None, True, None, False, True, None]})

@@ -105,6 +105,13 @@ def test_an_absurd_name_is_refused_before_a_file_is_made(here: Path, name: str) 
     assert [*here.iterdir()] == []
 
 
+def test_a_unit_that_says_nothing_is_refused_before_a_file_is_made(here: Path) -> None:
+    words = ("init", "hospital.db", "--dataset", "admissions", "--cap", CAP, "--unit", "")
+
+    assert "what is protected is empty" in refusal(*words)
+    assert [*here.iterdir()] == []
+
+
 def test_a_cap_stays_as_it_is(booked: dict[str, Json]) -> None:
     assert "its cap stays" in refusal("init", "hospital.db", "--dataset", "visits", "--cap-zcdp", "9")
 
