@@ -189,9 +189,9 @@ def test_an_answer_that_was_refined_after_data_changed_forgets_what_was_before(t
             TABLE[:2000], "count by g", schema=RECORDS, within="10%", fewer_than=300, max_epsilon=3.0, ledger=run,
             afresh=True,
         )  # fmt: skip
-        changed.refine(within="5%")
+        changed.refine(within="1%")
 
-    again = [asking(book)("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "5%")]
+    again = [asking(book)("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "1%")]
 
     assert [each.epsilon for each in again] == [AdpEpsilon(0.0)] * 2
     assert again[0].told == changed.told
