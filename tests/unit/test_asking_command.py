@@ -127,6 +127,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "a confidence of 1": (("count", "--within", "5%", "--confidence", "1"), "confidence"),
     "a confidence in words": (("count", "--within", "5%", "--confidence", "high"), "not a number"),
     "too precise for its cap": (("count", "--within", "3", "--max-epsilon", "0.1"), "above the 0.1"),
+    "a share without its sign": (("count", "--within", "0.05"), "a share of the truth, as in 5%"),
     "rows of persons without persons": (("count", "--within", "5%", "--rows-per-person", "2"), "names a unit"),
     "persons without a unit": (("persons by plan", "--within", "5%"), "persons cannot be counted"),
     "another clause": (("SELECT count(*) FROM t LIMIT 3", "--within", "5%"), "LIMIT"),

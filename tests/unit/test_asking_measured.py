@@ -9,6 +9,7 @@ import pytest
 from expost.jobs.asking.climb import climb, release_exactly
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
+from expost.jobs.asking.needs import needed_by
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
@@ -64,6 +65,20 @@ def test_values_of_rows_that_a_condition_leaves_out_do_not_count() -> None:
     assert everything.sum() == pytest.approx(1200)
     assert some.sum() == pytest.approx(600)
     assert some[0] * 3 == pytest.approx(300 * 1 + 300 * 3)
+
+
+@pytest.mark.parametrize("question", ["mean of v", "sum of v", "share of v = 3"])
+def test_a_cell_that_noise_made_negative_does_not_seem_to_be_known_from_next_to_nothing(question: str) -> None:
+    """A run that jumped by it went on with dozens of looks, each with wider error bars than the one before."""
+    plan, measuring = measuring_of(question)
+    (tally,) = measuring.recipe.tallies
+    steps = tally.per_row(SCHEMA)
+
+    def needed(first: float) -> float:
+        measuring.forget({tally: Estimate(np.array([first, 1000.0]) * steps, Fraction(1, (400 * steps) ** 2))})
+        return needed_by(measuring, plan.levels[-1], [2], measuring.recipe.width(FIRST))[tally]
+
+    assert needed(-900.0) == needed(0.0) >= needed(900.0)
 
 
 def test_only_what_was_measured_after_the_jump_was_chosen_is_shown() -> None:

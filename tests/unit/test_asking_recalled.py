@@ -74,6 +74,17 @@ def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked:
     assert first.table.equals(changed.table)
 
 
+def test_an_answer_that_was_not_precise_enough_is_not_said_to_be_when_it_is_repeated(asked: Asked) -> None:
+    first = asked("count by g", within="1%", fewer_than=2, max_epsilon=0.1)
+
+    again = asked("count by g", within="1%", fewer_than=2, max_epsilon=0.1)
+
+    assert again.table.equals(first.table)
+    assert not again.passed
+    assert "the same question was asked before" in again._repr_html_()
+    assert "precise enough" not in again._repr_html_()
+
+
 def test_no_data_is_opened_for_an_answer_that_is_known(asked: Asked) -> None:
     first = asked("count by g", within="10%")
 
@@ -189,9 +200,9 @@ def test_an_answer_that_was_refined_after_data_changed_forgets_what_was_before(t
             TABLE[:2000], "count by g", schema=RECORDS, within="10%", fewer_than=300, max_epsilon=3.0, ledger=run,
             afresh=True,
         )  # fmt: skip
-        changed.refine(within="5%")
+        changed.refine(within="1%")
 
-    again = [asking(book)("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "5%")]
+    again = [asking(book)("count by g", within=each, fewer_than=300, max_epsilon=3.0) for each in ("10%", "1%")]
 
     assert [each.epsilon for each in again] == [AdpEpsilon(0.0)] * 2
     assert again[0].told == changed.told

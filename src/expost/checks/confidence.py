@@ -82,8 +82,7 @@ def confidence_level(level: Real) -> Fraction:
     typed = as_typed(level, "confidence")
     if not Fraction(1, 2) <= typed < 1:
         raise InvalidValue(
-            f"confidence is {float(typed):g}; give a probability from 0.5 up to but not including 1, or None for the "
-            "paper's check."
+            f"confidence is {float(typed):g}; give a probability from 0.5 up to but not including 1, such as 0.95."
         )
     return typed
 

@@ -86,6 +86,9 @@ def _least_precision(
 
     Noise may have made them larger or smaller than they are, which a margin allows for. Where any number between the
     ends of a column is near enough, nothing need be known.
+
+    Of the two cells of a share, a mean or a sum none is taken to be below 0. Error bars end where the column does, so
+    that cells beyond that would seem to be known exactly from next to nothing.
     """
     if isinstance(question.target, WithinDistance) and recipe.span(question) <= 2 * question.target.distance:
         return finest * COARSEST
@@ -94,11 +97,12 @@ def _least_precision(
     many = len(cells.values) // len(recipe.labels(question.query))
     shift = MARGIN * cells.std if many <= 2 else 0.0
     rows = max(shift, MARGIN * cells.std / many**0.5)  # of each cell, so that all rows of a group are that much more
+    fewest = np.maximum(cells.values - shift, 0.0) if many == 2 else cells.values - shift
     low, high = finest * COARSEST, finest
 
     def settles(precision: float) -> bool:
         std = precision**-0.5
-        least = bars_of(question.query, recipe.schema, replace(cells, values=cells.values - shift, std=std), width)
+        least = bars_of(question.query, recipe.schema, replace(cells, values=fewest, std=std), width)
         most = bars_of(question.query, recipe.schema, replace(cells, values=cells.values + rows, std=std), width)
         return bool((met(question, least) | too_small(most, size)).all())
 

@@ -10,7 +10,7 @@ from typing import final
 from expost.accounting.claim import Promise
 from expost.accounting.curve import AdpEpsilon, Linear
 from expost.accounting.gaussian import gaussian_epsilon
-from expost.accounting.jumps import JUMP_SHARE, LEAST, PlannedJumps
+from expost.accounting.jumps import JUMP_SHARE, LEAST, MOST, PlannedJumps
 from expost.accounting.pledge import Pledge
 from expost.accounting.stops import PlannedStops
 from expost.errors import BudgetExceeded
@@ -124,6 +124,11 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
     costs = {tally: price_of(recipe, tally, each) for tally, each in exact.items()}
     joint = Joint.of(recipe, costs, dict.fromkeys(costs, recipe.rows_per_person or 1))
     total = level(math.fsum(costs.values()) * joint.rounded(costs) * ROUNDED, up=True)
+    if total > MOST:
+        raise BudgetExceeded(
+            f"this costs far more than the ε = {recipe.max_epsilon:g} that may be spent; ask for a larger distance, or "
+            "for a share of the truth, as in 5%."
+        )
     plan = plan_release(total, recipe.max_epsilon, recipe.delta, costs)
     stated = plan.epsilons[0]
     if stated > recipe.max_epsilon:

@@ -23,6 +23,10 @@ UNPAID = (
     "This cost nothing: what earlier answers on the ledger released was precise enough, and nothing was measured anew. "
     "Their receipts state its price."
 )
+REPEATED = (
+    "This cost nothing: the same question was asked before, and its answer is the same. The receipt of that answer "
+    "states its price."
+)
 
 
 def group_name(line: GroupLine) -> str:
@@ -32,7 +36,8 @@ def group_name(line: GroupLine) -> str:
 
 def answer_headline(facts: AnswerFacts) -> str:
     """The result in one sentence."""
-    cost = f"this cost ε = {price(facts.epsilon)}" if facts.spending.bill else "earlier answers were enough for it"
+    enough = "earlier answers were enough for it" if facts.reached else "the same question was answered before"
+    cost = f"this cost ε = {price(facts.epsilon)}" if facts.spending.bill else enough
     return f"{_known(facts)}; {cost}."
 
 
@@ -132,7 +137,7 @@ def bars_words(facts: AnswerFacts) -> str:
 def cost_words(facts: AnswerFacts) -> str:
     """What it cost, and what that covers."""
     if not facts.spending.bill:
-        return UNPAID
+        return UNPAID if facts.reached else REPEATED
     about = ONE_PERSON if facts.neighbours in OF_PERSONS else ONE_RECORD
     per = by_unit("per record", facts.neighbours)
     return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}. {COVERED} {about}"

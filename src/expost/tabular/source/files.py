@@ -31,6 +31,7 @@ CHUNK, CELLS = 2**16, 2**18
 CSV_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 SHEET_SUFFIXES = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 QUERY = "duckdb:"
 STATEMENT = re.compile(r"\s*(?:\(|(?:SELECT|FROM|WITH|VALUES|TABLE|PIVOT|UNPIVOT|DESCRIBE|SHOW)\b)", re.IGNORECASE)
 """How a query begins; a file of such a name is given as ./FILE."""
@@ -76,6 +77,8 @@ def from_query(sql: str, *, memory: int | None = None) -> Rows:
     named = named_table(sql)
     if named is not None:
         return Rows(_table(*named, memory))
+    if not STATEMENT.match(sql) and sql.lower().endswith(DATABASE_SUFFIXES):
+        raise InvalidValue(f"{sql} is a database; name one of its tables, as in {QUERY}{sql}/TABLE.")
     statements = duckdb.connect(":memory:").extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise InvalidValue(
@@ -159,6 +162,8 @@ def _file(path: Path, memory: int | None) -> Rows | Lined:
             f"{path.name} is a spreadsheet, whose cells depend on formulas and formats; open it and save the sheet as "
             'CSV ("CSV UTF-8" in Excel), then give that file.'
         )
+    if path.name.lower().endswith(DATABASE_SUFFIXES):
+        raise Unreadable(f"{path.name} is a database; name one of its tables, as in {QUERY}{path}/TABLE.")
     raise Unreadable(f"{path.name} ends in none of {', '.join((*CSV_SUFFIXES, *PARQUET_SUFFIXES))}; rename it.")
 
 

@@ -105,6 +105,12 @@ def test_what_is_not_a_table_of_the_database_is_refused(database: Path, named: s
         read_table(f"duckdb:{database}/{named}", SCHEMA)
 
 
+@pytest.mark.parametrize("named", ["{}", "duckdb:{}"])
+def test_a_database_without_the_name_of_a_table_is_refused_with_how_to_name_one(database: Path, named: str) -> None:
+    with pytest.raises((InvalidValue, Unreadable), match=f"as in duckdb:{database}/TABLE"):
+        read_table(named.format(database), SCHEMA)
+
+
 def test_a_database_that_is_missing_or_damaged_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.duckdb").write_bytes(b"CANARY" * 5000)
 
