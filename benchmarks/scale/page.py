@@ -145,7 +145,8 @@ def _estimate(found: Mapping[str, float]) -> str:
     code, count = found["spark_code_core_seconds"], found["spark_count_core_seconds"]
     passes = PASSES_FIRST + PASSES_A_RUNG * RUNGS
     coding, each = (per * ROWS / 10**6 / CORES / 60 for per in (code, count))
-    driver = sum(found[f"{phase}_seconds.1e8"] for phase in ("fitting", "drawing", "learning")) * RUNGS / 60
+    rung = sum(found[f"{phase}_seconds.1e8"] for phase in ("fitting", "drawing", "learning")) / found["rungs.1e8"]
+    driver = rung * RUNGS / 60
     together = (coding + passes * each + driver) / 60
     return f"""This was not run; it follows from the figures above and from ten million of the same rows in Spark on
 this machine, where a core took {_told(code)} s to code a million rows into the snapshot and {_told(count)} s to count

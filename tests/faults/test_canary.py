@@ -25,7 +25,7 @@ from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Boolean
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Candidate, Conditional
-from expost.tabular.source import reading, stored, storing
+from expost.tabular.source import room as rooms
 from expost.tabular.table import Table
 from tests.unit.commands import beside
 from tests.unit.jobs.synthesis.customers import LADDER, SCHEMA, records
@@ -186,8 +186,7 @@ def test_no_canary_is_printed_or_written(status: int, job: Callable[[], tuple[in
 def test_no_identifier_of_a_table_in_pieces_is_printed_or_written(
     source: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (stored, reading, storing):
-        monkeypatch.setattr(module, "PIECE", 64)
+    monkeypatch.setattr(rooms, "PIECE", 64)
 
     ended, printed = synth(source, accuracy="0.5", form="persons.toml")
 

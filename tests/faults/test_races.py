@@ -21,9 +21,9 @@ from tests.server import Server, memory, server
 from tests.unit.ledgers.steps import runs_of, totals
 
 COMMAND = (sys.executable, "-m", "tests.faults.racers")
-STORMS, ROUNDS = 4, 4
+STORMS, ROUNDS = 4, 19
 """How often the server is stopped, and how often half of the processes are killed before each time."""
-BETWEEN = 12
+BETWEEN = 6
 """Values that leave between two rounds."""
 
 
@@ -86,6 +86,7 @@ def test_a_server_that_stops_and_processes_that_are_killed_leave_nothing_uncount
             wait_for(tmp_path, next(due))
             storm.stdin.close()
             assert storm.wait(PATIENCE) == 0
+        assert STORMS * ROUNDS * (RACERS // 2) >= 300
 
         with Book(home_of(name)) as book:
             require_covered(book, Counter(run for run, _ in notes(tmp_path)))
