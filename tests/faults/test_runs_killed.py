@@ -97,7 +97,7 @@ JOBS = {
     "a search that asks": (SEARCH.replace("CHECK", "GaussianCheck(question, budget(12), 3, None)"), 4),
     "a training run": (TRAINING.replace("CHECKPOINT", "None"), 51),
     "a training run with a checkpoint": (TRAINING.replace("CHECKPOINT", "'run.pt'"), 51),
-    "a tuning": (TUNING, 6),
+    "a tuning": (TUNING, 5),  # the least that a tuning of a single run asks for
 }
 """What is run, and how many requests for noise it gets to."""
 PATIENCE = 60.0
