@@ -275,6 +275,7 @@ FAILURES: dict[str, dict[str, Any]] = {
     "a score of persons that fails": {"schema": PERSONS, "score": quoting},
     "an interrupt with the data of persons open": {"schema": PERSONS, "score": interrupting},
     "an absurd accuracy": {"accuracy": 2},
+    "noise that could be repeated": {"random_state": 3},
     "a target that is no column": {"target": "income"},
     "a column that is not there": {"schema": WIDER},
     "a draft": {"schema": Schema(SCHEMA.columns, False, SCHEMA.neighbours)},
@@ -340,6 +341,7 @@ def test_a_canary_in_a_local_variable_is_seen() -> None:
 
 UNANSWERED: dict[str, dict[str, Any]] = {
     "no target": {"within": None},
+    "noise that could be repeated": {"random_state": 3},
     "a unit that is not there": {"schema": replace(PERSONS, unit="nobody")},
     "a column that is not there": {"schema": WIDER, "questions": ("count by married",)},
     "a draft": {"schema": Schema(SCHEMA.columns, False, SCHEMA.neighbours)},
@@ -469,6 +471,7 @@ def stopping_at(taken: int, steps: int) -> NoReturn:
 
 UNTRAINED: dict[str, dict[str, Any]] = {
     "an absurd accuracy": {"accuracy": 2},
+    "noise that could be repeated": {"random_state": 3},
     "a bare price": {"start": 1.5},
     "a cap": {"max_epsilon": 0.01},
     "too few classes": {"classes": 2},

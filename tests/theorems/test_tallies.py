@@ -311,6 +311,18 @@ def test_a_person_is_there_once_however_many_rows_say_so() -> None:
         assert np.array_equal(twice, times * once)
 
 
+@pytest.mark.parametrize("question", ["persons", "persons by g", "persons by t, g", "count by g"])
+def test_a_person_is_said_to_count_in_full_wherever_they_are_just_where_they_do(question: str) -> None:
+    """Somebody who has a row of every kind is in every group: as long as the root of their number, and no longer."""
+    tally, schema = tally_of(question), schema_of(PERSON)
+    everywhere = persons(read_under(schema, [tally]), (tuple(KINDS),))((0,))
+    whole = np.full(tally.cells(schema), tally.unit * PER_WEIGHT)
+
+    for most in (1, 2, 3, 4):
+        found = tally.statistic(schema, most=most).evaluate(everywhere)
+        assert tally.cuts_nobody(schema, most) is (question != "count by g" and np.array_equal(found, whole))
+
+
 @pytest.mark.parametrize("question", ["count by g", "mean of b by g", "persons by g"])
 def test_one_row_each_is_counted_as_records_are(question: str) -> None:
     """At full weight, in finer steps."""

@@ -100,6 +100,23 @@ def test_of_persons_in_all_nobody_is_cut_and_nothing_is_told_of_it() -> None:
     assert cut_words(facts) == ()
 
 
+@pytest.mark.parametrize(("rows", "told"), [(2, 0), (1, 1)])
+def test_nobody_is_said_to_be_cut_who_is_in_each_of_a_few_groups_once_at_most(rows: int, told: int) -> None:
+    """A person in three groups is as long as √3 rows, whatever the table holds."""
+    declared = asked("persons by region", within=100, schema=PERSONS, rows_per_person=rows).facts
+
+    assert len(declared.recipe.labels(declared.recipe.questions[0].query)) == 3
+    assert len(cut_words(declared)) == told
+
+
+def test_nor_is_that_said_where_the_bound_was_found() -> None:
+    facts = asked("persons by region", within="30%", schema=PERSONS).facts
+    (tally,) = facts.cuts
+    high, low = (replace(facts, cuts={tally: replace(facts.cuts[tally], most=most)}) for most in (2, 1))
+
+    assert (len(cut_words(high)), len(cut_words(low))) == (0, 1)
+
+
 def test_a_mean_that_cuts_persons_is_not_said_to_be_too_low() -> None:
     facts = asked("mean age", within=30, schema=PERSONS, rows_per_person=2).facts
 

@@ -74,9 +74,9 @@ def ask(
     On a lasting ledger what earlier questions released is used first; ``afresh`` says that the data has changed since.
     ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
-    refuse_random_state(random_state)
     hidden = HiddenTable(table)
     del table  # a traceback that shows variables would show its rows
+    refuse_random_state(random_state)
     recipe = AskRecipe(
         schema=schema,
         questions=questions_of(

@@ -101,6 +101,10 @@ class Tally:
         """Whether every person adds the same, so that nothing of them is ever cut."""
         return isinstance(self.kind, OfPersons) and not self.by
 
+    def cuts_nobody(self, schema: Schema, most: int) -> bool:
+        """Whether nobody can be longer than this many rows, whatever the table holds: a person is in a group once."""
+        return isinstance(self.kind, OfPersons) and self.groups(schema) <= most * most
+
     @property
     def width(self) -> int:
         """NoisyCells of a group."""

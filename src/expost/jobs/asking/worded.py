@@ -159,12 +159,13 @@ def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
     declared = facts.recipe.rows_per_person
     bounds = {tally: cut.most for tally, cut in facts.cuts.items()}
     if declared is not None:
-        bounds |= {tally: declared for tally in facts.recipe.tallies if not tally.once}
+        bounds |= dict.fromkeys(facts.recipe.tallies, declared)
     return tuple(
         f"To “{tally.name}” a person adds no more than {most:,} {'row' if most == 1 else 'rows'} in one group would. "
         f"{_cut_share(facts.cuts.get(tally))}; these answers may be somewhat {_bias(facts, tally)}, which the error "
         "bars do not tell."
         for tally, most in bounds.items()
+        if not tally.cuts_nobody(facts.recipe.schema, most)
     )
 
 

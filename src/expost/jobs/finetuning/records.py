@@ -1,19 +1,17 @@
 """Labelled records on their way to be read: checked, and nothing of them in what goes wrong."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from expost.accounting.descent import MOST_ENTRIES
-from expost.errors import ExpostError, InvalidValue, NotDisjoint, Unreadable
+from expost.errors import InvalidValue, NotDisjoint
 from expost.noise import Noise
 from expost.storage import is_array, shares_memory
 from expost.training.head.labelled import Labelled, is_whole, read_npz
-
-T = TypeVar("T")
+from expost.training.unshown import read_quietly
 
 SAME = "the public records are those to train on, or some of them; check on others, or hold out a share, as by 0.5."
 
@@ -57,7 +55,7 @@ class Hidden:
         With a unit they are persons, of each of whom one row is drawn for checks.
         """
         self.require_both()
-        return _quietly(lambda: self._checked(classes, noise))
+        return read_quietly(lambda: self._checked(classes, noise))
 
     def _checked(self, classes: int | None, noise: Noise) -> tuple[Labelled, int]:
         features, labels, owners = self._arrays()
@@ -101,19 +99,3 @@ def _counted(labels: ArrayLike) -> int:
     if not is_whole(found) or (found.size and found.min() < 0):
         raise InvalidValue("a label is not a class number; number the classes 0, 1, 2 and so on.")
     return int(found.max()) + 1 if found.size else 2
-
-
-def _quietly(run: Callable[[], T]) -> T:
-    """What ``run`` returns; a refusal or an interrupt is raised again, without the frames that hold records."""
-    failure: BaseException
-    try:
-        return run()
-    except ExpostError as refused:
-        failure = type(refused)(str(refused))
-    except KeyboardInterrupt:
-        failure = KeyboardInterrupt("interrupted while the records were read.")
-    except SystemExit:
-        failure = SystemExit("stopped while the records were read.")
-    except BaseException:  # noqa: BLE001  whatever it is, it may show records; a panic of polars is not an Exception
-        failure = Unreadable("the records could not be read; check the arrays, and that they fit into memory.")
-    raise failure

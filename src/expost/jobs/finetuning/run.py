@@ -81,11 +81,11 @@ def finetune(
     release. ``on_pledge`` is told, before the records are read, all that is fixed by then, whose digest the receipt has
     too.
     """
-    refuse_random_state(random_state)
-    noise = SystemNoise() if noise is None else noise
     hidden, relation = Hidden(features, labels, unit), Neighbours.ADD_REMOVE
     relation = relation if unit is None else relation.of_persons
     del features, labels, unit  # a traceback that shows variables would show their rows
+    refuse_random_state(random_state)
+    noise = SystemNoise() if noise is None else noise
     hidden.require_both()
     if isinstance(check, OnPublic):
         hidden.require_apart(shown(check.records))

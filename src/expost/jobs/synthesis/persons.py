@@ -102,7 +102,7 @@ class PersonsCounted:
     @property
     def is_cut(self) -> bool:
         """Whether rows are known to count for less than 1."""
-        return self.many > self.weight
+        return round(self.many, 1) > round(self.weight, 2)  # as they are shown
 
     @property
     def cut(self) -> str:

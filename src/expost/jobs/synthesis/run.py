@@ -102,9 +102,9 @@ def synthesize(
     target. ``checked`` is your word that the table went through ``check_table`` beforehand; report and receipt repeat
     it. ``on_pledge`` is told, before the table is read, all that is fixed by then, whose digest the receipt has too.
     """
-    refuse_random_state(random_state)
     hidden = HiddenTable(table)
     del table  # a traceback that shows variables would show its rows
+    refuse_random_state(random_state)
     recipe = table_recipe(
         schema=schema,
         target=target,

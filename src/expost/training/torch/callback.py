@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from expost.errors import InvalidValue
 from expost.training.torch.trainer import Trainer
+from expost.training.unshown import Unshown
 
 if TYPE_CHECKING:
     from torch import nn
@@ -36,7 +37,9 @@ class Callback:
     """
 
     def __init__(self, trainer: Trainer, target: "Target", **settings: Unpack["RunSettings"]) -> None:
-        self._run = trainer.begin(target, **settings)
+        hidden = Unshown(**settings)
+        del settings  # a traceback that shows variables would show the records in it
+        self._run = trainer.begin(target, **hidden.named)
         self._search = self._run.search(self._run.judge)
         self._outcome: Outcome[nn.Module] | None = None
         self._failure: BaseException | None = None

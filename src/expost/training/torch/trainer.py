@@ -32,6 +32,7 @@ from expost.training.torch.run import TrainingRun, begin
 from expost.training.torch.scores import Accuracy, Score
 from expost.training.torch.units import Unit
 from expost.training.torch.weights import ModuleDescent, Weights
+from expost.training.unshown import Unshown
 
 DELTA, CONFIDENCE = 1e-5, 0.95
 APART = "the caller held these records out before training"
@@ -89,10 +90,11 @@ class Trainer:
         noise: Noise | None = None,
         random_state: None = None,
     ) -> None:
+        hidden = Unshown(given=data, unit=unit)
+        del data, unit  # a traceback that shows variables would show its rows
         refuse_random_state(random_state)
         require_trainable(model, optimizer, device)
-        given = Examples.by_person(data, unit, None)
-        del data, unit  # a traceback that shows variables would show its rows
+        given = hidden.read_by(partial(Examples.by_person, noise=None))
         self._given, self._noise = given, SystemNoise() if noise is None else noise
         self._data = Private(given, given.neighbours)
         self._checkpoint: Checkpoint | None = None
@@ -139,7 +141,9 @@ class Trainer:
         answered when one was killed is over. A sparse vector check, whose threshold dies with its process, is refused
         with a checkpoint.
         """
-        return self.begin(target, **settings).finish(on_step)
+        hidden = Unshown(**settings)
+        del settings  # which would be seen as long as the run lasts
+        return self.begin(target, **hidden.named).finish(on_step)
 
     def releases(
         self, *, every: str, releases: int, delta: float = DELTA, max_epsilon: float | None = None
@@ -167,12 +171,13 @@ class Trainer:
         max_epsilon: float | None = None,
     ) -> TrainingRun:
         """The same run as ``until``, planned and pledged, for a loop of one's own."""
+        hidden = Unshown(on=on, unit=on_unit)
+        del on, on_unit
         course = Course.of(
             self._descent, every=every, releases=releases, delta=delta, max_epsilon=max_epsilon, confidence=confidence
         )
-        held = self._given.held_out(on, on_unit, check, self._noise)
+        held = hidden.read_by(partial(self._given.held_out, check=check, noise=self._noise))
         goal, parts = Goal(target, score), Split.whole(self._data)
-        del on, on_unit
         if check.public:
             check = OnPublic(held)
         else:
@@ -207,19 +212,14 @@ class Trainer:
         so they do for a run that is over, unless a cap ended it. A ``ledger`` is a new one, and is told first what
         earlier processes of the run have spent.
         """
+        hidden = Unshown(data=data, **settings)
+        del data, settings
         checkpoint = Checkpoint.load(Path(path))
-        progress = checkpoint.progress
+        progress, saved = checkpoint.progress, checkpoint.progress.settings
         trainer = cls(
-            model,
-            optimizer,
-            data,
-            batch=int(progress.settings["batch"]),
-            max_grad_norm=Fraction(progress.settings["clip"]),
-            noise_multiplier=Fraction(progress.settings["noise_multiplier"]),
-            records=int(progress.settings["records"]),
-            checkpoint=None,
-            **settings,
-        )
+            model, optimizer, batch=int(saved["batch"]), max_grad_norm=Fraction(saved["clip"]),
+            noise_multiplier=Fraction(saved["noise_multiplier"]), records=int(saved["records"]), **hidden.named,
+        )  # fmt: skip
         checkpoint.require_like(trainer._noise, trainer._data.neighbours)
         trainer._descent = trainer._descent.resumed(progress.weights, progress.settings["optimizer"])
         trainer._checkpoint, checkpoint.ledger = checkpoint, trainer.ledger

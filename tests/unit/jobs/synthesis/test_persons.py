@@ -410,6 +410,15 @@ def test_nothing_is_said_of_weights_that_noise_may_have_made() -> None:
     assert (told.cut[:48], most.cut) == ("Rows of a person who has several count for less.", "")
 
 
+def test_no_row_is_said_to_count_for_less_where_the_numbers_shown_do_not_tell_that() -> None:
+    """Of 1.24 rows, which are shown as 1.2, and a weight of 1.21."""
+    told = replace(COUNTED, rows=(7600.0, 2400.0, *[0.0] * 6), std=31.0, weight=1.21)
+
+    assert told.weighed == "All rows of a person together weigh as much as 1.21 rows, on average over persons."
+    assert told.cut == ""
+    assert "about 1.2 rows" in replace(told, weight=1.19).cut
+
+
 def test_at_its_end_a_run_says_how_much_was_cut() -> None:
     facts = rich(several()).facts
     told: Any = receipt(facts)

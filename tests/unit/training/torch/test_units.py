@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from torch.autograd import grad
 from torch.utils.data import Dataset
 
-from expost.errors import InvalidValue, LedgerConflict, NotDisjoint
+from expost.errors import ExpostError, InvalidValue, LedgerConflict, NotDisjoint
 from expost.jobs import audit
 from expost.jobs.modules.report import of_training
 from expost.judge import OnPublic
@@ -23,12 +24,15 @@ from expost.persons.people import People, numbered
 from expost.private import Neighbours
 from expost.receipts.receipt import receipt, receipt_text
 from expost.report.page import render
+from expost.search import Line
 from expost.training.head.score import accuracy
+from expost.training.torch.callback import Callback
 from expost.training.torch.clipping import SLACK, Clipper, Ghost, PerRecord, attached
 from expost.training.torch.records import Examples
 from expost.training.torch.trainer import CROSS_ENTROPY, Trainer
 from expost.training.torch.units import packed
 from tests.unit.examples import one_sentence
+from tests.unit.tabular.source.telling import shown
 from tests.unit.training.modules import Pair, flat, held, network, sgd, train, trainer
 
 KINDS = pytest.mark.parametrize("kind", [PerRecord, Ghost])
@@ -196,7 +200,7 @@ def refusal(kind: type[Exception], run: Any) -> str:
     with pytest.raises(kind) as refused:
         run()
     assert one_sentence(refused.value)
-    assert CANARY not in str(refused.value)
+    assert CANARY not in shown(refused.value)
     return str(refused.value)
 
 
@@ -234,6 +238,7 @@ def test_public_records_need_no_unit() -> None:
 BAD: dict[str, tuple[Any, Any, str]] = {
     "too few": (None, [CANARY] * 5, "one identifier per record"),
     "two columns": (None, [[CANARY, CANARY]] * 600, "single column"),
+    "times": (None, [CANARY] * 599 + [datetime(2020, 1, 1)], "give it as text"),
     "no names": (None, "patient", "without names"),
     "no such field": (Named(train(), [CANARY] * 600), "nobody", "no field nobody"),
 }
@@ -243,7 +248,44 @@ BAD: dict[str, tuple[Any, Any, str]] = {
 def test_a_unit_that_does_not_fit_is_refused_in_one_sentence(name: str) -> None:
     data, unit, expected = BAD[name]
 
-    assert expected in refusal(InvalidValue, lambda: trainer(data, unit=unit))
+    assert expected in refusal(ExpostError, lambda: trainer(data, unit=unit))
+
+
+def stopping(line: Line) -> NoReturn:
+    """Somebody presses the interrupt key between two releases."""
+    raise KeyboardInterrupt
+
+
+ENDED: dict[str, dict[str, Any]] = {
+    "an interrupt between two releases": {"on_step": stopping},
+    "a cap": {"max_epsilon": 1e-9},
+    "an absurd delta": {"delta": 2},
+    "held-out persons without all identifiers": {"on_unit": [CANARY] * 5},
+}
+
+
+@pytest.mark.parametrize("settings", ENDED.values(), ids=ENDED)
+def test_no_identifier_is_in_what_the_error_of_a_run_holds(settings: dict[str, Any]) -> None:
+    """Also not in the local variables of our own frames, which some loggers print."""
+    made = trainer(unit=[f"{CANARY}-{place // 2}" for place in range(600)], batch=30)
+    usual: dict[str, Any] = {"on_unit": [f"{CANARY}+{place}" for place in range(400)], "releases": 2}
+
+    with pytest.raises((ExpostError, KeyboardInterrupt)) as ended:
+        made.until(accuracy(0.99), on=held(), every="1 epoch", **(usual | settings))
+
+    assert CANARY not in shown(ended.value)
+
+
+def test_no_identifier_is_in_what_the_error_of_a_resumed_run_or_of_a_callback_holds(tmp_path: Path) -> None:
+    unit, module = [f"{CANARY}-{place}" for place in range(600)], network()
+    later = [f"{CANARY}+{place}" for place in range(5)]
+
+    with pytest.raises(ExpostError) as resumed:
+        Trainer.resume(tmp_path / "nowhere.pt", module, sgd(module), train(), unit=unit)
+    with pytest.raises(ExpostError) as called:
+        Callback(trainer(unit=unit), accuracy(0.5), on=held(), on_unit=later, releases=1, every="1 epoch")
+
+    assert CANARY not in shown(resumed.value) + shown(called.value)
 
 
 def test_a_run_by_person_is_not_resumed_without_its_unit(tmp_path: Path) -> None:
