@@ -144,7 +144,7 @@ def best_kept(case: Case, rho: float, draws: Generator, repeats: int) -> float:
 
 
 def times(progress: Progress) -> dict[str, float]:
-    """``person.time_ratio``: the time with a unit over that without, medians of a few turns."""
+    """``person.time_ratio``: CPU seconds with a unit over those without, medians where there are several turns."""
     taken: dict[str, list[float]] = {"with": [], "without": []}
     with tempfile.TemporaryDirectory(prefix="expost-persons-") as folder:
         visits, schemas = write_visits(Path(folder))

@@ -18,7 +18,8 @@ Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """From outputs and labels, records along the first axis, to one loss a record that depends on that record alone."""
 
 SLACK = 1e-6
-"""Added to a norm before it divides the clip, as Opacus does: a clipped norm stays below the clip after rounding."""
+"""Added to a norm before it divides the clip, as Opacus does. Rounding may still leave a clipped norm of single
+precision above the clip by some parts in ten million, which is among what ``floating`` says is not covered."""
 
 
 class Clipper(Protocol):
