@@ -4,6 +4,7 @@ import shutil
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.scale.cluster import cluster
 from benchmarks.scale.columns import domains
@@ -61,13 +62,15 @@ def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None
 
 
 def test_what_is_timed_is_the_command_with_every_phase(tmp_path: Path) -> None:
+    ours = np.ones(10**8)  # what the benchmark itself held before, which Linux counts with what it starts
+    del ours
     taken = synthesized(*write_table(tmp_path, 2_000), "--estimator", "model", "--ladder", "renyi:0.5:1:2")
 
     assert set(taken.phases) == set(PHASES)
     assert all(spent > 0 for spent in taken.phases.values())
     assert sum(taken.phases.values()) == pytest.approx(taken.wall, rel=0.01)
     assert taken.rungs in (1, 2)
-    assert told(taken, power(10**3))["scale.peak_gb.1e3"] > 0.05
+    assert 0.05 < told(taken, power(10**3))["scale.peak_gb.1e3"] < 0.8
 
 
 def test_what_spark_takes_is_left_out_where_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
