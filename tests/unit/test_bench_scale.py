@@ -11,7 +11,7 @@ from benchmarks.scale.columns import domains
 from benchmarks.scale.counts import by_duckdb, by_pandas, by_polars, census
 from benchmarks.scale.ends import power, synthesized, told
 from benchmarks.scale.tables import columns_of, write_table
-from benchmarks.scale.timed import PHASES, phases, rungs
+from benchmarks.scale.timed import PHASES, held, phases, rungs
 
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
@@ -50,6 +50,7 @@ def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None
     lines = "2 pledged\n5 reading the table at 7 rows per second\n6 selecting columns\n"
     lines += "6.5 passing over the table at 7 rows per second, nearly done\n7 fitting the model\n"
     lines += "8 drawing a table\n9 learning from it\n11 learnt\n12 rung\n13 fitting the model\n14 learning\n15 rung\n"
+    lines += "17 held 4096\n"
 
     taken = phases(1, lines, 18)
 
@@ -59,6 +60,7 @@ def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None
     }  # fmt: skip
     assert sum(taken.values()) == 17
     assert rungs(lines) == 2
+    assert held(lines) == 4096
 
 
 def test_what_is_timed_is_the_command_with_every_phase(tmp_path: Path) -> None:
