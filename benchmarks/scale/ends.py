@@ -18,7 +18,7 @@ from duckdb import DuckDBPyRelation
 from benchmarks.harness import Progress, seconds
 from benchmarks.scale.coding import drained
 from benchmarks.scale.tables import TARGET, write_table
-from benchmarks.scale.timed import phases, rungs
+from benchmarks.scale.timed import held, phases, rungs
 from expost.tabular.source.home import connection
 
 ROWS = (10**5, 10**6, 10**7, 10**8)
@@ -55,9 +55,8 @@ def synthesized(file: Path, schema: Path, *options: str) -> Taken:
         if process.returncode not in (0, 3):  # 3 is a ladder that ended first
             raise RuntimeError(f"the synthesis ended with status {process.returncode}")
         told = times.read_text()
-        return Taken(
-            ended - begun, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss, phases(begun, told, ended), rungs(told)
-        )
+        worked = used.ru_utime + used.ru_stime
+        return Taken(ended - begun, worked, held(told), phases(begun, told, ended), rungs(told))
 
 
 def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 ``python -P benchmarks/scale/timed.py FILE synth …``. Nothing else of a run is changed: what a terminal would show of it
 is also written to the file, a line for each, after the seconds of the clock that all processes of the machine share.
+The last line is the most memory that it held. Linux tells whoever waits for a process of no less than was held by the
+one that began it, which may have measured something larger before.
 """
 
 import sys
@@ -32,13 +34,15 @@ BEGUN: Final = {
 """The phase that begins with what is told, by its first word: a rung that is not the last is followed by counting."""
 WITHIN: Final = ("bringing", "dividing", "passing")
 """How a phase gets on, and no phase of its own."""
+HELD: Final = "held"
+"""What is told of memory."""
 PHASES: Final = ("starting", *dict.fromkeys(BEGUN.values()), "writing")
 
 
 def phases(begun: float, told: str, ended: float) -> dict[str, float]:
     """Seconds of each phase, which together are those of the process, from what was written down."""
     lines = (line.split()[:2] for line in told.splitlines())
-    marks = [(float(at), BEGUN[what]) for at, what in lines if what not in WITHIN]
+    marks = [(float(at), BEGUN[what]) for at, what in lines if what not in (*WITHIN, HELD)]
     marks[-1] = (marks[-1][0], "writing")  # what follows the last rung
     taken = dict.fromkeys(PHASES, 0.0)
     for (start, phase), (end, _) in pairwise([(begun, "starting"), *marks, (ended, "")]):
@@ -49,6 +53,11 @@ def phases(begun: float, told: str, ended: float) -> dict[str, float]:
 def rungs(told: str) -> int:
     """How many were climbed."""
     return sum(line.split()[1] == "rung" for line in told.splitlines())
+
+
+def held(told: str) -> int:
+    """Bytes that were held at most."""
+    return next(int(line.split()[2]) for line in told.splitlines() if line.split()[1] == HELD)
 
 
 def run(file: Path, words: list[str]) -> None:
@@ -80,7 +89,16 @@ def run(file: Path, words: list[str]) -> None:
             patch("expost.jobs.synthesis.procedure.learn", then("learnt", learn)),
             patch.object(sys, "argv", ["expost", *words]),
         ):
-            sys.exit(main())
+            try:
+                sys.exit(main())
+            finally:
+                note(f"{HELD} {_peak()}")
+
+
+def _peak() -> int:
+    """The most that this process held since it began with this program."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ import shutil
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks.scale.cluster import cluster
 from benchmarks.scale.columns import domains
 from benchmarks.scale.counts import by_duckdb, by_pandas, by_polars, census
 from benchmarks.scale.ends import power, synthesized, told
 from benchmarks.scale.tables import columns_of, write_table
-from benchmarks.scale.timed import PHASES, phases, rungs
+from benchmarks.scale.timed import PHASES, held, phases, rungs
 
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
@@ -49,6 +50,7 @@ def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None
     lines = "2 pledged\n5 reading the table at 7 rows per second\n6 selecting columns\n"
     lines += "6.5 passing over the table at 7 rows per second, nearly done\n7 fitting the model\n"
     lines += "8 drawing a table\n9 learning from it\n11 learnt\n12 rung\n13 fitting the model\n14 learning\n15 rung\n"
+    lines += "17 held 4096\n"
 
     taken = phases(1, lines, 18)
 
@@ -58,16 +60,19 @@ def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None
     }  # fmt: skip
     assert sum(taken.values()) == 17
     assert rungs(lines) == 2
+    assert held(lines) == 4096
 
 
 def test_what_is_timed_is_the_command_with_every_phase(tmp_path: Path) -> None:
+    ours = np.ones(10**8)  # what the benchmark itself held before, which Linux counts with what it starts
+    del ours
     taken = synthesized(*write_table(tmp_path, 2_000), "--estimator", "model", "--ladder", "renyi:0.5:1:2")
 
     assert set(taken.phases) == set(PHASES)
     assert all(spent > 0 for spent in taken.phases.values())
     assert sum(taken.phases.values()) == pytest.approx(taken.wall, rel=0.01)
     assert taken.rungs in (1, 2)
-    assert told(taken, power(10**3))["scale.peak_gb.1e3"] > 0.05
+    assert 0.05 < told(taken, power(10**3))["scale.peak_gb.1e3"] < 0.8
 
 
 def test_what_spark_takes_is_left_out_where_there_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

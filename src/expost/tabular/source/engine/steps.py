@@ -60,9 +60,11 @@ class StepCodes:
         found, chosen = _overlaid([each.whole for each in base], codes, points, ends)
         first, last = bisect_right(found, LEAST), bisect_right(found, MOST)
         breaks, kept = np.array(found[first:last], np.int64), np.array(chosen[first : last + 1], kind)
-        if not len(breaks) or breaks[-1] - breaks[0] >= WIDEST or breaks[0] == LEAST:
+        # between breaks far apart, and beyond the last number of 64 bits, NumPy's own numbers would wrap around
+        width = int(breaks[-1]) - int(breaks[0]) if len(breaks) else WIDEST
+        if width >= WIDEST:
             return cls(breaks, kept)
-        near = np.arange(breaks[0] - 1, breaks[-1] + 1)
+        near = np.arange(width + 2) + (breaks[0] - 1)
         return cls(breaks, kept, kept[np.searchsorted(breaks, near, "right")])
 
     @classmethod

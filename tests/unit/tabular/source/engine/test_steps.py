@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Categorical
 from expost.tabular.source.engine.domains import Domain
 from expost.tabular.source.engine.kinds import CellKind
-from expost.tabular.source.engine.steps import Break
+from expost.tabular.source.engine.steps import LEAST, MOST, Break
 from tests.unit.tabular.source.hostile import COLUMNS, MARKS
 
 ABSENT = frozenset({None, "", *MARKS})
@@ -49,6 +51,15 @@ def test_whole_numbers_beside_a_break_have_the_codes_that_their_column_gives_the
     assert steps(np.array(numbers)).tolist() == domain.codes(numbers).tolist()
     small = [each for each in numbers if abs(each) < 128]
     assert steps(np.array(small, np.int8)).tolist() == domain.codes(small).tolist()
+
+
+@pytest.mark.parametrize("listed", [(LEAST + 1, MOST - 1), (-(2**62), 2**62 + 1), (MOST,), (LEAST,), (MOST - 2, MOST)])
+def test_whole_numbers_that_are_listed_at_both_ends_of_64_bits_have_their_codes(listed: tuple[int, ...]) -> None:
+    domain = Domain(Categorical("keys", tuple(map(str, listed)), "other", missing=Missing.CATEGORY), ABSENT)
+    steps, numbers = domain.steps(CellKind.WHOLE), [LEAST, LEAST + 1, *listed, -9, 0, MOST - 1, MOST]
+    assert steps is not None
+
+    assert steps(np.array(numbers)).tolist() == domain.codes(numbers).tolist()
 
 
 def test_a_break_is_the_least_number_that_is_not_before_it() -> None:
