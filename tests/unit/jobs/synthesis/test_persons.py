@@ -329,8 +329,12 @@ def more_in_full(found: dict[str, Any]) -> None:
     found["persons"]["allowance"] = 2
 
 
+def beyond_numbers(found: dict[str, Any]) -> None:
+    found["persons"]["rows"][3] = 1e308
+
+
 @pytest.mark.parametrize(
-    "forge", [as_records, uncounted, half_counted, quieter, in_parts, declared_otherwise, more_in_full]
+    "forge", [as_records, uncounted, half_counted, quieter, in_parts, declared_otherwise, more_in_full, beyond_numbers]
 )
 def test_a_receipt_that_tells_another_unit_is_noticed(forge: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
