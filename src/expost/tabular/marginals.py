@@ -87,8 +87,8 @@ class Marginals:
     def weighed(self, first: tuple[Clique, ...], allowance: int = 1) -> Statistic[Any]:
         """The same, but rows of a person that differ from each other weigh more, the more they differ.
 
-        A person's weight is one for the ``first`` marginals and no larger one for these, so that all that is measured
-        beside the first is of nearly the same weights. All weights are divided by the ``allowance``, of which as many
+        A person's weight is one for the ``first`` marginals and no larger one for these: rows that are alike in what is
+        measured beside the first weigh less there. All weights are divided by the ``allowance``, of which as many
         rows of a person count in full: the sums, times it, are those of weights up to 1, and no claim is another.
         """
         if self.neighbours.unit == "record":

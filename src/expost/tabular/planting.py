@@ -12,7 +12,7 @@ from expost.noise import Floats, Integers
 from expost.numerics import up
 from expost.private import Neighbours
 from expost.tabular.candidates import candidates, scored_triples
-from expost.tabular.growth import Grown, Scored, group_of
+from expost.tabular.growth import Block, Grown, Scored, group_of
 from expost.tabular.marginals import Clique, Marginals
 from expost.tabular.model.footprint import LARGEST_WALK, fit_bytes, grown_fits
 from expost.tabular.model.graphical import Measured, Model, fit, record_count, total_std
@@ -71,8 +71,8 @@ class Planting:
 
     def measured(self, grown: Grown) -> list[Measured]:
         """Everything measured of more than one column; of persons, as counts of these."""
-        found, scale = [], self.scale(grown)
-        for block in grown.blocks:
+        found = []
+        for block, scale in zip(grown.blocks, self._scales(grown), strict=True):
             values = Marginals(self._domain, block.cliques, self._neighbours).apart(block.estimate.values * scale)
             variance = up(1 / block.estimate.precision) * scale**2
             found += [Measured(self.places(clique), counts, variance) for clique, counts in values.items()]
@@ -86,10 +86,20 @@ class Planting:
         if self._neighbours.unit == "record":
             return 1.0
         first = grown.blocks[0]
-        weight, number = float(np.sum(first.estimate.values)) / len(first.cliques), len(first.cliques)
+        weight, number = _weight(first), len(first.cliques)
         std = math.sqrt(first.estimate.values.size / up(first.estimate.precision)) / number
         apart = abs(weight - self.records) > APART * math.hypot(std, self._std)
         return self.records / weight if apart and weight > 0 else 1.0
+
+    def _scales(self, grown: Grown) -> list[float]:
+        """The same for each block: rows that are alike in what was added weigh less there, but no less than one each.
+
+        Uses: marginals of persons.
+        """
+        scale = self.scale(grown)
+        # A weight that noise has made larger than that of the first, or smaller than one of each, is neither.
+        weights = (min(max(_weight(block), self.records), self.records / scale) for block in grown.blocks[1:])
+        return [scale, *(self.records / weight for weight in weights)]
 
     def informed(self, grown: Grown) -> list[Measured]:
         """The same, but what triples say of a pair is in it."""
@@ -214,3 +224,8 @@ class Planting:
     def _fresh(self, pairs: int, triples: int, budget: Budget) -> tuple[float, float, float]:
         """One over the variances that a step brings, with this many pairs and triples beside the first marginals."""
         return precisions_of(self.whole, pairs, triples, budget, self.allowance)
+
+
+def _weight(block: Block) -> float:
+    """What all rows weigh together, on average over the marginals of a block."""
+    return float(np.sum(block.estimate.values)) / len(block.cliques)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -21,6 +22,7 @@ from expost.tabular.model import footprint
 from expost.tabular.model.graphical import Measured
 from expost.tabular.model.inference import Allowed
 from expost.tabular.model.junction import Junction
+from expost.tabular.persons import GRID, Grouped
 from expost.tabular.planting import Planting
 from expost.tabular.precisions import MOST_NOISE, settled
 from expost.tabular.schema.column import Missing
@@ -340,6 +342,41 @@ def test_what_noise_may_have_made_is_not_scaled(weight: float, precision: int | 
     gardener, grown = of_persons(weight, Fraction(precision))
 
     assert gardener.scale(grown) == 1.0
+
+
+@pytest.mark.parametrize(("weight", "share"), [(1.0, 1.0), (1.5, 1.5), (3.0, 2.0), (0.9, 1.0)])
+def test_counts_of_an_added_pair_in_which_rows_weigh_less_are_scaled_by_what_they_weigh_there(
+    weight: float, share: float
+) -> None:
+    """All rows of a person weigh 2 in the first pairs, and in none more than that or less than 1."""
+    gardener, first = of_persons(2.0)
+    added = Block((MISSED,), Estimate(np.full(12, 1000 * weight / 12), Fraction(1)))
+
+    *others, told = gardener.measured(Grown((*first.blocks, added)))
+
+    assert told.values.sum() == pytest.approx(1000 * weight / share)
+    assert told.variance == pytest.approx(1 / share**2)
+    assert all(each.values.sum() == pytest.approx(1000) for each in others)
+
+
+@pytest.mark.parametrize("allowance", [1, 4])
+def test_whatever_is_measured_of_persons_is_of_as_many_of_them(allowance: int) -> None:
+    """Also the pair that belongs together, which is the same in all rows of a person, and weighs one there."""
+    rows, owners = records(), np.repeat(np.arange(500), 8)
+    fixed = {name: codes[owners * 8] if name in MISSED else codes for name, codes in rows.columns.items()}
+    grouped = Grouped.of(Table(replace(rows.schema, unit="p", neighbours=PERSON), fixed), owners)
+    alone = Marginals(DOMAIN, tuple((name,) for name in NAMES), PERSON)
+    counts = alone.apart(alone.statistic.evaluate(grouped) / GRID)
+    ones = [Measured((place,), each, 0.01) for place, each in enumerate(counts.values())]
+    gardener = Planting(DOMAIN, FIRST, PERSON, ones, allowance=allowance)
+    growing = Growing(DOMAIN, FIRST, gardener.candidates, PERSON, gardener, allowance)
+
+    release = rehearsal().spend(growing, Private(grouped, PERSON), budget(20 * allowance**2), Past(), SeededNoise(1))
+
+    assert MISSED in release.value.cliques
+    assert gardener.scale(release.value) < 0.8
+    for each in gardener.measured(release.value):
+        assert each.values.sum() == pytest.approx(500, rel=0.02)
 
 
 def test_noise_grows_with_the_allowance_in_all_that_is_decided_beforehand() -> None:

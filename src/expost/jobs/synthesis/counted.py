@@ -50,13 +50,15 @@ class GuessRate:
 class Counted:
     """About how many training records there are, with the standard error of that, and how they divide by the targets.
 
-    ``share`` is that of all records which was held out, each by a coin of its own.
+    ``share`` is that of all records which was held out, each by a coin of its own. ``common`` is the relative error
+    that all these numbers share, besides their own, where counts were scaled to a number of persons.
     """
 
     records: float
     std: float
     share: Fraction
     targets: Mapping[str, Released]
+    common: float = 0.0
 
     @property
     def held(self) -> float:
@@ -74,7 +76,7 @@ class Counted:
         Of N records H are held out, each with chance v, and the others are counted. H is estimated from their number
         as (N − H)·v/(1 − v), and the difference (H − vN)/(1 − v) has the variance N·v/(1 − v).
         """
-        odds = float(self.share / (1 - self.share))
+        odds, std = float(self.share / (1 - self.share)), math.hypot(std, self.common * records)
         return records * odds, math.hypot(odds * std, math.sqrt(odds * records / float(1 - self.share)))
 
     def scale(self, aim: Aim, schema: Schema) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from typing import final
 from expost.errors import Unreadable
 from expost.jobs.synthesis.counted import NORMAL_95
 from expost.numerics import up
+from expost.patience import EXTREME
 from expost.receipts.notation import fraction, items, number, record, truth, whole
 from expost.receipts.procedures import Step
 from expost.receipts.testimony import Testimony
@@ -149,7 +150,7 @@ def counted_told(told: Testimony, counting: Sequence[Step]) -> PersonsCounted | 
     fields = record(found, PERSONS)
     counts = tuple(number(each) for each in items(fields["rows"]))
     stds = [math.sqrt(up(fraction(step.facts["variance"]))) for step in counting]
-    known = len(counts) == len(NUMBERS) and all(each.is_integer() for each in counts)
+    known = len(counts) == len(NUMBERS) and all(each.is_integer() and abs(each) < EXTREME for each in counts)
     if not known or [number(fields["std"])] != stds or number(fields["weight"]) <= 0:
         raise Unreadable("the receipt does not count persons by their rows as a run does; it was changed.")
     return PersonsCounted(

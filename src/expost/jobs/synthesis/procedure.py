@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, final
 
 from expost.accounting.plan import Plan
@@ -110,7 +110,9 @@ class Builder:
         measured = self.planting.measured(steps[-1])
         together = zip(steps[-1].cliques, measured, strict=True)
         self.released = (*self._singles, *(Released(c, each.values, math.sqrt(each.variance)) for c, each in together))
-        self.counted = Counted.of(self.released, recipe.targets, recipe.held)
+        scaled = self.planting.scale(steps[-1]) != 1
+        common = self.alone.std / self.alone.records if scaled else 0.0
+        self.counted = replace(Counted.of(self.released, recipe.targets, recipe.held), common=common)
         self._tell("fitting the model")
         model = self.planting.model(steps[-1])
         self._tell("drawing a synthetic table")

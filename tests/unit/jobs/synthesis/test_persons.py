@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +21,10 @@ from expost.jobs import audit
 from expost.jobs.job import Result
 from expost.jobs.synthesis import run
 from expost.jobs.synthesis.choice import PairSelection
+from expost.jobs.synthesis.counted import Counted
 from expost.jobs.synthesis.persons import how_weighed
 from expost.jobs.synthesis.prices import on_public_table, table_recipe
+from expost.jobs.synthesis.procedure import Synthesis, synthesise
 from expost.jobs.synthesis.recipe import plan_synthesis
 from expost.jobs.synthesis.screen import synthesis_plan
 from expost.judge import OnPublic
@@ -260,6 +263,14 @@ def several(count: int = 3000) -> Grouped:
     return persons(count, lambda place: np.select([place % 10 < 7, place % 10 < 9], [1, 4], 30))
 
 
+def differing(count: int = 3000) -> Grouped:
+    """As many rows of each, all of which differ."""
+    alike = several(count)
+    shuffled = np.random.default_rng(3).permutation(len(alike.table))
+    columns = {name: codes[shuffled] for name, codes in alike.table.columns.items()}
+    return Grouped(Table(UNIT, columns), alike.people)
+
+
 def test_with_little_noise_the_run_itself_lets_several_rows_count_and_an_audit_works_it_out_again() -> None:
     told: Any = json.loads(receipt_text(receipt(rich(several()).facts)))
 
@@ -273,12 +284,9 @@ def test_with_little_noise_the_run_itself_lets_several_rows_count_and_an_audit_w
 
 def test_the_allowance_is_chosen_from_the_released_counts_and_the_plan_alone() -> None:
     """Others with as many rows, all of which differ, are given the same."""
-    alike, noise = several(), Still()
-    shuffled = np.random.default_rng(3).permutation(len(alike.table))
-    columns = {name: codes[shuffled] for name, codes in alike.table.columns.items()}
-    differing = Grouped(Table(UNIT, columns), alike.people)
+    noise = Still()
 
-    told: list[Any] = [receipt(rich(each, noise=noise).facts) for each in (alike, differing)]
+    told: list[Any] = [receipt(rich(each, noise=noise).facts) for each in (several(), differing())]
 
     assert told[0]["persons"]["rows"] == told[1]["persons"]["rows"]
     assert told[0]["persons"]["allowance"] == told[1]["persons"]["allowance"] > 1
@@ -298,6 +306,29 @@ def test_of_persons_with_one_row_each_none_counts_for_more_however_little_noise_
     told: Any = receipt(rich(alone(900)).facts)
 
     assert (told["persons"]["allowance"], told["persons"]["weight"]) == (1, 1)
+
+
+@pytest.mark.parametrize(("table", "known"), [(differing, False), (alone, True)], ids=["several rows", "one row each"])
+def test_counts_that_are_scaled_to_persons_do_not_tell_how_many_there_are(
+    table: Callable[[int], Grouped], known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their number is then as uncertain as the columns alone leave it, and so is that of those held out."""
+    finished = list[Synthesis]()
+
+    def kept(*given: Any, **options: Any) -> Synthesis:
+        finished.append(synthesise(*given, **options))
+        return finished[-1]
+
+    monkeypatch.setattr(run, "synthesise", kept)
+    rich(table(3000), accuracy=0.999, rows_per_person=1)
+
+    (done,) = finished
+    odds, counted = 1 / 4, done.counted
+    least = odds * Counted.of(done.released[: len(UNIT.names)], (), Fraction(1, 5)).std
+    noise = math.sqrt(counted.held_std**2 - odds * counted.records / (4 / 5))
+    assert (done.scale == 1) is known
+    assert (noise < 0.9 * least) is known
+    assert (noise > 0.99 * least) is not known
 
 
 def as_records(found: dict[str, Any]) -> None:
@@ -329,8 +360,12 @@ def more_in_full(found: dict[str, Any]) -> None:
     found["persons"]["allowance"] = 2
 
 
+def beyond_numbers(found: dict[str, Any]) -> None:
+    found["persons"]["rows"][3] = 1e308
+
+
 @pytest.mark.parametrize(
-    "forge", [as_records, uncounted, half_counted, quieter, in_parts, declared_otherwise, more_in_full]
+    "forge", [as_records, uncounted, half_counted, quieter, in_parts, declared_otherwise, more_in_full, beyond_numbers]
 )
 def test_a_receipt_that_tells_another_unit_is_noticed(forge: Callable[[dict[str, Any]], None]) -> None:
     told = json.loads(receipt_text(receipt(of_persons(alone(900)).facts)))
