@@ -176,11 +176,11 @@ def decided(target: Decision, bars: Bars, labels: tuple[str, ...]) -> Flags:
             return np.asarray((beyond >= number) | (rivals < number))
 
 
-def pairs_compared(target: Decision, groups: int) -> int:
-    """How many comparisons of two groups a decision rests on; 0 where each group stands for itself."""
+def comparisons(target: Decision, groups: int) -> int:
+    """How many comparisons a decision rests on: of two groups, or of each with the threshold."""
     match target:
         case Above():
-            return 0
+            return groups
         case Compare():
             return 1
         case Top():
