@@ -14,7 +14,7 @@ from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Target, WithinDistance, WithinShare, decided
+from expost.jobs.asking.targets import Above, Target, WithinDistance, WithinShare, decided, too_small
 from expost.jobs.asking.values import rounding_of
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
@@ -121,6 +121,14 @@ def test_one_release_is_as_precise_as_was_asked_whatever_neighbours_are(relation
     plan, measuring = measuring_of("count by g", target=WithinDistance(Fraction(20)), schema=schema)
 
     assert release_exactly(plan, measuring).reached
+
+
+def test_no_group_is_said_to_have_fewer_rows_than_none() -> None:
+    """Noise makes empty groups negative, and no size is too small for a distance."""
+    ends = (np.array([-5.0, -5.0]), np.array([-9.0, -9.0]), np.array([-1.0, 3.0]))
+
+    assert not too_small(Bars(*ends, *ends[1:]), 0).any()
+    assert too_small(Bars(*ends, *ends[1:]), 1).tolist() == [True, False]
 
 
 def test_a_group_is_above_a_threshold_only_if_its_whole_error_bar_is() -> None:

@@ -156,8 +156,8 @@ def nearer_middles(target: Target, bars: Bars) -> Bars:
 
 
 def too_small(bars: Bars, size: float) -> Flags:
-    """The groups of fewer rows than this, for which a share of the truth is out of reach."""
-    return np.asarray(bars.high_rows < size)
+    """The groups of fewer rows than this, for which a share of the truth is out of reach; none where it is 0."""
+    return np.asarray(np.maximum(bars.high_rows, 0.0) < size)
 
 
 def decided(target: Decision, bars: Bars, labels: tuple[str, ...]) -> Flags:
