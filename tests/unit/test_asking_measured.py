@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from expost.errors import InvalidValue
 from expost.jobs.asking.climb import climb, release_exactly
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
@@ -14,7 +15,16 @@ from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Target, WithinDistance, WithinShare, decided, too_small
+from expost.jobs.asking.targets import (
+    Above,
+    Compare,
+    Target,
+    WithinDistance,
+    WithinShare,
+    decided,
+    require_groups,
+    too_small,
+)
 from expost.jobs.asking.values import rounding_of
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
@@ -137,6 +147,15 @@ def test_a_group_is_above_a_threshold_only_if_its_whole_error_bar_is() -> None:
     found = decided(Above(Fraction(10)), Bars(*ends, *ends[1:]), ("a", "b", "c"))
 
     assert found.tolist() == [False, True, True]
+
+
+def test_groups_of_one_name_are_not_compared() -> None:
+    """A value may be called what missing values are, and what joins two values may be part of one."""
+    target = Compare("(missing)", "a")
+
+    with pytest.raises(InvalidValue, match=r"several groups are called \(missing\)"):
+        require_groups(target, ("a", "(missing)", "(missing)"))
+    require_groups(target, ("a", "(missing)", "b", "b"))
 
 
 def test_error_bars_of_a_mean_are_longer_by_what_rounding_can_be_on_either_side() -> None:

@@ -193,6 +193,8 @@ def require_groups(target: Decision, labels: tuple[str, ...]) -> None:
         for each in (target.first, target.second):
             if each not in labels:
                 raise InvalidValue(f"there is no group {each}; compare two of {', '.join(labels[:LISTED])}.")
+            if labels.count(each) > 1:
+                raise InvalidValue(f"several groups are called {each}; compare two by names that no other group has.")
     if isinstance(target, Top) and target.number >= len(labels):
         raise InvalidValue(f"top is {target.number} of {len(labels)} groups; ask for fewer than there are.")
 
