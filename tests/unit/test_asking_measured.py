@@ -10,7 +10,7 @@ from expost.errors import InvalidValue
 from expost.jobs.asking.climb import climb, release_exactly
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.needs import needed_by
+from expost.jobs.asking.needs import EACH, needed_by, telling
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
@@ -131,6 +131,16 @@ def test_one_release_is_as_precise_as_was_asked_whatever_neighbours_are(relation
     plan, measuring = measuring_of("count by g", target=WithinDistance(Fraction(20)), schema=schema)
 
     assert release_exactly(plan, measuring).reached
+
+
+def test_a_coarse_look_tells_of_each_tally_however_little_it_seems_to_need() -> None:
+    """Else a tally of which noise seems to tell everything is never looked at again, and jumped to far too early."""
+    _, measuring = measuring_of("share of v < 2 by g", "median of v")
+    one, other = measuring.recipe.tallies
+
+    found = telling(measuring.recipe, {one: 1.0, other: 1e-6}, {one: 1.0, other: 1.0})
+
+    assert found == {one: 1.0, other: EACH}
 
 
 def test_no_group_is_said_to_have_fewer_rows_than_none() -> None:
