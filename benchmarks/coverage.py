@@ -76,6 +76,10 @@ KINDS = {
     "a count within a share of the total": Kind("count by g", WithinShare(Fraction(1, 100), of_total=True), COUNTS),
     "a sum within a share": Kind("sum of v by g", WithinShare(Fraction(3, 20)), by_group(np.sum)),
     "a mean within a distance": Kind("mean of v by g", WithinDistance(Fraction(1)), by_group(np.mean)),
+    "a mean within a share": Kind("mean of v by g", WithinShare(Fraction(1, 5)), by_group(np.mean)),
+    "a share within a share": Kind(
+        "share of v < 6 by g", WithinShare(Fraction(1, 4)), by_group(lambda of: float(np.mean(of < 6)))
+    ),
     "a share within a distance": Kind(
         "share of v = 3 by g", WithinDistance(Fraction(1, 10)), by_group(lambda of: float(np.mean(of == 3)))
     ),

@@ -6,6 +6,7 @@ of a run miss independently of each other but for further looks. A count of miss
 below 1e-6 at the miss that is allowed.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -37,7 +38,12 @@ from benchmarks.coverage import (
 
 from expost.jobs.asking.climb import AnswerLook, looked_at
 from expost.jobs.asking.planning import plan_answer
-from expost.jobs.asking.targets import Compare
+from expost.jobs.asking.targets import Above, Compare
+from expost.private import Neighbours, Private
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Integer
+from expost.tabular.schema.schema import Schema
+from expost.tabular.table import Table
 
 pytestmark = pytest.mark.statistical
 
@@ -164,6 +170,22 @@ def test_two_equal_groups_are_hardly_ever_said_to_differ() -> None:
     runs = [ended(plan, begun(recipe, plan, seed)) for seed in range(RUNS)]
 
     assert plausible(sum(look.reached for look in runs), RUNS)
+
+
+def test_groups_that_are_at_a_threshold_are_hardly_ever_said_to_be_above_it() -> None:
+    """Of two hundred of them none at all, since what is said of a decision is said of all its groups."""
+    schema = Schema((Integer("g", tuple(range(200)), Missing.FALLBACK),), True, Neighbours.ADD_REMOVE)
+    table = Table(schema, {"g": np.repeat(np.arange(200, dtype=np.uint8), 50)})
+    recipe = recipe_of(Kind("count by g", Above(Fraction(50)), np.full(200, 50.0), schema))
+    plan, data = plan_answer(recipe), Private(table, schema.neighbours)
+
+    runs = [ended(plan, replace(begun(recipe, plan, seed), data=data)) for seed in range(RUNS)]
+
+    above = [look.bars[0].point > 50 for look in runs]
+    wrong = [bool((look.settled[0] & each).any()) for look, each in zip(runs, above, strict=True)]
+    assert plausible(sum(wrong), RUNS)
+    apart = [bool((look.bars[0].low > 50).any()) for look in runs]
+    assert not plausible(sum(apart), RUNS)  # the twin: bars that hold by themselves
 
 
 def test_bars_for_one_look_miss_too_often_where_one_looks_again() -> None:

@@ -105,7 +105,7 @@ def test_a_number_that_no_answer_can_have_is_refused_before_the_table_is_looked_
 @pytest.mark.parametrize("asked", [{"above": 1e90}, {"within": 1e90}], ids=str)
 def test_a_number_that_is_merely_large_is_planned(asked: dict[str, Any]) -> None:
     wanted = AskRecipe(
-        schema=RECORDS, questions=questions_of(("count by ward",), one_target(**(NO_TARGET | asked)), unit=None),
+        schema=RECORDS, questions=questions_of(("count by ward",), one_target(**(NO_TARGET | asked)), schema=RECORDS),
         confidence=Fraction(19, 20), together=False, delta=1e-5, max_epsilon=1.0,
     )  # fmt: skip
 

@@ -6,15 +6,25 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from expost.errors import InvalidValue
 from expost.jobs.asking.climb import climb, release_exactly
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
-from expost.jobs.asking.needs import needed_by
+from expost.jobs.asking.needs import EACH, needed_by, telling
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Target, WithinDistance, WithinShare, decided
+from expost.jobs.asking.targets import (
+    Above,
+    Compare,
+    Target,
+    WithinDistance,
+    WithinShare,
+    decided,
+    require_groups,
+    too_small,
+)
 from expost.jobs.asking.values import rounding_of
 from expost.mechanisms.brownian import Estimate
 from expost.noise import SeededNoise
@@ -123,12 +133,39 @@ def test_one_release_is_as_precise_as_was_asked_whatever_neighbours_are(relation
     assert release_exactly(plan, measuring).reached
 
 
+def test_a_coarse_look_tells_of_each_tally_however_little_it_seems_to_need() -> None:
+    """Else a tally of which noise seems to tell everything is never looked at again, and jumped to far too early."""
+    _, measuring = measuring_of("share of v < 2 by g", "median of v")
+    one, other = measuring.recipe.tallies
+
+    found = telling(measuring.recipe, {one: 1.0, other: 1e-6}, {one: 1.0, other: 1.0})
+
+    assert found == {one: 1.0, other: EACH}
+
+
+def test_no_group_is_said_to_have_fewer_rows_than_none() -> None:
+    """Noise makes empty groups negative, and no size is too small for a distance."""
+    ends = (np.array([-5.0, -5.0]), np.array([-9.0, -9.0]), np.array([-1.0, 3.0]))
+
+    assert not too_small(Bars(*ends, *ends[1:]), 0).any()
+    assert too_small(Bars(*ends, *ends[1:]), 1).tolist() == [True, False]
+
+
 def test_a_group_is_above_a_threshold_only_if_its_whole_error_bar_is() -> None:
     ends = (np.array([11.0, 9.0, 12.0]), np.array([8.0, 7.0, 10.5]), np.array([14.0, 10.0, 14.0]))
 
     found = decided(Above(Fraction(10)), Bars(*ends, *ends[1:]), ("a", "b", "c"))
 
     assert found.tolist() == [False, True, True]
+
+
+def test_groups_of_one_name_are_not_compared() -> None:
+    """A value may be called what missing values are, and what joins two values may be part of one."""
+    target = Compare("(missing)", "a")
+
+    with pytest.raises(InvalidValue, match=r"several groups are called \(missing\)"):
+        require_groups(target, ("a", "(missing)", "(missing)"))
+    require_groups(target, ("a", "(missing)", "b", "b"))
 
 
 def test_error_bars_of_a_mean_are_longer_by_what_rounding_can_be_on_either_side() -> None:

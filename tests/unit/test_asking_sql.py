@@ -5,14 +5,21 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import expost
 from expost.errors import ExpostError, InvalidValue
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.query import Count, Mean, Measure, Persons, Quantile, Query, Share, Sum
 from expost.jobs.asking.sql import LONGEST, queries_in_sql
+from expost.noise import SeededNoise
+from expost.private import Neighbours
+from expost.tabular.schema.column import Missing
+from expost.tabular.schema.listed import Categorical
+from expost.tabular.schema.schema import Schema
 from expost.tabular.schema.sentences import Condition, Relation
 from tests.unit.examples import one_sentence
 
@@ -48,6 +55,41 @@ MEASURES: dict[str, Measure] = {
 @pytest.mark.parametrize(("aggregate", "measure"), MEASURES.items(), ids=MEASURES)
 def test_an_aggregate_is_a_measure(aggregate: str, measure: Measure) -> None:
     assert queries_in_sql(f"SELECT {aggregate} FROM t", unit="who") == (Query(measure),)
+
+
+TOLD_APART: dict[str, tuple[Condition, ...]] = {
+    "ward = 'A'": (where("ward", Relation.EQUAL, "A"), where("ward", Relation.PRESENT)),
+    "ward <> 'A' AND age < 18": (
+        where("ward", Relation.UNEQUAL, "A"),
+        where("age", Relation.BELOW, "18"),
+        where("ward", Relation.PRESENT),
+    ),
+    "ward = 'A' AND ward IS NOT NULL": (where("ward", Relation.EQUAL, "A"), where("ward", Relation.PRESENT)),
+    "ward IS NULL": (where("ward", Relation.ABSENT),),
+}
+
+
+@pytest.mark.parametrize(("condition", "meant"), TOLD_APART.items(), ids=TOLD_APART)
+def test_a_case_is_known_of_all_rows_where_a_column_may_be_missing(
+    condition: str, meant: tuple[Condition, ...]
+) -> None:
+    text = f"SELECT avg(CASE WHEN {condition} THEN 1 ELSE 0 END) FROM t"
+
+    assert queries_in(text, gaps=frozenset({"ward"})) == (Query(Share(meant)),)
+
+
+def test_else_takes_the_rows_for_which_when_is_not_known() -> None:
+    """The twin is the plain question, which leaves them out."""
+    ward = Categorical("ward", ("A", "B"), missing=Missing.CATEGORY)
+    schema = Schema((ward,), True, Neighbours.ADD_REMOVE)
+    table = pd.DataFrame({"ward": ["A", "B", None, None] * 5_000})
+
+    def told(question: str) -> float:
+        answer = expost.ask(table, question, schema=schema, within="2%", max_epsilon=5, noise=SeededNoise(2))
+        return answer.told[0].lines[0].estimate
+
+    assert told("SELECT avg(CASE WHEN ward = 'A' THEN 1 ELSE 0 END) FROM t") == pytest.approx(0.25, rel=0.02)
+    assert told("share of ward = A") == pytest.approx(0.5, rel=0.02)
 
 
 CONDITIONS: dict[str, list[Condition]] = {

@@ -134,7 +134,7 @@ def recipe_typed(schema: Schema, questions: tuple[str, ...], settings: Mapping[s
     """All that is fixed by the options, without any data."""
     asked = asked_typed(settings)
     target = one_target(**{name: asked.pop(name) for name in ("within", "top", "above", "compare")})
-    return AskRecipe(schema=schema, questions=questions_of(questions, target, unit=schema.unit), **asked)
+    return AskRecipe(schema=schema, questions=questions_of(questions, target, schema=schema), **asked)
 
 
 def free_folder(here: Path) -> Path:

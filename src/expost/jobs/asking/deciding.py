@@ -15,7 +15,7 @@ from expost.jobs.asking.measuring import Measuring, Progress
 from expost.jobs.asking.planning import FIRST, RECALLED, AnswerPlan
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import WithinDistance, WithinShare, decided, pairs_compared
+from expost.jobs.asking.targets import Above, WithinDistance, WithinShare, comparisons, decided
 
 
 def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -> AnswerLook:
@@ -64,8 +64,8 @@ def _look(measuring: Measuring, width_at: Callable[[Fraction], float], share: fl
     target, cells = question.target, measuring.known_cells(Tally.of(question.query))
     assert not isinstance(target, WithinDistance | WithinShare)
     labels = recipe.labels(question.query)
-    pairs = pairs_compared(target, len(labels))
-    bars = (pairs if question.linear else 2 * pairs) or (len(labels) if recipe.together else 1)
+    pairs = not isinstance(target, Above)
+    bars = comparisons(target, len(labels)) * (2 if pairs and not question.linear else 1)
     width = width_at(Fraction(share) * Fraction(1 - recipe.confidence) / bars)
     apart = width / 2**0.5 if pairs and question.linear else width  # of two that are independent
     settled = decided(target, bars_of(question.query, recipe.schema, cells, apart), labels)

@@ -22,7 +22,8 @@ COARSEST, HALVINGS = 1e-7, 17
 """The least precision looked for, as a part of the finest, and how often that range is halved: to 1e-4 of it."""
 SPARE = 1.25
 """How much larger than the least that can be measured a group must be for its precision to be promised."""
-
+EACH = 0.25
+"""The least part of what a coarse look spends on one tally that it spends on each other."""
 LEFT = 0.01
 """The share of the room that every tally gets if it needs it, however little the others leave."""
 
@@ -58,12 +59,16 @@ def needed_by(measuring: Measuring, room: Fraction, sizes: list[int], width: flo
 
 
 def telling(recipe: AskRecipe, needed: Mapping[Tally, float], unknown: Mapping[Tally, float]) -> dict[Tally, float]:
-    """What will be measured of some tallies, or of others that tell of them."""
-    return {
+    """What will be measured of some tallies, or of others that tell of them; a coarse look tells of each of them.
+
+    One that by chance seems to need next to nothing would else be looked at no more, and be jumped to too early.
+    """
+    found = {
         tally: rho
         for tally, rho in needed.items()
         if rho > 0 and any(tally == each or covers(recipe.schema, tally, each) for each in unknown)
     }
+    return {tally: max(rho, EACH * max(found.values())) for tally, rho in found.items()}
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:

@@ -26,16 +26,17 @@ COLUMNS = ("histogram", "cross-tab", "crosstab")
 """Openers that are followed by the columns to count by."""
 
 
-def queries_in(text: str, *, unit: str | None = None) -> tuple[Query, ...]:
+def queries_in(text: str, *, unit: str | None = None, gaps: frozenset[str] = frozenset()) -> tuple[Query, ...]:
     """What a question asks: a query for each of its measures, in their order.
 
-    A text that begins with SELECT or WITH is read as SQL, in which ``unit`` names the column that tells persons apart.
+    A text that begins with SELECT or WITH is read as SQL, in which ``unit`` names the column that tells persons apart,
+    and ``gaps`` are the columns whose values may be missing.
 
     >>> [str(query) for query in queries_in("count, mean days and median age by ward")]
     ['count by ward', 'mean of days by ward', 'median of age by ward']
     """
     if SQL.match(text):
-        return queries_in_sql(text, unit=unit)
+        return queries_in_sql(text, unit=unit, gaps=gaps)
     if len(text) > LONGEST:
         raise InvalidValue(f"the question has more than {LONGEST:,} characters; ask several shorter ones.")
     first = FIRST.match(text)

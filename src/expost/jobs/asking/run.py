@@ -31,6 +31,7 @@ from expost.recorded import Booked, ReadableLedger
 from expost.report.outcomes import day
 from expost.tabular.hidden import HiddenTable
 from expost.tabular.pieced import AnyPieces
+from expost.tabular.schema.column import Missing
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.room import Memory, Room
 
@@ -80,7 +81,7 @@ def ask(
     recipe = AskRecipe(
         schema=schema,
         questions=questions_of(
-            questions, one_target(within=within, top=top, above=above, compare=compare), unit=schema.unit
+            questions, one_target(within=within, top=top, above=above, compare=compare), schema=schema
         ),
         confidence=confidence_level(confidence),
         together=together,
@@ -112,10 +113,13 @@ def ask(
     return Answer(answered(recipe, measuring, found, cuts), measuring, rows.native, kept, heading)
 
 
-def questions_of(asked: Sequence[str | Query], target: Target, *, unit: str | None) -> tuple[Targeted, ...]:
+def questions_of(asked: Sequence[str | Query], target: Target, *, schema: Schema) -> tuple[Targeted, ...]:
     """The questions that were typed or given, with their target."""
+    gaps = frozenset(each.name for each in schema.columns if each.missing is Missing.CATEGORY)
     queries = [
-        query for each in asked for query in ((each,) if isinstance(each, Query) else queries_in(each, unit=unit))
+        query
+        for each in asked
+        for query in ((each,) if isinstance(each, Query) else queries_in(each, unit=schema.unit, gaps=gaps))
     ]
     return tuple(Targeted(query, target) for query in dict.fromkeys(queries))
 

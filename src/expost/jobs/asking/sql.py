@@ -11,9 +11,10 @@ LONGEST = 10_000
 """Characters of a question."""
 
 
-def queries_in_sql(text: str, *, unit: str | None = None) -> tuple[Query, ...]:
+def queries_in_sql(text: str, *, unit: str | None = None, gaps: frozenset[str] = frozenset()) -> tuple[Query, ...]:
     """A query for each aggregate of a SELECT, in their order; ``unit`` is the column that tells persons apart.
 
+    ``gaps`` are the columns whose values may be missing: ELSE takes the rows for which WHEN is not known, too.
     Names of columns keep their spelling, in quotes or not; those of functions may be written in any case.
     """
     if len(text) > LONGEST:
@@ -23,7 +24,7 @@ def queries_in_sql(text: str, *, unit: str | None = None) -> tuple[Query, ...]:
 
     try:
         with _silence():
-            return queries_of(statement_of(text), unit=unit)
+            return queries_of(statement_of(text), unit=unit, gaps=gaps)
     except RecursionError:
         raise InvalidValue("the SQL is nested too deeply; ask with few parentheses, and with NOT once.") from None
 

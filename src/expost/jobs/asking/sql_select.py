@@ -19,13 +19,13 @@ CLAUSES = {
 ONE, NOUGHT = exp.Literal.number(1), exp.Literal.number(0)
 
 
-def queries_of(select: exp.Select, *, unit: str | None) -> tuple[Query, ...]:
+def queries_of(select: exp.Select, *, unit: str | None, gaps: frozenset[str]) -> tuple[Query, ...]:
     """A query for each aggregate."""
     for clause, refusal in CLAUSES.items():
         if select.args.get(clause):
             raise InvalidValue(refusal)
     require_only(select, "expressions", "from_", "where", "group")
-    table = _table(select)
+    table = _table(select, gaps)
     where = select.args.get("where")
     rows = () if where is None else table.conditions(where.this)
     by = _groups(select, table)
@@ -37,7 +37,7 @@ def queries_of(select: exp.Select, *, unit: str | None) -> tuple[Query, ...]:
     return tuple(Query(measure, by, (*rows, *more)) for measure, more in asked)
 
 
-def _table(select: exp.Select) -> OneTable:
+def _table(select: exp.Select, gaps: frozenset[str]) -> OneTable:
     source = select.args.get("from_")
     if source is None:
         raise InvalidValue(f"the SELECT has no FROM; name the table in any way, as in {EXAMPLE}.")
@@ -49,7 +49,7 @@ def _table(select: exp.Select) -> OneTable:
     require_only(found, "this", "alias", "db", "catalog")
     if (alias := found.args.get("alias")) is not None:
         require_only(alias, "this")  # another name of the table is harmless, other names of its columns are not
-    return OneTable(frozenset({found.name, found.alias} - {""}))
+    return OneTable(frozenset({found.name, found.alias} - {""}), gaps)
 
 
 def _unnamed(node: exp.Expr) -> exp.Expr:
@@ -165,14 +165,20 @@ def _counted(node: object, table: OneTable, unit: str | None) -> Count | Persons
 
 
 def _share(case: exp.Case, table: OneTable) -> Share:
-    """The share that avg(CASE WHEN … THEN 1 ELSE 0 END) is."""
+    """The share that avg(CASE WHEN … THEN 1 ELSE 0 END) is.
+
+    A share leaves out rows for which its condition is not known, and ELSE takes them: they are known to lack a value.
+    """
     branches = case.args["ifs"]
     plain = case.args.get("this") is None and len(branches) == 1
     if not (plain and branches[0].args.get("true") == ONE and case.args.get("default") == NOUGHT):
         raise InvalidValue(
             f"avg({excerpt(case)}) is not a share; say avg(CASE WHEN condition THEN 1 ELSE 0 END), or avg of a column."
         )
-    return Share(table.conditions(branches[0].this))
+    conditions = table.conditions(branches[0].this)
+    known = (each.column for each in conditions if each.relation not in (Relation.ABSENT, Relation.PRESENT))
+    present = (Condition(name, Relation.PRESENT) for name in dict.fromkeys(known) if name in table.gaps)
+    return Share(tuple(dict.fromkeys((*conditions, *present))))
 
 
 def _ordered(order: exp.Order, table: OneTable) -> str:

@@ -25,9 +25,10 @@ SHOWN = 40
 @final
 @dataclass(frozen=True, slots=True)
 class OneTable:
-    """What the one table is called."""
+    """What the one table is called, and which of its columns have missing values."""
 
     names: frozenset[str]
+    gaps: frozenset[str]
 
     def column(self, node: object) -> str:
         """The column that a part names, refused where it is anything else."""

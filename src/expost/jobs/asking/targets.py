@@ -156,8 +156,8 @@ def nearer_middles(target: Target, bars: Bars) -> Bars:
 
 
 def too_small(bars: Bars, size: float) -> Flags:
-    """The groups of fewer rows than this, for which a share of the truth is out of reach."""
-    return np.asarray(bars.high_rows < size)
+    """The groups of fewer rows than this, for which a share of the truth is out of reach; none where it is 0."""
+    return np.asarray(np.maximum(bars.high_rows, 0.0) < size)
 
 
 def decided(target: Decision, bars: Bars, labels: tuple[str, ...]) -> Flags:
@@ -176,11 +176,11 @@ def decided(target: Decision, bars: Bars, labels: tuple[str, ...]) -> Flags:
             return np.asarray((beyond >= number) | (rivals < number))
 
 
-def pairs_compared(target: Decision, groups: int) -> int:
-    """How many comparisons of two groups a decision rests on; 0 where each group stands for itself."""
+def comparisons(target: Decision, groups: int) -> int:
+    """How many comparisons a decision rests on: of two groups, or of each with the threshold."""
     match target:
         case Above():
-            return 0
+            return groups
         case Compare():
             return 1
         case Top():
@@ -193,6 +193,8 @@ def require_groups(target: Decision, labels: tuple[str, ...]) -> None:
         for each in (target.first, target.second):
             if each not in labels:
                 raise InvalidValue(f"there is no group {each}; compare two of {', '.join(labels[:LISTED])}.")
+            if labels.count(each) > 1:
+                raise InvalidValue(f"several groups are called {each}; compare two by names that no other group has.")
     if isinstance(target, Top) and target.number >= len(labels):
         raise InvalidValue(f"top is {target.number} of {len(labels)} groups; ask for fewer than there are.")
 
