@@ -166,7 +166,7 @@ class PostgresHome:
                 connection.close()
                 raise
             connection.add_notice_handler(self._notice)
-            return Wire(connection)
+            return Wire(connection, max(2, 4 * self._wait))  # the server ends its own waits before
 
     def _notice(self, notice: Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING":
