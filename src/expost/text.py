@@ -16,6 +16,8 @@ DEEP = re.compile(rf"(?<![\w-])(?:(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*\.[ \t]
 
 MOST_TYPED = 100
 HUGE = re.compile("e[+-]?[0-9_]{4}", re.IGNORECASE)
+HALF = re.compile("[\ud800-\udfff]")
+"""What stands for a byte that was not UTF-8 where the system handed it over."""
 
 
 def bounded_text(path: Path, most: int) -> str:
@@ -27,6 +29,11 @@ def bounded_text(path: Path, most: int) -> str:
     if len(content) > most:
         raise ValueError(f"larger than {most:,} bytes")
     return content.decode("utf-8")
+
+
+def is_unicode(text: str) -> bool:
+    """Whether it can be written as UTF-8, which words from a terminal in another encoding cannot."""
+    return HALF.search(text) is None
 
 
 def printable(text: str) -> str:

@@ -167,8 +167,8 @@ def totals_told(body: Mapping[str, Json], terms: Terms, *, named: bool) -> tuple
 
 
 def sha256(text: str) -> str:
-    """The SHA-256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    """The SHA-256 of a text, also of one that is not Unicode, such as a token that was mistyped."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def charge_analyst(writing: Writing, analyst: str, *, spent: Amount, committed: Amount) -> None:

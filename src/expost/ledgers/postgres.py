@@ -18,6 +18,12 @@ from expost.ledgers.wire import Wire, rows_of
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """What a statement reads was committed when it began: after the lock on a data set, which the first one waits for."""
+QUEUE = "SELECT pg_advisory_xact_lock(1702391924, hashtext(CAST(? AS TEXT)))"
+"""Where those wait who are about to lock a data set, and are let go one by one; its row would wake all of them.
+
+It keeps nothing safe: the row does. Whoever waits here has no row yet, and ``enter`` waits for rows alone, so that no
+two wait for each other; data sets whose names have one hash share a queue.
+"""
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 UNASKED = (
@@ -51,6 +57,8 @@ class _Transaction:
             if not self.has_begun:
                 self._wire.send(self._begin)
                 self.has_begun = True
+            if self._begin == WRITE and sql.endswith("{lock}"):
+                self._wire.send(QUEUE, " ".join(map(str, cells)))
             for each, its_cells in asked:
                 self._wire.send(each if self._begin == WRITE else each.removesuffix("{lock}"), *its_cells)
             answers = self._wire.answers()[-len(asked) :]
@@ -166,7 +174,7 @@ class PostgresHome:
                 connection.close()
                 raise
             connection.add_notice_handler(self._notice)
-            return Wire(connection)
+            return Wire(connection, max(2, 4 * self._wait))  # it may wait for the queue, and for the row
 
     def _notice(self, notice: Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING":

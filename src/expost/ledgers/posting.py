@@ -13,6 +13,7 @@ from expost.ledgers.home import Change, Row, Writing, legible
 from expost.ledgers.tables import ENTER
 from expost.ledgers.terms import Terms, terms_in
 from expost.report.units import OF_PERSONS, RECORDS, by_unit
+from expost.text import is_unicode
 
 Clock: TypeAlias = Callable[[], datetime]
 Said: TypeAlias = tuple[str, str | None, str]
@@ -89,6 +90,8 @@ class Position(NamedTuple):
     @classmethod
     def locked(cls, writing: Writing, dataset: str) -> "Position":
         """The data set of this name, locked by this transaction."""
+        if not is_unicode(dataset):
+            raise LedgerConflict(f"the ledger has no data set {dataset!r}: the name is not in UTF-8; correct it.")
         found = writing.rows(
             f"SELECT {ACCOUNT}, neighbours, entries, head, latest FROM datasets WHERE name = ?{{lock}}",  # noqa: S608
             dataset,

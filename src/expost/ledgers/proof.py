@@ -12,7 +12,7 @@ from expost.ledgers.home import Cell, Home, Row, Writing
 from expost.ledgers.moving import sha256
 from expost.ledgers.replay import ChainReplay, line_digest
 from expost.ledgers.terms import terms_text
-from expost.receipts.notation import text, whole
+from expost.receipts.notation import MOST_ENTRY, text, whole
 from expost.text import Json
 
 PAGE = 1000
@@ -214,7 +214,7 @@ class _Followed:
 def _compared(reading: Writing, against: Mapping[str, Json]) -> list[str]:
     """What is wrong beside a receipt."""
     dataset, run, head = (text(against[name]) for name in ("dataset", "run", "head"))
-    number = whole(against["entry"])
+    number = whole(against["entry"], most=MOST_ENTRY)
     found = reading.rows("SELECT id, entries FROM datasets WHERE name = ?", dataset)
     if not found:
         return [f"The receipt is of a data set {dataset!r}, which this ledger does not have."]

@@ -14,6 +14,7 @@ from expost.ledgers.moving import Move, OpenRun, totals_in
 from expost.ledgers.posting import Position
 from expost.ledgers.slots import run_cost
 from expost.ledgers.terms import Terms, terms_in
+from expost.text import is_unicode
 
 SHORTEST = 4
 """Characters by which a run may be named."""
@@ -67,6 +68,8 @@ def settle(book: Book, run: str, *, statement: str | None = None) -> Entered:
     """
     if statement is not None and (not statement.strip() or len(statement) > MOST_STATEMENT):
         raise InvalidValue(f"the statement is empty or longer than {MOST_STATEMENT:,} characters; write a sentence.")
+    if statement is not None and not is_unicode(statement):
+        raise InvalidValue("the statement is not in UTF-8; set the terminal to it, or write without accents.")
     with book.home.reading() as reading, legible():
         identity, dataset = _named([(str(row[0]), str(row[1])) for row in _open_runs(reading)], run)
     with book.home.writing() as writing:

@@ -24,10 +24,13 @@ INTEGERS = (20, 21, 23)
 
 @final
 class Wire:
-    """A connection on which each statement is prepared once, and which is given up after the first error."""
+    """A connection on which each statement is prepared once, and which is given up after the first error.
 
-    def __init__(self, connection: psycopg.Connection[Row]) -> None:
-        self._connection, self._line = connection, connection.pgconn
+    It is lost, too, when the server says nothing for ``patience`` seconds: one that hangs keeps no limits of its own.
+    """
+
+    def __init__(self, connection: psycopg.Connection[Row], patience: float) -> None:
+        self._connection, self._line, self._patience = connection, connection.pgconn, patience
         self._line.nonblocking = 1
         self._line.enter_pipeline_mode()
         self._ready = select.poll()
@@ -97,7 +100,8 @@ class Wire:
 
     def _wait(self, events: int) -> None:
         self._ready.register(self._line.socket, events)
-        self._ready.poll()
+        if not self._ready.poll(1000 * self._patience):
+            raise psycopg.OperationalError("the server does not answer")
 
 
 def rows_of(result: PGresult) -> list[Row]:

@@ -18,6 +18,8 @@ FRACTION = re.compile(rf"-?[0-9]{{1,{MOST_DIGITS}}}(/[0-9]{{1,{MOST_DIGITS}}})?"
 """How Python writes a fraction; exponents, which a few characters make huge, are not among it."""
 MOST_COUNT = 10**7
 """Equal steps on one line: more than any run of ours takes."""
+MOST_ENTRY = 2**63 - 1
+"""The number of an entry of a ledger, which all of its runs together bring up; homes have columns for it."""
 
 
 def finite(value: float) -> float | None:
@@ -87,10 +89,10 @@ def number(found: Json) -> float:
     return float(found)
 
 
-def whole(found: Json) -> int:
+def whole(found: Json, *, most: int = MOST_COUNT) -> int:
     """The value, refused unless it counts something."""
-    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST_COUNT:
-        raise Unreadable(f"the receipt has something else where a count from 1 to {MOST_COUNT} belongs.")
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= most:
+        raise Unreadable(f"the receipt has something else where a count from 1 to {most} belongs.")
     return found
 
 

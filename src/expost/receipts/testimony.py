@@ -16,7 +16,7 @@ from expost.patience import Patience
 from expost.private import Neighbours
 from expost.protocols import Verdict
 from expost.receipts.costs import BUDGET, MU, budget_in, curve_in, item_in
-from expost.receipts.notation import facts_in, fraction, items, number, record, table, text, truth, whole
+from expost.receipts.notation import MOST_ENTRY, facts_in, fraction, items, number, record, table, text, truth, whole
 from expost.receipts.untrusted import require_modest
 from expost.recorded import CheckOnRecord
 from expost.search import Ended
@@ -101,8 +101,9 @@ class OnLedger:
     def of(cls, found: Json) -> "OnLedger":
         """From the part of a receipt; refused unless it is a number and a hash."""
         fields = record(found, ("dataset", "run", "entry", "head"))
-        told = cls(text(fields["dataset"]), text(fields["run"]), whole(fields["entry"]), text(fields["head"]))
-        if told.entry < 1 or not HASH.fullmatch(told.head):
+        entry = whole(fields["entry"], most=MOST_ENTRY)
+        told = cls(text(fields["dataset"]), text(fields["run"]), entry, text(fields["head"]))
+        if not HASH.fullmatch(told.head):
             raise Unreadable("the receipt names an entry of a ledger that cannot be one; it was changed.")
         return told
 

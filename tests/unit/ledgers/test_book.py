@@ -43,9 +43,10 @@ def test_a_closed_ledger_is_refused(book: Book) -> None:
         book.add("others", zcdp_terms(1))
 
 
-def test_an_unknown_data_set_is_refused(book: Book) -> None:
-    with pytest.raises(LedgerConflict, match="no data set 'others'"):
-        run(book, "others")
+@pytest.mark.parametrize("name", ["others", "\udcff"], ids=["another", "in another encoding"])
+def test_an_unknown_data_set_is_refused(book: Book, name: str) -> None:
+    with pytest.raises(LedgerConflict, match="no data set"):
+        run(book, name)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\x00b", "a\nb", "x" * 201])
@@ -155,6 +156,14 @@ def test_a_token_is_that_of_one_analyst_of_one_data_set_and_is_not_kept(book: Bo
     with book.home.reading() as reading:
         kept = [reading.rows(f"SELECT * FROM {table}") for table in ("analysts", "entries")]
     assert token not in str(kept)
+
+
+def test_a_token_in_another_encoding_is_nobody_s(book: Book) -> None:
+    """As the system hands over a byte that is not UTF-8."""
+    book.add_analyst("visits", "ann", Fraction(1, 4))
+
+    with pytest.raises(LedgerConflict, match="not that of an analyst"):
+        run(book, token="\udcff")
 
 
 def test_a_key_gives_back_what_was_released_under_it_at_no_cost(book: Book) -> None:

@@ -1,6 +1,8 @@
 """A ledger on a server: what it sets, and one sentence for each way in which a server fails, which releases nothing."""
 
 import importlib
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -175,6 +177,29 @@ def test_a_program_that_hangs_with_the_ledger_in_hand_loses_it(url: str) -> None
 
         step(run(hanging), "1/8")
         assert totals(book)["spent"] == rho("3/8")
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=FIRST_OR_LATER)
+def test_a_server_that_hangs_is_given_up_and_what_was_held_stays_held(url: str, before: int) -> None:
+    """No limit that was set on the server ends the wait: it keeps none, and its kernel answers for it."""
+    with Book(PostgresHome(url)) as book, Book(PostgresHome(url, wait=0.5)) as waiting:
+        begun = run(waiting)
+        steps(begun, before)
+        with waiting.home.reading() as reading:
+            ((process,),) = reading.rows("SELECT pg_backend_pid()")
+        os.kill(int(str(process)), signal.SIGSTOP)
+        try:
+            with pytest.raises(LedgerConflict) as refused:
+                hold(begun, "1/4")
+        finally:
+            os.kill(int(str(process)), signal.SIGCONT)
+
+        told = LOST if before else "cannot be reached"
+        assert told in sentence(refused)
+        step(begun, "1/2")
+        begun.close()
+        assert totals(book)["spent"] == rho(Fraction(before, 8) + Fraction(1, 2))
+        assert verify_ledger(book.home).holds
 
 
 def test_a_server_that_ends_in_a_commit_leaves_the_hold_and_releases_nothing(postgres: Server, url: str) -> None:

@@ -14,6 +14,8 @@ from expost.ledgers.chain import GENESIS, link
 from expost.ledgers.proof import LedgerProof, booking_in, verify_ledger
 from expost.ledgers.settling import settle, unsettled
 from expost.ledgers.terms import terms_text, zcdp_terms
+from expost.receipts.notation import MOST_ENTRY
+from expost.receipts.testimony import OnLedger
 from expost.text import Json
 from tests.unit.ledgers.examples import begun, booked_by, spend, whole_ledger
 
@@ -364,3 +366,26 @@ def test_a_settlement_without_its_statement_is_found(ledger: Path) -> None:
 
     (flaw,) = verified(ledger).flaws
     assert "settles without a statement" in flaw
+
+
+@pytest.mark.parametrize("entry", [10**7 + 1, MOST_ENTRY])
+def test_a_receipt_may_name_an_entry_of_any_number_that_a_ledger_can_have(
+    ledger: Path, booked: Booked, entry: int
+) -> None:
+    """All runs of all years count, so that it is more than one run has steps."""
+    named = {**booked, "entry": entry}
+
+    (flaw,) = verified(ledger, named).flaws
+
+    assert f"written at entry {entry} " in flaw
+    assert OnLedger.of(named).entry == entry
+
+
+def test_a_receipt_that_names_an_entry_that_no_ledger_can_have_is_refused(ledger: Path, booked: Booked) -> None:
+    for entry in (MOST_ENTRY + 1, 0, -1, True):
+        named = {**booked, "entry": entry}
+
+        with pytest.raises(Unreadable):
+            verified(ledger, named)
+        with pytest.raises(Unreadable):
+            OnLedger.of(named)

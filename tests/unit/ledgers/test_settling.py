@@ -135,7 +135,7 @@ def test_two_runs_that_begin_alike_are_told_apart(book: Book) -> None:
             settle(book, names[-1][:1])
 
 
-@pytest.mark.parametrize("statement", ["", "  ", "x" * 2001])
+@pytest.mark.parametrize("statement", ["", "  ", "x" * 2001, "tu\udce9 par manque de m\udce9moire"])
 def test_a_statement_says_something(book: Book, statement: str) -> None:
     with pytest.raises(InvalidValue, match="statement"):
         settle(book, begun(book, "visits").id, statement=statement)
