@@ -12,6 +12,7 @@ from expost.errors import SchemaMismatch
 from expost.noise import Noise
 from expost.tabular.schema.cells import Cell, How, Taken, text_of
 from expost.tabular.schema.column import (
+    MISSING_LABEL,
     Cells,
     Codes,
     Missing,
@@ -53,6 +54,11 @@ class Categorical:
             raise SchemaMismatch(f"column {self.name} lists a value twice; each value has one code.")
         if any(value != value.strip() or not value for value in known):
             raise SchemaMismatch(f"column {self.name} lists a value that is blank or has space around it; trim it.")
+        if len(set(self.labels)) < len(self.labels):
+            raise SchemaMismatch(
+                f"column {self.name} lists {MISSING_LABEL}, which is what missing values are called; put it among the "
+                "missing_marks instead."
+            )
         if self.prefix is not None and (self.prefix < 1 or any(len(value) > self.prefix for value in self.values)):
             raise SchemaMismatch(
                 f"column {self.name} has prefix = {self.prefix}; it must be at least 1, and no value may be longer."

@@ -486,6 +486,10 @@ BAD = {
     "no values": (lambda: Categorical("c", (), missing=Missing.FALLBACK), SchemaMismatch),
     "too many values": (lambda: Integer("i", tuple(range(2**16 + 1)), Missing.FALLBACK), SchemaMismatch),
     "a value twice": (lambda: Categorical("c", ("a", "a"), missing=Missing.FALLBACK), SchemaMismatch),
+    "what missing values are called": (
+        lambda: Categorical("c", ("a", "(missing)"), missing=Missing.CATEGORY),
+        SchemaMismatch,
+    ),
     "other among the values": (lambda: Categorical("c", ("a",), other="a", missing=Missing.FALLBACK), SchemaMismatch),
     "a value with space around it": (lambda: Categorical("c", (" a",), missing=Missing.FALLBACK), SchemaMismatch),
     "an unknown fallback": (lambda: Categorical("c", ("a",), fallback="z", missing=Missing.FALLBACK), SchemaMismatch),
