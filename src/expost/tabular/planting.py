@@ -21,13 +21,14 @@ from expost.tabular.model.junction import Clique as Places
 from expost.tabular.model.junction import Junction
 from expost.tabular.model.pairwise import pairwise_cells, pairwise_counts
 from expost.tabular.model.triangles import base, informed, triangles, triple_counts
+from expost.tabular.occupancy import Occupancy
 from expost.tabular.precisions import ABSOLUTE, MOST_NOISE, is_quiet, precisions_of
 
 SETTLED_NOISE = 0.002
 """The mean total variation that noise may make in all pairs before triples are scored: on 80,000 records, where it made
 three times that, errors of two and of three columns grew with the triples that were added."""
-BY_SIZE = 0.6
-"""Candidates are tried in order of their misfit over this power of their cells: what noise will take from the gain."""
+BY_HARM = 0.6
+"""Candidates are tried in order of their misfit over this power of the harm that noise in them would do."""
 APART = 4.0
 """Standard errors by which two numbers of persons must differ before that is more than noise."""
 TRIED = 64
@@ -38,10 +39,10 @@ TRIED = 64
 class Planting:
     """The gardener of one run: knows what was counted of each column alone, and fits a model to all that is measured.
 
-    A pair or a triple is added where the misfit that it would end, less one standard error, exceeds what its noise, and
-    the noise that it adds to all others, would bring back. What is not ``allowed`` has no place in the model. Where
-    columns that it ties together make the model larger, ``room`` is how many bytes its fit may hold. ``allowance`` is
-    that of the persons.
+    A pair or a triple is added where the misfit that it would end, less one standard error, exceeds the harm that its
+    noise, and the noise that it adds to all others, would do to the table. What is not ``allowed`` has no place in the
+    model. Where columns that it ties together make the model larger, ``room`` is how many bytes its fit may hold.
+    ``allowance`` is that of the persons.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Planting:
         self._allowed = tuple(allowed)
         self._founded, self._junction = self._founding([self.places(clique) for clique in first], room)
         self._fitted: tuple[Grown, Model] | None = None
+        self._counted: tuple[Grown, dict[Clique, Floats]] | None = None
 
     def places(self, clique: Clique) -> Places:
         """The columns of a clique by number."""
@@ -163,7 +165,9 @@ class Planting:
         """Where the noise in all pairs is small: triples of measured pairs, with few enough cells for their noise."""
         every, names = dict.fromkeys((*grown.cliques, *pairs)), tuple(self._domain)
         known = [self.places(each) for each in every if len(each) == 2]
-        noise = self._noise(grown, 1, len(pairs), sum(map(self._cells, pairs)), budget)
+        sizes = [block.estimate.values.size for block in grown.blocks]
+        sizes += [sum(map(self._cells, pairs))] if pairs else []
+        noise = _harm(map(Occupancy.full, sizes), self._stds(grown, 1, len(pairs), budget))
         if noise > 2 * SETTLED_NOISE * self.records * len(every):
             return ()
         larger = len(every) - len(known)
@@ -179,9 +183,15 @@ class Planting:
 
     def expected(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Integers]:
         """The model's counts of each of these pairs, or triples, to the nearest integer."""
-        model, wanted = self.model(grown), {self.places(clique): clique for clique in cliques}
-        found = pairwise_counts(model, wanted) if len(cliques[0]) == 2 else self._triples(grown, model, wanted)
-        return {wanted[each]: np.rint(counts).astype(np.int64).ravel() for each, counts in found}
+        return {each: np.rint(counts).astype(np.int64) for each, counts in self._counts(grown, cliques).items()}
+
+    def _counts(self, grown: Grown, cliques: tuple[Clique, ...]) -> dict[Clique, Floats]:
+        """The model's counts of each of these, flat; who scores them and then chooses among them asks twice."""
+        if self._counted is None or self._counted[0] is not grown or {*cliques} != self._counted[1].keys():
+            model, wanted = self.model(grown), {self.places(clique): clique for clique in cliques}
+            found = pairwise_counts(model, wanted) if len(cliques[0]) == 2 else self._triples(grown, model, wanted)
+            self._counted = grown, {wanted[each]: counts.ravel() for each, counts in found}
+        return self._counted[1]
 
     def _triples(self, grown: Grown, model: Model, wanted: Iterable[Places]) -> Iterator[tuple[Places, Floats]]:
         fitted = {clique for clique, _ in model.potentials}
@@ -191,39 +201,44 @@ class Planting:
 
     def chosen(self, grown: Grown, scored: Scored, budget: Budget) -> tuple[Clique, ...]:
         """The candidates that are worth their noise, worst fit first."""
-        taken = set(grown.cliques)
+        taken, group = set(grown.cliques), group_of(scored.cliques)
         gains = dict(zip(scored.cliques, (scored.distances - scored.std).tolist(), strict=True))
-        cells, group = {clique: self._cells(clique) for clique in gains}, group_of(scored.cliques)
-        order = sorted(gains, key=lambda clique: -gains[clique] / cells[clique] ** BY_SIZE)
-        chosen, size = list[Clique](), 0
-        least = self._noise(grown, group, 0, 0, budget)
+        expected = self._counts(grown, scored.cliques)
+        fresh = {each: Occupancy.of(expected[each]) for each in gains if gains[each] > 0 and each not in taken}
+        scale = self.scale(grown)
+        held = [Occupancy.of(block.estimate.values * scale) for block in grown.blocks]
+        *_, std = self._stds(grown, group, 1, budget)
+        order = sorted(fresh, key=lambda clique: -gains[clique] / fresh[clique].harm(std) ** BY_HARM)
+        chosen, added = list[Clique](), Occupancy.full(0)
+        least = _harm(held, self._stds(grown, group, 0, budget))
         for clique in order:
-            if clique in taken or gains[clique] <= 0:
-                continue
-            more = self._noise(grown, group, len(chosen) + 1, size + cells[clique], budget)
+            more = _harm([*held, added + fresh[clique]], self._stds(grown, group, len(chosen) + 1, budget))
             if more - least < gains[clique]:
-                least, size = more, size + cells[clique]
+                least, added = more, added + fresh[clique]
                 chosen.append(clique)
         return tuple(sorted(chosen, key=lambda clique: -gains[clique]))
 
     def _cells(self, clique: Clique) -> int:
         return math.prod(self._domain[name] for name in clique)
 
-    def _noise(self, grown: Grown, group: int, added: int, cells: int, budget: Budget) -> float:
-        """The sum of absolute noise in all counts after a step that adds marginals, with their cells together."""
-        old = [(block.estimate.values.size, up(block.estimate.precision)) for block in grown.blocks]
+    def _stds(self, grown: Grown, group: int, added: int, budget: Budget) -> list[float]:
+        """The noise in each block after a step that adds this number of marginals, and in these, if there are any."""
         groups, numbers = [0, *(group_of(block.cliques) for block in grown.blocks[1:])], [0, 0, 0]
         for each, block in zip(groups, grown.blocks, strict=True):
             numbers[each] += len(block.cliques)
         numbers[group] += added
-        fresh = self._fresh(numbers[1], numbers[2], budget)
-        places = zip([*groups, group], [*old, (cells, 0.0)], strict=True) if added else zip(groups, old, strict=True)
-        total = math.fsum(size / math.sqrt(before + fresh[each]) for each, (size, before) in places)
-        return ABSOLUTE * total * self.scale(grown)
+        fresh, scale = self._fresh(numbers[1], numbers[2], budget), self.scale(grown)
+        known = [up(block.estimate.precision) + fresh[each] for each, block in zip(groups, grown.blocks, strict=True)]
+        return [scale / math.sqrt(each) for each in (*known, *([fresh[group]] if added else []))]
 
     def _fresh(self, pairs: int, triples: int, budget: Budget) -> tuple[float, float, float]:
         """One over the variances that a step brings, with this many pairs and triples beside the first marginals."""
         return precisions_of(self.whole, pairs, triples, budget, self.allowance)
+
+
+def _harm(held: Iterable[Occupancy], stds: Iterable[float]) -> float:
+    """What noise of these standard deviations does to cells."""
+    return math.fsum(each.harm(std) for each, std in zip(held, stds, strict=True))
 
 
 def _weight(block: Block) -> float:

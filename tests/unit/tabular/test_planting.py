@@ -160,6 +160,31 @@ def test_a_triple_that_takes_too_long_a_walk_is_not_scored(monkeypatch: pytest.M
     assert gardener.triples(grown, (), budget(100)) == ()
 
 
+def test_what_a_step_adds_has_its_own_noise_and_takes_from_the_precision_of_all_others() -> None:
+    gardener, grown = planting(), Grown((Block(FIRST, Estimate(np.zeros(1), Fraction(1))),))
+
+    (before,) = gardener._stds(grown, 1, 0, budget(1))
+    after, *fresh = gardener._stds(grown, 1, 2, budget(1))
+
+    assert len(fresh) == 1
+    assert before < after < fresh[0]
+
+
+def test_a_pair_whose_records_stand_in_a_few_cells_is_worth_measuring_where_a_full_one_is_not() -> None:
+    """Noise in cells that are about empty does little harm: of this misfit it takes less than all."""
+    gardener, misfit = planting(), 80.0
+    grown = climbed(gardener, budget(0.02))
+    scored = Scored(gardener.candidates, np.array([misfit * (each == MISSED) for each in gardener.candidates]), 0.0)
+
+    chosen = []
+    for filled in (12, 2):
+        counts = np.where(np.arange(12) < filled, 4000 / filled, 0.0)
+        gardener._counted = grown, dict.fromkeys(gardener.candidates, counts)
+        chosen.append(gardener.chosen(grown, scored, budget(0.0005)))
+
+    assert chosen == [(), (MISSED,)]
+
+
 def test_a_triple_is_chosen_where_it_ends_more_than_its_noise_brings() -> None:
     gardener = planting()
     grown, left = climbed(gardener, budget(1)), budget(40)
@@ -333,8 +358,10 @@ def test_counts_of_rows_that_weigh_more_are_scaled_to_persons_and_their_noise_wi
     for each in gardener.measured(grown):
         assert each.values.sum() == pytest.approx(1000)
         assert each.variance == pytest.approx(0.25 / weight**2)
-    least, same = gardener._noise(grown, 1, 0, 0, budget(1)), of_persons(1.0)
-    assert least == pytest.approx(same[0]._noise(same[1], 1, 0, 0, budget(1)) / weight)
+    same, of_one = of_persons(1.0)
+    assert gardener._stds(grown, 1, 2, budget(1)) == pytest.approx(
+        [each / weight for each in same._stds(of_one, 1, 2, budget(1))]
+    )
 
 
 @pytest.mark.parametrize(("weight", "precision"), [(1.0, 4), (1.001, 4), (1.25, Fraction(1, 10**5)), (-1.0, 4)])
@@ -389,8 +416,8 @@ def test_noise_grows_with_the_allowance_in_all_that_is_decided_beforehand() -> N
     _, grown = of_persons(1.0, Fraction(1, 10**6))
     for price in (0.01, 0.1, 1, 10):
         assert larger.grows(None, budget(16 * price)) is usual.grows(None, budget(price))
-        noise = larger._noise(grown, 1, 2, 12, budget(price)), usual._noise(grown, 1, 2, 12, budget(price))
-        assert noise[0] > noise[1]
+        noise = larger._stds(grown, 1, 2, budget(price)), usual._stds(grown, 1, 2, budget(price))
+        assert all(more > less for more, less in zip(*noise, strict=True))
 
 
 def test_counts_of_records_are_never_scaled() -> None:
