@@ -162,7 +162,7 @@ tasks, and tasks that are run again."""
 
 def _told(value: float) -> str:
     """Two digits, or all of those before the point."""
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+    return f"{value:.0f}" if value >= 9.95 else f"{value:#.2g}"
 
 
 def main() -> None:
