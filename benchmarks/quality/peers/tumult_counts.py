@@ -19,7 +19,9 @@ from tmlt.analytics import AddOneRow, ApproxDPBudget, KeySet, QueryBuilder, Sess
 def main(out: str, epsilon: str, delta: str, groups: str, confidence: str) -> None:
     """Write the standard deviation of the noise, and the distance that this share of it lies within."""
     many, budget = int(groups), ApproxDPBudget(float(epsilon), float(delta))
-    spark = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
+    begun = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", "1")
+    # Tumult keeps its tables in the warehouse, which Spark makes in the working folder unless it is told where.
+    spark = begun.config("spark.sql.warehouse.dir", str(Path(out).with_name("warehouse"))).getOrCreate()
     session = Session.from_dataframe(budget, "rows", spark.range(many), protected_change=AddOneRow())
     query = QueryBuilder("rows").groupby(KeySet.from_dict({"id": list(range(many))})).count()
     noise = session.evaluate(query, budget).toPandas()["count"].to_numpy() - 1.0
