@@ -70,13 +70,13 @@ def test_a_share_has_its_sampling_error_in_a_column_of_its_own() -> None:
 
 def test_a_count_has_no_sampling_error_and_says_so() -> None:
     assert "sampling error settled" not in page("a jump")
-    assert "so that there is no sampling error" in page("a jump")
+    assert "so it has no sampling error" in page("a jump")
 
 
 def test_the_sampling_error_of_a_mean_is_told_to_be_unknown() -> None:
     facts = asked("median age by plan", within=30).facts
 
-    assert "was not measured, so that it is not known here" in answer_page(facts)
+    assert "was not measured, so it is not known here" in answer_page(facts)
 
 
 def test_persons_who_were_cut_are_told_of_before_the_answers() -> None:

@@ -739,7 +739,7 @@ def test_a_plan_is_made_for_a_draft_too(here: Path) -> None:
 
 
 def test_a_plan_says_when_a_run_ends_early(here: Path) -> None:
-    patient = "3 looks together bring a gain of less than 1.0 points"
+    patient = "3 looks together gain less than 1.0 points"
 
     assert patient in said(plan("--patience", "3", "--min-gain", "0.01"))
     for words in (("--patience", "0"), ("--check", "svt"), ("--check", "public:public.csv")):

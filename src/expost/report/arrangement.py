@@ -6,11 +6,12 @@ from expost.report.units import by_unit
 
 RELATIONS = {
     "add or remove one record": "the bound compares the data with the same data plus or minus any one record",
-    "replace one record": "the bound compares the data with the same data in which any one record is another",
+    "replace one record": "the bound compares the data with the same data in which any one record is replaced by "
+    "another",
     "add or remove one person": "the bound compares the data with the same data plus or minus all rows of any one "
     "person",
     "replace one person": "the bound compares the data with the same data in which all rows of any one person are "
-    "others, as many or not",
+    "replaced by others, any number of them",
 }
 
 

@@ -9,17 +9,19 @@ from expost.report.facts import Facts
 NEAR = 0.01
 """How far below the target an answer is still said to be near it."""
 NOT_PATIENT = (
-    "Every rung is climbed until one passes: patience is 0, or the check releases no answer that could be seen to rise."
+    "Every rung is climbed until one passes: patience is 0, or the check releases no number whose rise could be "
+    "followed."
 )
 
 
 def patience_words(patience: Patience) -> str:
     """When a run ends early."""
-    looks = "a look brings" if patience.looks == 1 else f"{patience.looks} looks together bring"
+    looks = "one look gains" if patience.looks == 1 else f"{patience.looks} looks together gain"
     return (
-        f"A run also ends when {looks} a gain of less than {points(float(patience.min_gain))}, as far as that can be "
-        "told from noise, and no look ahead would pass a candidate as good as these. Where noise may hide a gain of "
-        f"more than {points(HIDDEN)} a look, none may pass one either that goes on to rise by as much as it may hide."
+        f"A run also ends early if {looks} less than {points(float(patience.min_gain))}, as far as the noise lets that "
+        "be seen, and no later look would pass a candidate as good as these. Where the noise could hide a gain of more "
+        f"than {points(HIDDEN)} per look, the run ends only if no later look would pass even a candidate that keeps "
+        "rising as steeply as the answers allow."
     )
 
 

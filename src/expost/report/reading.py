@@ -31,7 +31,7 @@ def reading(facts: Facts) -> str:
         told.append(f"± is {range_of} of the noise that the check adds for privacy{_counted(facts)}.")
         if facts.sampling is not None:
             told.append(
-                "The sampling error is apart from it: among other people like those held out, the last answer might be "
+                "The sampling error comes on top: among other people like those held out, the last answer might be "
                 f"up to {digits.points(facts.sampling)} higher or lower."
             )
     if drawn(facts):
@@ -59,18 +59,18 @@ def _margin(facts: Facts) -> str:
         return "The margin is how far the candidate lies above or below what the check asks for, in records."
     if facts.several:
         return (
-            "The margin is that of the aim which is farthest from being met, or met most narrowly, in records; which "
-            "one that is was not revealed."
+            "The margin, in records, is that of the aim farthest from being met or, if all are met, of the one met "
+            "most narrowly. Which aim that is was not revealed."
         )
     asked = asked_for(facts)
     if facts.measure == "accuracy":
         return (
-            f"The margin is how many more, or fewer, held-out records the candidate gets right than {asked} of them; "
-            "their number stays private."
+            f"The margin is the number of held-out records that the candidate gets right, less {asked} of all of "
+            "them; their number stays private."
         )
     return (
-        f"The margin is by how much the scores of the held-out records add up to more, or less, than {asked} of the "
-        "most they could; the number of records stays private."
+        f"The margin is the sum of the scores of the held-out records, less {asked} of the most it could be; the "
+        "number of records stays private."
     )
 
 

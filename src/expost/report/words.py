@@ -66,7 +66,7 @@ def _all_of_it(facts: Facts) -> str:
     if not facts.divided:
         return "Everything that was asked for holds on the public records of the check"
     if facts.confidence is None:
-        return "The noisy answer is that everything asked for holds, which is not known to be true"
+        return "By the noisy answer everything that was asked for holds; whether it truly does is not known"
     return f"Everything that was asked for holds on the {held_out(facts)}, with {sure(facts)}"
 
 
@@ -165,7 +165,7 @@ def last_checked(facts: Facts) -> str:
     elif facts.answer(facts.rungs[place - 1]) is not None:
         said = f"On {rung} {place}, the last one checked, the noisy {facts.scale} was {last_answer(facts)}."
     if facts.sampling is not None:
-        said += f" The sampling error is apart from that: up to {digits.points(facts.sampling)}."
+        said += f" The sampling error comes on top: up to {digits.points(facts.sampling)}."
     return said if place == taken else f"{said} What is handed over is {rung} {taken}, which was not checked."
 
 

@@ -227,7 +227,7 @@ def test_the_sampling_error_is_told_apart_from_the_noise() -> None:
     assert f"might be up to {points(told.sampling)} higher or lower" in reading(told)
     missed = facts(Fraction(999, 1000))
     assert missed.sampling is not None
-    assert f"The sampling error is apart from that: up to {points(missed.sampling)}." in conclusion(missed)
+    assert f"The sampling error comes on top: up to {points(missed.sampling)}." in conclusion(missed)
 
 
 def test_an_accuracy_is_never_told_above_one() -> None:

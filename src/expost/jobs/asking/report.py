@@ -31,20 +31,21 @@ KIND = "Answers to questions"
 MOST_SHOWN = 50
 """Groups of a question on the page; all of them are in the file beside it."""
 SAMPLING = {
-    Count: "It is of the rows that are there, and not an estimate of anything beyond them, so that there is no "
-    "sampling error.",
-    Persons: "It is of the persons that are there, and not an estimate of anything beyond them, so that there is no "
-    "sampling error.",
-    Sum: "It is of the rows that are there, and not an estimate of anything beyond them, so that there is no sampling "
-    "error.",
-    Share: "Sampling error is another matter: it is how far a share may be from that among the people whom the rows "
-    "are a sample of, if they are one. It depends on the number of rows, and no privacy budget makes it smaller.",
-    Mean: "Sampling error is another matter: how far a mean is from that among people at large depends on how much "
-    "the values differ, which was not measured, so that it is not known here.",
-    Quantile: "Sampling error is another matter: how far a quantile is from that among people at large was not "
-    "measured, so that it is not known here.",
+    Count: "A count describes the rows in the table and estimates nothing beyond them, so it has no sampling error.",
+    Persons: "The number of persons describes the table and estimates nothing beyond it, so it has no sampling error.",
+    Sum: "A sum describes the rows in the table and estimates nothing beyond them, so it has no sampling error.",
+    Share: "Sampling error is another matter: if the rows are a sample, it is how far a share may be from that among "
+    "the people they were drawn from. It depends on the number of rows, and no privacy budget makes it smaller.",
+    Mean: "Sampling error is another matter: how far a mean may be from that among people at large depends on how "
+    "much the values vary. That was not measured, so it is not known here.",
+    Quantile: "Sampling error is another matter: how far a quantile may be from that among people at large was not "
+    "measured, so it is not known here.",
 }
 """What is said of the sampling error of each measure, which is never part of the error bars."""
+LASTING_BARS = (
+    "The error bars are lasting: they hold however often the answer is refined or asked for again, and are wider for "
+    "that."
+)
 
 
 def answer_page(facts: AnswerFacts) -> str:
@@ -128,8 +129,8 @@ def groups_shown(lines: Sequence[GroupLine], most: int = MOST_SHOWN) -> Sequence
 def _reading(facts: AnswerFacts, told: QuestionTold) -> str:
     """How the error bars are read, and what they do not tell."""
     bars = (
-        f"The error bars are those of the privacy noise alone: the number that the table itself gives lies between "
-        f"their ends, {bars_words(facts)}."
+        "The error bars show the privacy noise alone: the number that the table itself gives lies between their ends, "
+        f"{bars_words(facts)}."
     )
     return f"{bars} {SAMPLING[type(told.question.query.measure)]}"
 
@@ -169,48 +170,50 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
     told = [f"Neighbours: {RELATIONS.get(about, about)}.", counted]
     if facts.cuts:
         told.append(
-            "Persons were first counted by how many rows they have, with noise, for a small part of the price: that "
-            "decides how many rows of a person count in full, and about how many persons have more."
+            "Persons were first counted by their number of rows, with noise, for a small part of the price. That "
+            "decided how many rows of a person count in full, and shows about how many persons have more."
         )
     if facts.width == LASTING or not facts.spending.bill:
         return (*told, *_recalled(facts))
     if kind == ONE:
         told.append(
-            "The noise that keeps the error bars as short as was asked was known beforehand, and so was the price: one "
+            "The noise that gives error bars of the length asked for was known beforehand, and so was the price: one "
             "release answers everything."
         )
     elif kind == JUMP:
         told.append(
-            "Coarse looks, for at most a tenth of the price, told how precise the answers had to be. One measurement "
-            "of that precision was then made; the answers are from it alone, so that the coarse looks do not bias them."
+            "Coarse looks, for at most a tenth of the price, showed how precise the answers had to be. One measurement "
+            "of that precision was then made; the answers come from it alone, so the coarse looks do not bias them."
         )
     else:
         told.append(
-            "The groups were measured ever more precisely, each look twice as dear as the one before, until their "
-            "error bars decided it. The error bars hold at every look, and so also at the last."
+            "The groups were measured more and more precisely, each look twice as dear as the one before, until the "
+            "error bars settled the decision. The error bars hold at every look, and so also at the last."
         )
     if facts.heading.refined:
-        told.append("The answers were then made finer, by measurements of their own; the bill has all of them.")
-    told.append("When to stop was decided from noisy numbers alone, all of which are on the bill, and costs nothing.")
+        told.append("The answers were then refined by further measurements, all of which are on the bill.")
+    told.append(
+        "When to stop was decided from noisy numbers alone, all of which are on the bill, so the decision cost nothing."
+    )
     return tuple(told)
 
 
 def _recalled(facts: AnswerFacts) -> tuple[str, ...]:
     """How an answer came about that earlier ones on the ledger were a part of."""
     if facts.width != LASTING:
-        return ("Nothing was measured for it. The same was asked before, and this is that answer.",)
+        return ("Nothing was measured. The same question was asked before, and this is its answer.",)
     if not facts.spending.bill:
         told = (
-            "Nothing was measured for it. Noisy numbers that earlier answers on the ledger had released were put "
-            "together by their precisions."
+            "Nothing was measured. Noisy numbers released by earlier answers on the ledger were combined, weighted by "
+            "their precision."
         )
     else:
         told = (
-            "Noisy numbers that earlier answers on the ledger had released told how much more there was to measure. "
-            "What was measured then was put together with them by their precisions. When to stop was decided from "
-            "noisy numbers alone, and costs nothing."
+            "Noisy numbers released by earlier answers on the ledger showed how much more had to be measured. The new "
+            "measurements were combined with them, weighted by precision. When to stop was decided from noisy numbers "
+            "alone, so the decision cost nothing."
         )
-    return told, "The error bars are lasting, for they hold however often somebody comes back, and are wider for that."
+    return told, LASTING_BARS
 
 
 def _covered(facts: AnswerFacts) -> tuple[str, ...]:

@@ -12,10 +12,11 @@ from expost.report.markup import note, prose, section
 from expost.report.units import RECORDS, by_row, by_unit
 
 GRADED = (
-    f"What was measured is good if the synthetic table is within about {digits.plain(GOOD)} of the training records, "
-    f"coarse if within {digits.plain(COARSE)}, and beyond that lost in noise, or far off where noise is not the "
-    "reason. The percentage is the share of rows that would have to change: the distance from the released counts plus "
-    "their noise, where cells that cannot be told from noise count as wrong altogether if that is less."
+    f"A measured column or pair is good if the synthetic table is within about {digits.plain(GOOD)} of the training "
+    f"records, and coarse if it is within {digits.plain(COARSE)}. Otherwise it is lost in noise, or far off where "
+    "noise is not the reason. The percentage is the share of rows that would have to change. It is estimated from the "
+    "distance to the released counts plus their noise; cells that do not stand out from the noise count as entirely "
+    "wrong where that gives the smaller number."
 )
 COMPARED = (
     "The records themselves are not shown, nor was anything computed from them for this page: both sides were "
@@ -23,8 +24,8 @@ COMPARED = (
     "shown as 0; the file counts.csv has every count as it was released, with the standard deviation of its noise."
 )
 UNCHECKED = (
-    "None of them was compared with the records. A rung does that only where its noise is small enough to look for "
-    "pairs that are worth adding, and none was. How far these pairs are from the records is not known."
+    "None of them was compared with the records, so how far off they are is not known. A rung compares them only "
+    "where its noise is small enough to look for pairs worth adding, and no rung of this run had so little noise."
 )
 BAR_WIDTH, BAR_LEFT, BAR_ROW = 320, 132, 19
 LETTER, DIGIT = 6.6, 7.4
@@ -91,7 +92,7 @@ def kept_section(kept: KeptTable) -> str:
     if kept.worst is not None:
         kind = "pair" if len(kept.worst.columns) == 2 else "triple"
         told.append(
-            f'<h3>The measured {kind} that is known least well</h3><div class="charts one">{_chart(kept.worst)}'
+            f'<h3>The measured {kind} that is known least precisely</h3><div class="charts one">{_chart(kept.worst)}'
         )
         told.append("</div>")
     return section("What the table keeps", *told)

@@ -83,7 +83,7 @@ def test_of_several_aims_the_least_margin_is_told_in_records(name: str) -> None:
 
     assert headline(facts).startswith("Everything that was asked for holds on the held-out records, with 95 % conf")
     assert all(goal.words in conclusion(facts) for goal in facts.goals)
-    assert "which one that is was not revealed" in said(render(facts))
+    assert "Which aim that is was not revealed" in said(render(facts))
     assert "asked for: 0" not in said(render(facts))
 
 

@@ -35,7 +35,9 @@ def test_every_column_and_every_measured_pair_has_a_grade() -> None:
     assert kept.together
     for each in (*kept.columns, *kept.together):
         assert f"{' × '.join(each.columns)} ({short_share(each.error)})" in page
-    assert "What was measured is good if the synthetic table is within about 2 % of the training records" in page
+    assert (
+        "A measured column or pair is good if the synthetic table is within about 2 % of the training records" in page
+    )
 
 
 def test_what_was_not_measured_is_said_to_follow_only_from_what_was() -> None:
@@ -61,7 +63,7 @@ def test_triples_are_told_apart_from_pairs() -> None:
     assert "6 pairs and 1 triple of columns" in measured_words(replace(kept, together=(*[pair] * 6, triple)))
     page = said(f"<div>{kept_section(kept)}</div>")
     assert "Tripleslost in noise: age × sex × plan (20 %), age × sex × plan (20 %)" in page
-    assert "The measured triple that is known least well" in page
+    assert "The measured triple that is known least precisely" in page
     assert "Triples" not in kept_section(replace(kept, together=(pair,)))
 
 
@@ -132,6 +134,6 @@ def test_the_pair_that_is_shown_is_the_one_known_least_well() -> None:
     kept = KeptTable((), (sure, unsure), 10.0, 10.0)
 
     assert kept.worst is unsure
-    assert "The measured pair that is known least well" in kept_section(kept)
-    assert "known least well" not in kept_section(KeptTable((), (), 10.0, 10.0))
+    assert "The measured pair that is known least precisely" in kept_section(kept)
+    assert "known least precisely" not in kept_section(KeptTable((), (), 10.0, 10.0))
     assert "farthest beyond its noise" not in kept_section(kept)

@@ -152,9 +152,9 @@ def test_an_answer_far_from_the_target_is_not_said_to_be_near() -> None:
 def test_report_and_settings_name_the_patience() -> None:
     page = render(finished().facts)
 
-    assert "2 looks together bring a gain of less than" in page
+    assert "2 looks together gain less than" in page
     assert ("patience", "2 looks, least gain 0.5 %") in finished().facts.options
-    assert "a look brings a gain of less than 1.0 points" in patience_words(Patience(1, Patience().min_gain * 2))
+    assert "one look gains less than 1.0 points" in patience_words(Patience(1, Patience().min_gain * 2))
 
 
 CHECKS: dict[str, tuple[Judge, bool]] = {
