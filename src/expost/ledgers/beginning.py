@@ -22,7 +22,7 @@ def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:
 def pin_split(writing: Writing, dataset: int | str, split: str, because: str, terms: Terms) -> None:
     """Put a named split on record the first time; its sides stay what they are, and so does the reason.
 
-    Who gives no reason takes the word of who named it.
+    A run that gives no reason takes the word of the one that named it.
     """
     found = writing.rows("SELECT because FROM splits WHERE dataset = ? AND name = ?", dataset, split)
     if found and because.strip() and because != found[0][0]:

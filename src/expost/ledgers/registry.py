@@ -1,6 +1,6 @@
 """The registry: what a data set's ledger says, as a record for the public registry of deployments.
 
-The format is that of opendp/deployments-registry-data. Everything comes from the ledger, except for who publishes.
+The format is that of opendp/deployments-registry-data. Everything comes from the ledger, except the publisher.
 """
 
 import json

@@ -135,7 +135,7 @@ class SharedRelease(Generic[D]):
             self._grant(writing, position, release, analyst_of(writing, position.id, token), level)
 
     def _stored(self, level: Fraction, noise: Noise, token: str | None) -> View | None:
-        """What is known at a level without reading data, on the bill of who asks; None if it must be refined first."""
+        """What is known at a level without reading data, billed to whoever asks; None if it must be refined first."""
         with self._book.home.writing() as writing:
             position, release, views = self._found(writing)
             analyst = None if token is None else analyst_of(writing, position.id, token)

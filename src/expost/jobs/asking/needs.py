@@ -72,7 +72,7 @@ def telling(recipe: AskRecipe, needed: Mapping[Tally, float], unknown: Mapping[T
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
-    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next.
+    """The prices, where there is room for all; else those that cost least in full, and the rest for the next.
 
     Some room is left for each, so that something is known of all.
     """

@@ -75,7 +75,7 @@ TallyKind: TypeAlias = OfRows | OfPersons | OfTruth | OfValues
 @final
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """NoisyCells for every group that the schema knows, of rows that meet the conditions."""
+    """Cells for every group that the schema knows, of rows that meet the conditions."""
 
     kind: TallyKind
     by: tuple[str, ...]
@@ -107,7 +107,7 @@ class Tally:
 
     @property
     def width(self) -> int:
-        """NoisyCells of a group."""
+        """How many cells a group has."""
         return 2 if isinstance(self.kind, OfTruth | OfValues) else 1
 
     @property
@@ -180,7 +180,7 @@ class Tally:
         return summed_cells(cells, steps * weights[owners], self.cells(schema))
 
     def lengths(self, schema: Schema, grouped: Rows) -> Integers:
-        """The squared length of all that each person adds, in steps; 0 for who has no row that counts."""
+        """The squared length of all that each person adds, in steps; 0 for a person without a row that counts."""
         owners, _, steps = self._by_person(schema, grouped)
         assert isinstance(grouped, Grouped)
         return squared_lengths(owners, steps, len(grouped))

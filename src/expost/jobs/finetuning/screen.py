@@ -1,4 +1,4 @@
-"""What fine-tuning shows in the terminal: a release a line, and the plan of the releases."""
+"""What fine-tuning shows in the terminal: one line per release, and the plan of the releases."""
 
 from collections.abc import Sequence
 from fractions import Fraction

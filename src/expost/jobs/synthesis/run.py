@@ -188,7 +188,7 @@ def _write(table: Callable[[], object], done: Synthesis, format: Format, parted:
 
 
 def _require_fit(recipe: TableRecipe, hidden: HiddenTable, allowed: int | None) -> None:
-    """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unfitly."""
+    """Refuse, before the table is read, what needs too much memory, checks on the table itself or scores unsuitably."""
     require_room(recipe.schema.domain, recipe.targets, recipe.schema.tied, allowed=allowed)
     if isinstance(recipe.check, OnPublicTable):
         recipe.check.refuse_files(hidden.files)
