@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -15,6 +15,8 @@ from expost.report.words import VERDICTS, noisy_number
 HEIGHT, LEFT, RIGHT, TOP, FLOOR = 300, 62, 24, 18, 254
 WIDE, NARROW = 760, 360
 """A chart for a page of full width, and one whose letters can be read on a phone."""
+WORDS = 80
+"""Room for what stands beside a mark that no answer belongs to."""
 MARKS = {True: "passed", False: "failed", None: "unchecked"}
 
 
@@ -84,6 +86,7 @@ def ladder(facts: Facts, width: int = WIDE) -> str:
             *(_ahead(plane, place, facts) for place in range(taken, taken + len(facts.ahead))),
             f'<polyline class="path" points="{path}"/>',
             *(_rung(plane, told, rung, found) for told, rung, found in marks),
+            *_unanswered(plane, [rung for rung, found in answers if found is None]),
             svg_text((width - RIGHT, plane.y(plane.goal) - 6), _goal(facts), "end", "strong"),
         ],
     )
@@ -158,9 +161,18 @@ def _rung(plane: Plane, told: str, rung: Reading, found: tuple[float, float] | N
     mark = f'<circle class="{MARKS[rung.passed]}" cx="{x:.1f}" cy="{y:.1f}" r="{9 if rung.passed else 5.5}"/>'
     if rung.passed:
         mark += f'<path class="tick" d="M{x - 4:.1f} {y + 0.5:.1f}l3 3l5.5 -6"/>'
-    if found is None:
-        mark += svg_text((x - 10, y - 4), VERDICTS[rung.passed], "end")
     return f"<g><title>{safe(told)}</title>{whisker}{mark}</g>"
+
+
+def _unanswered(plane: Plane, rungs: Sequence[Reading]) -> Iterator[str]:
+    """The verdicts of rungs without an answer, ahead of their marks or else behind; told once of marks side by side."""
+    places = [(plane.x(rung.epsilon), VERDICTS[rung.passed]) for rung in rungs]
+    while places:
+        first, verdict = last, _ = places.pop(0)
+        while places and places[0][0] - last < 2 * WORDS and places[0][1] == verdict:
+            last, _ = places.pop(0)
+        ahead = first - WORDS >= LEFT
+        yield svg_text((first - 10 if ahead else last + 10, FLOOR - 4), verdict, "end" if ahead else "start")
 
 
 def _range(answer: tuple[float, float]) -> tuple[float, float]:
