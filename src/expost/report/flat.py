@@ -1,6 +1,7 @@
 """Flat ladders: when a run ends because its answers no longer rise, and what is told of one that did."""
 
 import math
+from collections.abc import Sequence
 
 from expost.patience import HIDDEN, Patience
 from expost.report.digits import plain, points, price
@@ -13,12 +14,17 @@ NOT_PATIENT = (
 )
 
 
-def patience_words(patience: Patience) -> str:
-    """When a run ends early."""
-    looks = "a look brings" if patience.looks == 1 else f"{patience.looks} looks together bring"
+TOO_FEW = "Every rung is climbed until one passes: too few looks are planned to see that answers no longer rise."
+
+
+def patience_words(patience: Patience, looks: Sequence[object]) -> str:
+    """When a run ends early; ``looks`` are those that are planned, None for a rung that is not asked about."""
+    if not patience.may_end([look is not None for look in looks]):
+        return TOO_FEW
+    together = "a look brings" if patience.looks == 1 else f"{patience.looks} looks together bring"
     return (
-        f"A run also ends when {looks} a gain of less than {points(float(patience.min_gain))}, as far as that can be "
-        "told from noise, and no look ahead would pass a candidate as good as these. Where noise may hide a gain of "
+        f"A run also ends when {together} a gain of less than {points(float(patience.min_gain))}, as far as that can "
+        "be told from noise, and no look ahead would pass a candidate as good as these. Where noise may hide a gain of "
         f"more than {points(HIDDEN)} a look, none may pass one either that goes on to rise by as much as it may hide."
     )
 
