@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import final
 
 from expost.report import digits
-from expost.report.answers import Reading
+from expost.report.answers import Reading, lowest
 from expost.report.facts import Facts
+from expost.report.shares import asked_for, noisy_number, on_an_axis
 from expost.report.units import by_unit
-from expost.report.words import VERDICTS, noisy_number
+from expost.report.words import VERDICTS
 
 HEIGHT, LEFT, RIGHT, TOP, FLOOR = 300, 62, 24, 18, 254
 WIDE, NARROW = 760, 360
@@ -40,7 +41,7 @@ class Plane:
     def of(cls, facts: Facts, width: int = WIDE) -> "Plane":
         """Room for every price, the target, and the noise around every answer."""
         prices = [rung.epsilon for rung in facts.rungs] + [stop.epsilon for stop in facts.stops]
-        bottom, top, least = (0.0, 1.0, 0.01) if facts.shares else (-math.inf, math.inf, 1.0)
+        bottom, top, least = (lowest(facts.measure), 1.0, 0.01) if facts.shares else (-math.inf, math.inf, 1.0)
         goal = float(facts.asked or 0) if facts.shares else 0.0
         answers = [found for rung in facts.rungs if (found := facts.answer(rung)) is not None]
         ends = [goal, *(end for answer in answers for end in _range(answer))]
@@ -120,8 +121,7 @@ def svg_figure(size: tuple[int, int], title: str, description: str, parts: Seque
 
 def _axes(plane: Plane, facts: Facts) -> list[str]:
     end, asked = plane.width - RIGHT, plane.y(plane.goal)
-    mark = digits.plain if facts.shares else digits.signed
-    across = [(plane.y(value), mark(value)) for value in nice(plane.low, plane.high)]
+    across = [(plane.y(value), on_an_axis(facts, value)) for value in nice(plane.low, plane.high)]
     ticks = nice(0, plane.dearest)
     shown = ticks if plane.width == WIDE else ticks[:: 1 + len(ticks) // 5]
     along = [(plane.x(epsilon), f"{epsilon:g}") for epsilon in shown]
@@ -138,7 +138,7 @@ def _axes(plane: Plane, facts: Facts) -> list[str]:
 
 def _goal(facts: Facts) -> str:
     """What was asked for."""
-    return "the target" if facts.asked is None or facts.several else f"asked for: {digits.plain(float(facts.asked))}"
+    return "the target" if facts.asked is None or facts.several else f"asked for: {asked_for(facts)}"
 
 
 def _ahead(plane: Plane, place: int, facts: Facts) -> str:
