@@ -166,9 +166,10 @@ def of_texts(seen: Seen) -> Proposal:
     words = words_of(seen.counts)
     if words is not None:
         return Proposal(Boolean(seen.name, KEPT, words))
-    if seen.complete and len(seen.counts) <= MOST_TEXTS:
-        return _listed(seen, sorted(map(text_of, seen.counts)))
     unread = None if names.is_code(seen.name) else _unread(seen)
+    if seen.complete and len(seen.counts) <= MOST_TEXTS:
+        listed = _listed(seen, sorted(map(text_of, seen.counts)))
+        return replace(listed, note=unread) if len(seen.counts) > MOST_NUMBERS else listed
     if unread is not None:
         return Proposal(None, unread)
     if share(seen.counts, lambda cell: CODE.fullmatch(text_of(cell))) >= MOSTLY:
