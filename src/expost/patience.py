@@ -47,6 +47,10 @@ class Patience:
         """Patience as a person says it: with 0 looks there is none, and every rung is climbed."""
         return cls(looks, as_typed(min_gain, "min_gain")) if looks else None
 
+    def may_end(self, asked: Sequence[bool]) -> bool:
+        """Whether a run may end early at all, by which of its rungs are asked about: nothing is left after the last."""
+        return sum(asked[:-1]) > self.looks
+
     def compared(self, verdicts: tuple[Verdict | None, ...]) -> tuple[int, int] | None:
         """The rungs, from 0, whose answers say whether the last looks brought a gain; None where there are none yet."""
         told = [place for place, verdict in enumerate(verdicts) if verdict is not None and verdict.answer is not None]

@@ -42,11 +42,14 @@ def printable(text: str) -> str:
 
 
 def toml_in(text: str) -> dict[str, Any]:
-    """The TOML of a text; ValueError if it is not TOML, or has a number too long or lists or keys too deep."""
+    """The TOML of a text; ValueError if it is not TOML, or has a number too long or lists or keys too deep.
+
+    The mark at its head by which editors of Windows tell UTF-8 says nothing.
+    """
     if DEEP.search(text):
         raise ValueError("a key has too many names")
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}"))
     except RecursionError:
         raise ValueError("lists are too deep") from None
 

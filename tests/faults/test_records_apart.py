@@ -98,6 +98,18 @@ def test_a_malformed_file_is_refused_as_a_whole(malformed: Callable[[Path], Path
     assert one_sentence(refused.value)
 
 
+@pytest.mark.parametrize("first", ["sep=;", "SEP=,", '"sep=;"', "sep=\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_for_excel_ahead_of_the_header_is_named(first: str, end: str, tmp_path: Path) -> None:
+    """It is no record, and nothing that a record says can put it there."""
+    path = tmp_path / "people.csv"
+    path.write_text(end.join([first, "height;sick", "tall;1", ""]), encoding="utf-8-sig", newline="")
+
+    for reader in (lambda: read_table(path, SCHEMA), lambda: draft(path)):
+        with pytest.raises(Unreadable, match="begins with a line for Excel"):
+            reader()
+
+
 def test_no_refusal_tells_what_is_wrong_or_where(tmp_path: Path) -> None:
     """Which rule a record breaks, and on which line, is something about the data that nothing on the bill covers."""
     told = set()

@@ -688,6 +688,16 @@ def test_a_plan_says_how_much_memory_the_largest_model_takes(here: Path) -> None
     assert "Fitting the model takes at most 1.2 MB of memory." in said(plan())
 
 
+def test_a_plan_of_one_rung_and_one_pair_speaks_of_one(here: Path) -> None:
+    Path("schema.toml").write_text(detailed(3), encoding="utf-8")
+
+    told = said(plan("--ladder", "0.5:0.5:1"))
+
+    assert "at most 1 pair at first;" in told
+    assert "One stop is planned." in told
+    assert "too few looks are planned to see that answers no longer rise." in told
+
+
 def test_a_schema_that_does_not_fit_is_refused_by_the_plan_and_before_the_data_is_opened(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OTHER, OURS, AnyCheck, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
+from expost.report.shares import asked_for
 from expost.report.units import by_row, by_unit
 from expost.search import Line, Outcome
 from expost.text import Json
@@ -57,7 +58,7 @@ class SearchJob:
         if facts.asked is None:
             read = words.held_out(facts) if facts.looked else "nothing but releases and public records"
             return f"What was released passed the check, a rule that was given to the search and read {read}."
-        asked = words.asked_for(facts)
+        asked = asked_for(facts)
         return f"What was released passed the check at {asked} on {words.held_out(facts)} that it was not made from."
 
     def name(self, place: int) -> str:

@@ -24,6 +24,13 @@ from expost.search import Line
 
 SAMPLED = {"accuracy", "balanced accuracy", "AUC", "mean score"}
 """Measures whose variance is at most that of a yes or no, over the records that they are a share of."""
+GAIN = "gain over guessing"
+"""The measure that is a difference of two shares: told in points, and negative where a table is worse than guessing."""
+
+
+def lowest(measure: str) -> float:
+    """The least that this measure can be, where 1 is the most."""
+    return -1.0 if measure == GAIN else 0.0
 
 
 @final
@@ -35,6 +42,7 @@ class Reading:
     about how many were held out is not known; the verdict's margin is then all there is. ``held_std`` is the standard
     error of that number. ``times`` is how often the budget was spent. ``guess`` is the noisy rate at which guessing the
     commonest value of the target is right, where something that was released tells it.
+    ``least`` is the least that the accuracy can be.
     """
 
     line: Line
@@ -44,6 +52,7 @@ class Reading:
     times: int = 1
     held_std: float = 0.0
     guess: float | None = None
+    least: float = 0.0
 
     @property
     def passed(self) -> bool | None:
@@ -55,7 +64,7 @@ class Reading:
         found = None if self.line.verdict is None else self.line.verdict.answer
         if found is None or self.error is None:
             return None
-        return ratio_half(*found, found[1] / self.error, self.held_std, width=width)
+        return ratio_half(*found, found[1] / self.error, self.held_std, width=width, most=1.0 - self.least)
 
     @classmethod
     def of(
@@ -67,10 +76,11 @@ class Reading:
         held: float | None,
         held_std: float = 0.0,
         guess: float | None = None,
+        measure: str = "",
     ) -> "Reading":
         """A line of the history, stated by the pledge."""
         accuracy, error = as_share(line.verdict, asked, held) or (None, None)
-        return cls(line, stated(line.spent, pledge), accuracy, error, line.times, held_std, guess)
+        return cls(line, stated(line.spent, pledge), accuracy, error, line.times, held_std, guess, lowest(measure))
 
 
 def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None) -> tuple[float, float] | None:
@@ -82,18 +92,20 @@ def as_share(verdict: Verdict | None, asked: Fraction | None, held: float | None
     return float(asked) + found[0] / records, found[1] / records
 
 
-def ratio_half(number: float, std: float, records: float, records_std: float, *, width: float) -> float:
-    """How far the true ratio may be from ``number / records``, to the farther side; at most 1, as shares are.
+def ratio_half(
+    number: float, std: float, records: float, records_std: float, *, width: float, most: float = 1.0
+) -> float:
+    """How far the true ratio may be from ``number / records``, to the farther side; ``most`` is 1 of shares.
 
     >>> round(ratio_half(0, 10, 1000, 50, width=2), 4), ratio_half(200, 10, 1000, 0, width=2)
     (0.0201, 0.02)
     """
     spread = width * records_std
     if records <= spread:
-        return 1.0
+        return most
     left = records**2 - spread**2
     middle, inside = number * records / left, std**2 * left + records_std**2 * number**2
-    return min(1.0, abs(middle - number / records) + width * math.sqrt(inside) / left)
+    return min(most, abs(middle - number / records) + width * math.sqrt(inside) / left)
 
 
 def sampling_half(share: float, records: float, *, width: float) -> float:

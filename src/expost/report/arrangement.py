@@ -35,7 +35,7 @@ def parts(facts: Facts) -> tuple[str, str]:
 
 def checked(facts: Facts) -> str:
     """How candidates were judged."""
-    early = "" if facts.patience is None else f" {patience_words(facts.patience)}"
+    early = "" if facts.patience is None else f" {patience_words(facts.patience, facts.looks)}"
     ended = f"The first {facts.job.rung} to pass ends a run.{early}"
     if facts.divided:
         return f"What was learnt was checked on the part held out, and only the noisy answer was seen. {ended}"

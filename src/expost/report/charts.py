@@ -2,19 +2,22 @@
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
 from expost.report import digits
-from expost.report.answers import Reading
+from expost.report.answers import Reading, lowest
 from expost.report.facts import Facts
+from expost.report.shares import asked_for, noisy_number, on_an_axis
 from expost.report.units import by_unit
-from expost.report.words import VERDICTS, noisy_number
+from expost.report.words import VERDICTS
 
 HEIGHT, LEFT, RIGHT, TOP, FLOOR = 300, 62, 24, 18, 254
 WIDE, NARROW = 760, 360
 """A chart for a page of full width, and one whose letters can be read on a phone."""
+WORDS = 80
+"""Room for what stands beside a mark that no answer belongs to."""
 MARKS = {True: "passed", False: "failed", None: "unchecked"}
 
 
@@ -38,7 +41,7 @@ class Plane:
     def of(cls, facts: Facts, width: int = WIDE) -> "Plane":
         """Room for every price, the target, and the noise around every answer."""
         prices = [rung.epsilon for rung in facts.rungs] + [stop.epsilon for stop in facts.stops]
-        bottom, top, least = (0.0, 1.0, 0.01) if facts.shares else (-math.inf, math.inf, 1.0)
+        bottom, top, least = (lowest(facts.measure), 1.0, 0.01) if facts.shares else (-math.inf, math.inf, 1.0)
         goal = float(facts.asked or 0) if facts.shares else 0.0
         answers = [found for rung in facts.rungs if (found := facts.answer(rung)) is not None]
         ends = [goal, *(end for answer in answers for end in _range(answer))]
@@ -84,6 +87,7 @@ def ladder(facts: Facts, width: int = WIDE) -> str:
             *(_ahead(plane, place, facts) for place in range(taken, taken + len(facts.ahead))),
             f'<polyline class="path" points="{path}"/>',
             *(_rung(plane, told, rung, found) for told, rung, found in marks),
+            *_unanswered(plane, [rung for rung, found in answers if found is None]),
             svg_text((width - RIGHT, plane.y(plane.goal) - 6), _goal(facts), "end", "strong"),
         ],
     )
@@ -117,8 +121,7 @@ def svg_figure(size: tuple[int, int], title: str, description: str, parts: Seque
 
 def _axes(plane: Plane, facts: Facts) -> list[str]:
     end, asked = plane.width - RIGHT, plane.y(plane.goal)
-    mark = digits.plain if facts.shares else digits.signed
-    across = [(plane.y(value), mark(value)) for value in nice(plane.low, plane.high)]
+    across = [(plane.y(value), on_an_axis(facts, value)) for value in nice(plane.low, plane.high)]
     ticks = nice(0, plane.dearest)
     shown = ticks if plane.width == WIDE else ticks[:: 1 + len(ticks) // 5]
     along = [(plane.x(epsilon), f"{epsilon:g}") for epsilon in shown]
@@ -135,7 +138,7 @@ def _axes(plane: Plane, facts: Facts) -> list[str]:
 
 def _goal(facts: Facts) -> str:
     """What was asked for."""
-    return "the target" if facts.asked is None or facts.several else f"asked for: {digits.plain(float(facts.asked))}"
+    return "the target" if facts.asked is None or facts.several else f"asked for: {asked_for(facts)}"
 
 
 def _ahead(plane: Plane, place: int, facts: Facts) -> str:
@@ -158,9 +161,18 @@ def _rung(plane: Plane, told: str, rung: Reading, found: tuple[float, float] | N
     mark = f'<circle class="{MARKS[rung.passed]}" cx="{x:.1f}" cy="{y:.1f}" r="{9 if rung.passed else 5.5}"/>'
     if rung.passed:
         mark += f'<path class="tick" d="M{x - 4:.1f} {y + 0.5:.1f}l3 3l5.5 -6"/>'
-    if found is None:
-        mark += svg_text((x - 10, y - 4), VERDICTS[rung.passed], "end")
     return f"<g><title>{safe(told)}</title>{whisker}{mark}</g>"
+
+
+def _unanswered(plane: Plane, rungs: Sequence[Reading]) -> Iterator[str]:
+    """The verdicts of rungs without an answer, ahead of their marks or else behind; told once of marks side by side."""
+    places = [(plane.x(rung.epsilon), VERDICTS[rung.passed]) for rung in rungs]
+    while places:
+        first, verdict = last, _ = places.pop(0)
+        while places and places[0][0] - last < 2 * WORDS and places[0][1] == verdict:
+            last, _ = places.pop(0)
+        ahead = first - WORDS >= LEFT
+        yield svg_text((first - 10 if ahead else last + 10, FLOOR - 4), verdict, "end" if ahead else "start")
 
 
 def _range(answer: tuple[float, float]) -> tuple[float, float]:

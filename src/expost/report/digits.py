@@ -68,7 +68,7 @@ def margin(records: float, half: float) -> str:
     >>> margin(6.2, 3.8), margin(-81.2, 5.4)
     ('+6.2 ± 3.8', '−81.2 ± 5.4')
     """
-    return f"{_minus(f'{records:+.1f}')} ± {half:.1f}"
+    return f"{with_minus(f'{records:+.1f}')} ± {half:.1f}"
 
 
 def signed(number: float) -> str:
@@ -77,7 +77,7 @@ def signed(number: float) -> str:
     >>> signed(5), signed(-2.5), signed(0)
     ('+5', '−2.5', '0')
     """
-    return _minus(f"{number:+g}") if number else "0"
+    return with_minus(f"{number:+g}") if number else "0"
 
 
 def points(error: float) -> str:
@@ -87,6 +87,25 @@ def points(error: float) -> str:
     ('1.2 points', '0.004 points')
     """
     return f"{half_width(100 * error, 1)} points"
+
+
+def gained(gain: float, half: float, asked: float) -> str:
+    """A noisy gain in percentage points, which may be a loss, with half its range, told apart from what was asked for.
+
+    >>> gained(-0.0066, 0.009, 0.03)
+    '−0.7 ± 0.9 points'
+    """
+    return f"{with_minus(apart(100 * gain, 100 * asked, 1))} ± {half_width(100 * half, 1)} points"
+
+
+def gain(share: float) -> str:
+    """A gain in percentage points as it was typed.
+
+    >>> gain(0.03), gain(0.01)
+    ('3 points', '1 point')
+    """
+    typed = f"{float(Decimal(repr(share)) * 100):.6g}"
+    return f"{typed} point{'s' * (typed != '1')}"
 
 
 def plain(share: float) -> str:
@@ -124,7 +143,7 @@ def tied(text: str) -> str:
     return text.replace(" = ", f"{tie}={tie}").replace(" ± ", f"{tie}±{tie}").replace(" %", f"{tie}%")
 
 
-def _minus(number: str) -> str:
+def with_minus(number: str) -> str:
     """The number with a minus sign that is as wide as its plus."""
     return number.replace("-", "\N{MINUS SIGN}")
 

@@ -15,7 +15,7 @@ from expost.ladder import Rung as PlannedRung
 from expost.patience import Patience
 from expost.protocols import Look
 from expost.recorded import Booking, CheckOnRecord
-from expost.report.answers import SAMPLED, Reading, as_share, ratio_half, sampling_half
+from expost.report.answers import SAMPLED, Reading, as_share, lowest, ratio_half, sampling_half
 from expost.report.purpose import Purpose
 from expost.search import Ended
 from expost.text import Json
@@ -199,14 +199,15 @@ class Facts:
     def answer(self, rung: Reading) -> tuple[float, float] | None:
         """The noisy value that the check revealed on a rung, and half the range of its noise.
 
-        A share is brought into the range from 0 to 1, where the true one is, which takes it no farther from that one.
+        A share is brought into the range where the true one is, from 0 or -1 to 1, which takes it no farther from that.
         """
         found = None if rung.line.verdict is None else rung.line.verdict.answer
         if found is None or not self.shares:
             return None if found is None else (found[0], self.width * found[1])
         share, records = as_share(rung.line.verdict, self.asked, self.held), max(1.0, self.held or 0.0)
         assert share is not None  # there is a margin, a target and a number of records
-        return min(max(share[0], 0.0), 1.0), ratio_half(*found, records, self.held_std, width=self.width)
+        half = ratio_half(*found, records, self.held_std, width=self.width, most=1.0 - lowest(self.measure))
+        return min(max(share[0], lowest(self.measure)), 1.0), half
 
     @property
     def sampling(self) -> float | None:

@@ -1,6 +1,7 @@
 """Flat ladders: when a run ends because its answers no longer rise, and what is told of one that did."""
 
 import math
+from collections.abc import Sequence
 
 from expost.patience import HIDDEN, Patience
 from expost.report.digits import plain, points, price
@@ -14,14 +15,19 @@ NOT_PATIENT = (
 )
 
 
-def patience_words(patience: Patience) -> str:
-    """When a run ends early."""
-    looks = "one look gains" if patience.looks == 1 else f"{patience.looks} looks together gain"
+TOO_FEW = "Every rung is climbed until one passes: too few looks are planned to see that answers no longer rise."
+
+
+def patience_words(patience: Patience, looks: Sequence[object]) -> str:
+    """When a run ends early; ``looks`` are those that are planned, None for a rung that is not asked about."""
+    if not patience.may_end([look is not None for look in looks]):
+        return TOO_FEW
+    together = "one look gains" if patience.looks == 1 else f"{patience.looks} looks together gain"
     return (
-        f"A run also ends early if {looks} less than {points(float(patience.min_gain))}, as far as the noise lets that "
-        "be seen, and no later look would pass a candidate as good as these. Where the noise could hide a gain of more "
-        f"than {points(HIDDEN)} per look, the run ends only if no later look would pass even a candidate that keeps "
-        "rising as steeply as the answers allow."
+        f"A run also ends early if {together} less than {points(float(patience.min_gain))}, as far as the noise lets "
+        "that be seen, and no later look would pass a candidate as good as these. Where the noise could hide a gain of "
+        f"more than {points(HIDDEN)} per look, the run ends only if no later look would pass even a candidate that "
+        "keeps rising as steeply as the answers allow."
     )
 
 

@@ -103,7 +103,10 @@ def outcome_facts(
         because=because,
         held=held,
         held_std=held_std,
-        rungs=tuple(Reading.of(line, pledge, asked=asked, held=held, held_std=held_std) for line in outcome.history),
+        rungs=tuple(
+            Reading.of(line, pledge, asked=asked, held=held, held_std=held_std, measure=measure)
+            for line in outcome.history
+        ),
         stops=stops,
         bill=billed(ledger),
         versions=versions(*packages),

@@ -11,6 +11,7 @@ from expost.report.coverage import coverage
 from expost.report.facts import Facts
 from expost.report.markup import html_table, note, prose, row, section
 from expost.report.reading import reading
+from expost.report.shares import asked_for, noisy_number
 from expost.report.units import by_unit
 
 STYLE = resources.files("expost.report").joinpath("style.css").read_text(encoding="utf-8")
@@ -155,7 +156,7 @@ def _answered(facts: Facts) -> tuple[str, str, str]:
     if facts.asked is None:
         read = by_unit("held-out records" if facts.looked else "no held-out records", facts.neighbours)
         return "check", words.last_answer(facts), f"a rule of the caller's own, which read {read}"
-    remark = "the least of all aims" if facts.several else f"asked for: {digits.plain(float(facts.asked))}"
+    remark = "the least of all aims" if facts.several else f"asked for: {asked_for(facts)}"
     if facts.sampling is not None:
         remark += f"; sampling error apart: ± {digits.points(facts.sampling)}"
     if facts.judged is not None and facts.judged < len(facts.rungs):
@@ -183,7 +184,7 @@ def _rung(facts: Facts, place: int) -> list[str]:
         return row(name, f"would be {digits.price(planned)}", *([""] if facts.measured else []), verdict)
     rung = facts.rungs[place]
     found = facts.answer(rung)
-    answer = ["" if found is None else words.noisy_number(facts, found)] if facts.measured else []
+    answer = ["" if found is None else noisy_number(facts, found)] if facts.measured else []
     return row(name, digits.price(rung.epsilon), *answer, words.VERDICTS[rung.passed])
 
 

@@ -7,8 +7,9 @@ from expost.checks.confidence import Confidence
 from expost.report import digits
 from expost.report.charts import drawn
 from expost.report.facts import Facts
+from expost.report.shares import asked_for
 from expost.report.units import by_unit
-from expost.report.words import asked_for, sure
+from expost.report.words import sure
 
 
 def reading(facts: Facts) -> str:

@@ -5,9 +5,11 @@ import math
 from expost.accounting.claim import Spent
 from expost.accounting.curve import Tabulated
 from expost.report import digits
+from expost.report.answers import GAIN
 from expost.report.digits import plain, price, small
 from expost.report.facts import Facts
 from expost.report.flat import compared_rungs, further, near
+from expost.report.shares import asked_for, noisy_number
 from expost.report.units import OF_PERSONS, by_row, by_unit
 from expost.search import Ended
 
@@ -81,7 +83,8 @@ def result(facts: Facts) -> str:
     if facts.several:
         asked = "; ".join(goal.words for goal in facts.goals)
         return f"Of what was asked for ({asked}) NOT all was confirmed: {ending(facts)}. {last_checked(facts)}"
-    meant = f" ({facts.goals[0].words})" if facts.goals and "accuracy" not in facts.measure else ""
+    plain_enough = "accuracy" in facts.measure or facts.measure == GAIN
+    meant = f" ({facts.goals[0].words})" if facts.goals and not plain_enough else ""
     missed = f"The {facts.measure} of {asked_for(facts)} that was asked for{meant} was NOT confirmed: {ending(facts)}."
     return f"{missed} {last_checked(facts)}"
 
@@ -123,12 +126,6 @@ def held_out(facts: Facts) -> str:
 def judged_by_one_row(facts: Facts) -> bool:
     """Whether a held-out person, who may have several rows, was judged by one of them."""
     return facts.one_row and facts.divided and facts.neighbours in OF_PERSONS
-
-
-def asked_for(facts: Facts) -> str:
-    """The target."""
-    assert facts.asked is not None  # told where there is one
-    return plain(float(facts.asked))
 
 
 def sure(facts: Facts) -> str:
@@ -181,13 +178,6 @@ def answer_on(facts: Facts, place: int | None) -> str:
         return VERDICTS[None]
     found = facts.answer(facts.rungs[place - 1])
     return VERDICTS[facts.rungs[place - 1].passed] if found is None else noisy_number(facts, found)
-
-
-def noisy_number(facts: Facts, answer: tuple[float, float]) -> str:
-    """A noisy value with half the range of its noise: a percentage, or a signed number of records."""
-    if not facts.shares or facts.asked is None:
-        return digits.margin(*answer)
-    return digits.measured(*answer, float(facts.asked))
 
 
 def cost(facts: Facts) -> str:

@@ -18,6 +18,7 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source.coding import lacking, units_of
 from expost.tabular.source.reading import opened, quietly, revealed
 from expost.tabular.source.texts import absent, cells_of
+from expost.tabular.thousands import ThreeDecimals, numerals_of_column
 from expost.text import printable
 
 PRIVATE = "PRIVATE: for the eyes of the data's owner only. All of this was read from the table, and no bound covers it."
@@ -33,11 +34,15 @@ list, those where there is an ``other`` for them, and records that are dropped."
 @final
 @dataclass(frozen=True, slots=True)
 class ColumnCheck:
-    """How a column takes its cells: how many in each way, and examples of those that are not its values."""
+    """How a column takes its cells: how many in each way, and examples of those that are not its values.
+
+    ``doubt`` says that numbers may mean a thousand times as much, where they may.
+    """
 
     column: Column
     counts: Mapping[How, int]
     cells: Mapping[How, Mapping[str, int]]
+    doubt: str = ""
 
     def share(self, how: How) -> float:
         """The share of records whose cell is taken in this way."""
@@ -78,7 +83,7 @@ class TableCheck:
         """Whether the owner should look at something before a run."""
         return (
             bool(self.lacking)
-            or any(each.advice() for each in self.columns)
+            or any(each.advice() or each.doubt for each in self.columns)
             or any(each.notable for each in self.rules)
             or (self.persons is not None and bool(self.persons.advice()))
         )
@@ -117,12 +122,19 @@ class _Tally:
     column: Column
     counts: Counter[How] = field(default_factory=Counter)
     cells: dict[How, Counter[str]] = field(default_factory=dict)
+    decimals: ThreeDecimals | None = None
+
+    def __post_init__(self) -> None:
+        numerals = numerals_of_column(self.column)
+        self.decimals = None if numerals is None else ThreeDecimals(numerals)
 
     def add(self, found: Sequence[Cell | None]) -> None:
         """Note some cells."""
         for cell, times in Counter(found).items():
             how = self.column.taken(cell)[0]
             self.counts[how] += times
+            if self.decimals is not None and cell is not None and how in {How.VALUE, How.OUTSIDE}:
+                self.decimals.add(cell, times)
             kept = self.cells.setdefault(how, Counter())
             if cell is not None and how is not How.VALUE and (len(kept) < MOST_KEPT or text_of(cell) in kept):
                 kept[text_of(cell)] += times
@@ -130,7 +142,8 @@ class _Tally:
     def done(self) -> ColumnCheck:
         """What was seen, the commonest cells first."""
         cells = {how: dict(kept.most_common()) for how, kept in self.cells.items()}
-        return ColumnCheck(self.column, dict(self.counts), cells)
+        doubt = "" if self.decimals is None else self.decimals.doubt(self.counts.total())
+        return ColumnCheck(self.column, dict(self.counts), cells, doubt)
 
 
 def check_table(source: object, schema: Schema) -> TableCheck:
@@ -190,9 +203,9 @@ def _told(check: ColumnCheck) -> list[str]:
     """What is notable of a column, or has examples."""
     advised = check.advice()
     shown = [how for how in (How.UNRECOGNISED, How.OUTSIDE, How.MISSING) if how in advised or check.examples(how)]
-    if not shown:
+    if not shown and not check.doubt:
         return []
-    told = [f"{check.column.name}:"]
+    told = [f"{check.column.name}:", *([f"  {check.doubt}"] if check.doubt else [])]
     for how in shown:
         cells = ", ".join(f'"{cell}"' for cell in check.examples(how))
         told.append(f"  {percent(check.share(how))} {how.name.lower()}{f', such as {cells}' if cells else ''}")

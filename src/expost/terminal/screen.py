@@ -18,7 +18,7 @@ from expost.checks.confidence import Confidence
 from expost.protocols import Look
 from expost.receipts.receipt import Commitment
 from expost.report.answers import Reading
-from expost.report.digits import apart, half_width, margin, plain, tied
+from expost.report.digits import apart, half_width, margin, plain, tied, with_minus
 from expost.report.units import RECORDS, by_unit
 from expost.terminal.steady import spelled
 from expost.text import printable
@@ -172,8 +172,8 @@ def accuracy_cell(rung: Reading, width: float, asked: Fraction | None) -> str | 
     half = rung.half(width)
     if rung.accuracy is None or half is None:
         return None
-    shown = min(max(rung.accuracy, 0.0), 1.0)
-    return f"{apart(shown, None if asked is None else float(asked), 3)} ± {half_width(half, 3)}"
+    shown = min(max(rung.accuracy, rung.least), 1.0)
+    return f"{with_minus(apart(shown, None if asked is None else float(asked), 3))} ± {half_width(half, 3)}"
 
 
 def answer_cell(rung: Reading, width: float, asked: Fraction | None, neighbours: str) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -192,6 +193,26 @@ def test_verdicts_are_told_apart_by_shape() -> None:
     assert 'class="tick"' in svg.ladder(told)
     assert 'class="tick"' not in svg.ladder(replace(told, rungs=(last,)))
     assert ">not checked</text>" in svg.ladder(replace(told, rungs=(last,)))
+
+
+@pytest.mark.parametrize("width", [svg.WIDE, svg.NARROW])
+@pytest.mark.parametrize("prices", [(0.02, 0.03), (0.02, 0.03, 1.3), (0.5, 0.55, 0.6), (1.2, 1.3)])
+def test_what_is_said_of_rungs_without_an_answer_covers_neither_itself_nor_the_axis(
+    width: int, prices: tuple[float, ...]
+) -> None:
+    told = facts()
+    last = replace(told.rungs[-1], line=replace(told.rungs[-1].line, verdict=None), accuracy=None, error=None)
+    rungs = tuple(replace(last, epsilon=AdpEpsilon(each)) for each in prices)
+
+    chart = svg.ladder(replace(told, rungs=rungs), width)
+
+    ends = []
+    for x, anchor in re.findall(r'x="([\d.]+)" y="[\d.]+" text-anchor="(\w+)">not checked<', chart):
+        ends.append((float(x), float(x) + 68) if anchor == "start" else (float(x) - 68, float(x)))
+    assert ends
+    assert ends[0][0] >= svg.LEFT
+    assert ends[-1][1] <= width
+    assert all(before[1] < after[0] for before, after in pairwise(ends))
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0.8, 0.83), (0, 1e-4), (0, 70), (0.1, 0.9)])

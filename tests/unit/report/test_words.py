@@ -12,7 +12,9 @@ from expost.accounting.curve import AdpEpsilon
 from expost.accounting.odds import posterior, true_positive_rate
 from expost.errors import InvalidValue
 from expost.private import Neighbours
+from expost.protocols import Verdict
 from expost.report.answers import as_share
+from expost.report.charts import ladder
 from expost.report.digits import least, measured, most, one_in, plain, points, price, small
 from expost.report.facts import Facts
 from expost.report.meaning import attacks, explain, guesses
@@ -275,3 +277,21 @@ def test_what_was_typed_is_shown_as_typed() -> None:
         "3e-12",
         "1 in 333,333",
     )
+
+
+def test_a_gain_over_guessing_is_told_in_points_and_may_be_a_loss() -> None:
+    """A table that is worse than guessing was told of as just as good."""
+    told = facts()
+    held = told.held or 1.0
+    lost = Verdict(False, margin=-0.0366 * held, std=0.002 * held)
+    rung = replace(told.rungs[-1], line=replace(told.rungs[-1].line, verdict=lost))
+    told = replace(
+        told, measure="gain over guessing", asked=Fraction(3, 100), ended=Ended.EXHAUSTED, rungs=(rung,), held_std=0.0
+    )
+
+    assert told.answer(rung) == pytest.approx((-0.0066, told.width * 0.002))
+    assert headline(told).startswith("The gain over guessing of 3 points that was asked for was not confirmed")
+    assert last_checked(told).endswith(f"the noisy gain over guessing was −0.7 ± {told.width * 0.2:.1f} points.")
+    assert "3 %" not in conclusion(told)
+    assert ">asked for: 3 points<" in ladder(told)
+    assert {">−1<", ">0<", ">+3<"} <= set(re.findall(r">[+−\d.]+<", ladder(told)))

@@ -15,7 +15,7 @@ from expost.tabular.advice import advice
 from expost.tabular.headcount import Headcount
 from expost.tabular.inspection import PRIVATE, ColumnCheck, check_table, percent
 from expost.tabular.persons import Grouped
-from expost.tabular.schema.binned import Dates, Numeric
+from expost.tabular.schema.binned import Dates, IntegerBins, Numeric
 from expost.tabular.schema.bins import Closed
 from expost.tabular.schema.cells import How
 from expost.tabular.schema.column import Column, Missing
@@ -75,6 +75,46 @@ def test_shares_and_examples_are_told_of_every_column() -> None:
 
 def test_the_commonest_three_cells_are_shown() -> None:
     assert checked(COLUMNS[0], "a", "b", "c", "c", "d", "d", "d", "b").examples(How.UNRECOGNISED) == ("d", "b", "c")
+
+
+MONEY = Numeric("a", (0.0, 1e3, 1e6), Closed.LEFT, KEPT)
+WITH_COMMA = Numeric("a", (0.0, 1e3, 1e6), Closed.LEFT, KEPT, Numerals(","))
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "declare"),
+    [
+        (MONEY, ["45.000", "900"], 'decimal = "," and thousands = "."'),
+        (WITH_COMMA, ["45,000", "-1,250"], 'thousands = "," instead of decimal'),
+        (IntegerBins("a", (0, 9, 99), Closed.LEFT, KEPT), ["45.000"], 'decimal = "," and thousands = "."'),
+        (Integer("a", (1, 2, 3), KEPT), ["2.000"], 'decimal = "," and thousands = "."'),
+        (PrivateBins("a", 0, 99, 3, True, Closed.LEFT, KEPT), ["45.000"], 'decimal = "," and thousands = "."'),
+    ],
+)
+def test_a_sign_that_may_part_thousands_is_notable(column: Column, cells: list[str], declare: str) -> None:
+    """Every such cell is a value, so that nothing else of a check would tell that 45.000 is read as 45."""
+    found = check_table(pl.DataFrame({"a": cells}), form(column))
+
+    assert found.notable
+    assert f"if {'comma' if ',' in cells[0] else 'point'}s part thousands, declare {declare}" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        (MONEY, ["45.000", "0.500"]),
+        (MONEY, ["45.000", "1234.500"]),
+        (MONEY, ["45.000", "4.5"]),
+        (MONEY, ["45.000"] + ["7"] * 99),
+        (MONEY, [45.125, 1.25]),
+        (MONEY, ["900", "n/a.x"]),
+        (replace(MONEY, numerals=Numerals(thousands=",")), ["45.000", "900"]),
+        (replace(MONEY, numerals=Numerals(",", ".")), ["45.000", "900"]),
+    ],
+)
+def test_decimals_that_cannot_be_thousands_are_not(column: Column, cells: list[object]) -> None:
+    """Nor where another sign between thousands is declared, which settles it, or where they are rare."""
+    assert not checked(column, *cells).doubt
 
 
 @pytest.mark.parametrize(

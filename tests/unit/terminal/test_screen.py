@@ -31,6 +31,17 @@ def test_an_accuracy_is_never_shown_as_what_was_asked_for(accuracy: float, shown
     assert accuracy_cell(reading(accuracy), 1.0, Fraction(63, 100)) == f"{shown} ± 0.001"
 
 
+def test_a_gain_over_guessing_may_be_a_loss_and_is_shown_as_one() -> None:
+    """Brought to 0, a table that is worse than guessing looked as good as that, with a range that missed the truth."""
+    lost = Verdict(False, margin=-0.05 * HELD, std=12.0)
+    line = replace(facts().rungs[0].line, verdict=lost)
+
+    told = Reading.of(line, None, asked=Fraction(3, 100), held=HELD, measure="gain over guessing")
+
+    assert accuracy_cell(told, 1.0, Fraction(3, 100)) == "−0.020 ± 0.001"
+    assert accuracy_cell(replace(told, accuracy=-1.2), 1.0, None) == "−1.000 ± 0.001"
+
+
 def test_without_a_target_three_digits_do() -> None:
     assert accuracy_cell(reading(0.6296), 1.0, None) == "0.630 ± 0.001"
 

@@ -13,6 +13,7 @@ from expost.receipts.costs import budget_out
 from expost.report import arrangement, words
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
+from expost.report.shares import asked_for
 from expost.report.units import OF_PERSONS, by_row, by_unit, clipped
 from expost.text import Json
 from expost.training.head.centre import RADIUS
@@ -73,7 +74,7 @@ class ClassifierJob(ABC):
 
     def passed(self, facts: Facts) -> str:
         """The head itself was checked."""
-        asked = words.asked_for(facts)
+        asked = asked_for(facts)
         if not facts.divided:
             return f"The trained head passed the check at {asked} on public records."
         return f"The trained head passed the check at {asked} on {words.held_out(facts)} that it was not trained on."

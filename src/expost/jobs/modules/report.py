@@ -17,6 +17,7 @@ from expost.report import arrangement, words
 from expost.report.facts import Facts, PlannedStop
 from expost.report.outcomes import OURS, outcome_facts, reason_of, require_on_record
 from expost.report.page import covered_section, method_section
+from expost.report.shares import asked_for
 from expost.report.units import by_row, by_unit, clipped
 from expost.search import Ended, Outcome, planned_stops
 from expost.text import Json
@@ -69,7 +70,7 @@ class ModuleJob:
 
     def passed(self, facts: Facts) -> str:
         """The module itself was checked."""
-        asked = words.asked_for(facts)
+        asked = asked_for(facts)
         if not facts.divided:
             return f"The trained module passed the check at {asked} on public records."
         return f"The trained module passed the check at {asked} on {words.held_out(facts)} that it was not trained on."

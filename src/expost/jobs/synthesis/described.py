@@ -15,6 +15,7 @@ from expost.report.charts import safe
 from expost.report.facts import Facts
 from expost.report.markup import html_table, prose, row, section
 from expost.report.page import covered_section, method_section
+from expost.report.shares import asked_for
 from expost.report.units import OF_PERSONS, by_row
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import TargetAccuracy
@@ -89,7 +90,7 @@ class TableJob:
             return f"The {self.rows:,} synthetic rows passed the check of {facts.goals[0].words} on {where}."
         taught = f"A classifier trained on {self._taught} to predict {self.target} passed the check"
         if facts.measure == TargetAccuracy.name:
-            return f"{taught} at {words.asked_for(facts)} on {where}."
+            return f"{taught} at {asked_for(facts)} on {where}."
         return f"{taught} of {facts.goals[0].words} on {where}."
 
     @property

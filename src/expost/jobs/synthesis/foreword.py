@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from expost.jobs.synthesis.counted import Counted, Released, column_counts
-from expost.report.digits import measured, plain
+from expost.report.digits import gain, measured, plain, points
 from expost.report.units import by_row
 from expost.tabular.aims import Aim, targets_of
 from expost.tabular.measures import AboveGuessing, AreaUnderCurve, BalancedTargetAccuracy, MeanScore, TargetAccuracy
@@ -57,6 +57,24 @@ def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str
             )
         advice = "A table that passes need not say anything about it; ask for more than guessing next time."
         found.append(("Asked for less than guessing", f"{told} {advice}"))
+    return tuple(found)
+
+
+def gain_warnings(counted: Counted, aims: Iterable[Aim], neighbours: str) -> tuple[tuple[str, str], ...]:
+    """Gains that were asked for and that no table can have, because guessing leaves too little to be gained."""
+    found = []
+    for aim in aims:
+        if not isinstance(aim.measure, AboveGuessing) or aim.target is None:
+            continue
+        guess, asked = counted.guess(aim.target), float(aim.at_least)
+        room = 1 - guess.rate + guess.half
+        if asked > room:
+            told = (
+                f"A gain of {gain(asked)} over guessing {aim.target} was asked for, and guessing alone is right for "
+                f"{measured(guess.rate, guess.half)} of the {by_row('training records', neighbours)}. No table gains "
+                f"more than about {points(1 - guess.rate)}; ask for less, or for an AUC or a balanced accuracy."
+            )
+            found.append(("Asked for more than can be gained", told))
     return tuple(found)
 
 

@@ -185,6 +185,5 @@ def plan_synthesis(recipe: TableRecipe) -> Plan:
     stops = planned_stops(
         selection.refined(), recipe.rungs, recipe.judge(), prior=selection.cost, whole=selection.whole
     )
-    return Plan(
-        stops, PlannedStops(stops, recipe.delta), f"planned stops: δ is split evenly over the {len(stops)} of them"
-    )
+    several = f"planned stops: δ is split evenly over the {len(stops)} of them"
+    return Plan(stops, PlannedStops(stops, recipe.delta), several if len(stops) > 1 else "one stop is planned")

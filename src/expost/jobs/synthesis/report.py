@@ -9,7 +9,7 @@ from expost.jobs.synthesis.comparison import alone, joint, unmeasured
 from expost.jobs.synthesis.counted import counts_text
 from expost.jobs.synthesis.declared import field_of, schema_digest, text_digest
 from expost.jobs.synthesis.described import TableJob
-from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings
+from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings, gain_warnings
 from expost.jobs.synthesis.found import edges_out
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.judged import judged_words
@@ -66,6 +66,7 @@ def table_facts(
         baseline=" ".join(filter(None, (baseline_words(counted, recipe.schema, recipe.aims), job.cut))),
         warnings=(
             *commonest_warnings(counted, recipe.aims),
+            *gain_warnings(counted, recipe.aims, recipe.schema.neighbours.value),
             *crowded_warnings(synthesis.released, counted.records, recipe.schema),
         ),
         options=table_options(recipe, cap),

@@ -16,7 +16,7 @@ from expost.jobs.synthesis.found import sized
 from expost.jobs.synthesis.prices import OnPublicTable, StatedLadder, table_recipe
 from expost.jobs.synthesis.procedure import Progress, Synthesis, synthesise
 from expost.jobs.synthesis.recipe import CONFIDENCE, LADDER, QUERY, TableRecipe, plan_synthesis
-from expost.jobs.synthesis.report import asked, table_commitment, table_facts
+from expost.jobs.synthesis.report import asked, measure, table_commitment, table_facts
 from expost.judge import BALANCED, Judge
 from expost.ladder import Ladder
 from expost.ledger import MemoryLedger
@@ -140,7 +140,8 @@ def synthesize(
         if on_step is not None:
             held, std = (None, 0.0) if recipe.only is None else counted.scale(recipe.only, schema)
             guess = None if recipe.only is None else rate_by_guessing(recipe.only, counted)
-            on_step(Reading.of(line, plan.pledge, asked=asked(recipe), held=held, held_std=std, guess=guess))
+            least, of = asked(recipe), measure(recipe)
+            on_step(Reading.of(line, plan.pledge, asked=least, held=held, held_std=std, guess=guess, measure=of))
 
     with hidden.read(schema, room, noise, tell) as coded:
         _require_coded(recipe, coded)

@@ -74,7 +74,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     alone = why_unpaired(domain, recipe.targets)
     lasting = in_minutes(needed.choice + len(recipe.ladder.levels) * needed.rung)
     console.print(
-        f"{len(domain)} columns, at most {pairs} pairs at first; rungs with little noise add more.\n"
+        f"{len(domain)} columns, at most {pairs} pair{'s' * (pairs != 1)} at first; rungs with little noise add more.\n"
         f"Fitting the model takes at most {in_words(needed.bytes + needed.growth)} of memory.\n{lasting}"
         f"Selection costs Rényi ε = {float(recipe.query.epsilon):.4g}, every rung below includes it.\n"
         f"{finding_words(recipe)}", markup=False
@@ -116,7 +116,7 @@ def synthesis_plan(recipe: TableRecipe, plan: Plan) -> None:
     if recipe.selection.sizing is not None:
         paragraph(console, _counted_first(recipe))
     console.print()
-    paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits))
+    paragraph(console, NOT_PATIENT if recipe.waits is None else patience_words(recipe.waits, recipe.looks()))
     if deciding := deciding_words(recipe):
         paragraph(console, deciding)
 

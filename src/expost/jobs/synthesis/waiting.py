@@ -45,6 +45,8 @@ def deciding_words(recipe: TableRecipe) -> str:
     domain, targets = recipe.schema.domain, recipe.targets
     first = recipe.selection.marginals(queries(domain, targets, star(domain, targets)))
     held, looks = float(recipe.records * recipe.validation), recipe.looks()
+    if not recipe.waits.may_end([look is not None for look in looks]):
+        return ""
     quiet = settled(first, recipe.ladder.budgets, recipe.records - held, recipe.rows_per_person or 1)
     guards = tuple(None if look is None else look.guard for look in looks)
     place = Plateau(recipe.waits, guards, held, quiet).decides([None if look is None else look.std for look in looks])
@@ -53,8 +55,8 @@ def deciding_words(recipe: TableRecipe) -> str:
     if place is None:
         return f"With {about} noise may hide a gain of {points(HIDDEN)} a look on every rung: a run ends early {far}"
     return (
-        f"With {about} noise may hide a gain of {points(HIDDEN)} a look before rung {place + 1}: until then a run ends "
-        f"{far}"
+        f"With {about} noise may hide a gain of {points(HIDDEN)} a look before rung {place + 1}, and longer where the "
+        f"pairs that are chosen have more values than they might: until then a run ends {far}"
     )
 
 

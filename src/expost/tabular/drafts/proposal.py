@@ -20,6 +20,7 @@ from expost.tabular.schema.column import Column, Missing
 from expost.tabular.schema.declaration import toml
 from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.spelling import DayFormat, Numerals
+from expost.tabular.thousands import thousands_note
 
 MOST_TEXTS = 100
 """Text columns with more values than this are proposed by a prefix, or as dropped."""
@@ -85,10 +86,7 @@ def reading_of(seen: Seen) -> Numbers | Days | None:
     odd = [cell for cell in seen.counts if fitting[0].number(cell) is None]
     if odd and len(seen.counts) - len(odd) <= MOST_NUMBERS:
         return None
-    doubt = None
-    if Numerals(",") == fitting[0] and Numerals(thousands=",") in fitting:
-        doubt = 'its commas are taken for decimal ones; if they part thousands, say thousands = "," instead of decimal.'
-    return Numbers(fitting[0], _doubt(odd, "number") or doubt)
+    return Numbers(fitting[0], _doubt(odd, "number") or thousands_note(fitting[0], seen.counts))
 
 
 def numbers_in(cells: Mapping[Cell, int], numerals: Numerals) -> Counter[float]:
@@ -168,9 +166,10 @@ def of_texts(seen: Seen) -> Proposal:
     words = words_of(seen.counts)
     if words is not None:
         return Proposal(Boolean(seen.name, KEPT, words))
-    if seen.complete and len(seen.counts) <= MOST_TEXTS:
-        return _listed(seen, sorted(map(text_of, seen.counts)))
     unread = None if names.is_code(seen.name) else _unread(seen)
+    if seen.complete and len(seen.counts) <= MOST_TEXTS:
+        listed = _listed(seen, sorted(map(text_of, seen.counts)))
+        return replace(listed, note=unread) if len(seen.counts) > MOST_NUMBERS else listed
     if unread is not None:
         return Proposal(None, unread)
     if share(seen.counts, lambda cell: CODE.fullmatch(text_of(cell))) >= MOSTLY:

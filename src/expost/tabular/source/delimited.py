@@ -20,6 +20,8 @@ from typing import BinaryIO, NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from expost.errors import Unreadable
+
 Places: TypeAlias = NDArray[np.intp]
 Letters: TypeAlias = NDArray[np.uint8]
 
@@ -34,6 +36,8 @@ LONGEST_LINE = 2**26
 
 DELIMITERS = b",;\t|"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FOR_EXCEL = re.compile(rb'"?sep=[,;\t|]"?\n', re.IGNORECASE)
+"""A line that some programs write ahead of the header; no record can make it."""
 QUOTE, LINE_END = b'"'[0], b"\n"[0]
 
 
@@ -105,6 +109,8 @@ def delimiter_of(path: Path) -> str:
 def _header(path: Path) -> tuple[bytes, int, int]:
     """The first line of a file, the sign between its fields, and how many there are."""
     header = next(_blocks(path), LineBlock(b"\n")).text.partition(b"\n")[0] + b"\n"
+    if FOR_EXCEL.fullmatch(header):
+        raise Unreadable(f"{path.name} begins with a line for Excel, such as sep=;, and not its header; remove it.")
     bare = re.sub(rb'"[^"]*"', b"", header)
     delimiter = max(DELIMITERS, key=lambda each: bare.count(bytes([each])))
     return header, delimiter, bare.count(bytes([delimiter])) + 1

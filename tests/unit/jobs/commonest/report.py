@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from expost.report import arrangement, words
+from expost.report import arrangement
 from expost.report.facts import Facts
 from expost.report.page import covered_section, method_section
+from expost.report.shares import asked_for
 from expost.text import Json
 
 
@@ -23,7 +24,7 @@ class CommonestJob:
     covered: ClassVar[str] = "The bound covers every count and the decision to stop."
 
     def passed(self, facts: Facts) -> str:
-        return f"The commonest code passed the check at {words.asked_for(facts)} on held-out records."
+        return f"The commonest code passed the check at {asked_for(facts)} on held-out records."
 
     def name(self, place: int) -> str:
         return str(place)

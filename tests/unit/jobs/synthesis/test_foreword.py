@@ -5,10 +5,18 @@ from fractions import Fraction
 import numpy as np
 
 from expost.jobs.synthesis.counted import Counted, Released
-from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings, guessing_plan
+from expost.jobs.synthesis.foreword import (
+    baseline_words,
+    commonest_warnings,
+    crowded_warnings,
+    gain_warnings,
+    guessing_plan,
+)
+from expost.report.digits import points
 from expost.report.page import render
 from expost.report.words import forewords
 from expost.tabular.aims import Aim
+from tests.unit.examples import ADD
 from tests.unit.jobs.synthesis.customers import SCHEMA, made
 from tests.unit.report.examples import customers, facts, schema
 from tests.unit.report.pages import said
@@ -57,6 +65,20 @@ def test_asking_for_less_than_guessing_has_by_another_measure_is_warned_about() 
 
 def test_a_gain_over_guessing_and_an_overlap_are_not_compared_with_guessing() -> None:
     assert commonest_warnings(COUNTED, (Aim.above_guessing("renewed", 0.01), Aim.within(0.9))) == ()
+
+
+def test_a_gain_that_guessing_leaves_no_room_for_is_warned_about() -> None:
+    """Only where that is certain: the rate of guessing is noisy."""
+    rate = COUNTED.guess("renewed")
+    room = 1 - rate.rate + rate.half
+
+    ((title, told),) = gain_warnings(COUNTED, (Aim.above_guessing("renewed", room + 0.001),), ADD.value)
+
+    assert title == "Asked for more than can be gained"
+    assert "over guessing renewed was asked for, and guessing alone is right for" in told
+    assert f"No table gains more than about {points(1 - rate.rate)};" in told
+    others = (Aim.above_guessing("renewed", room - 0.001), Aim.accuracy("renewed", 0.999), Aim.within(0.9))
+    assert gain_warnings(COUNTED, others, ADD.value) == ()
 
 
 def test_a_column_with_nearly_all_records_in_one_bin_is_warned_about() -> None:

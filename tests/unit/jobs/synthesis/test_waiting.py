@@ -23,7 +23,7 @@ from expost.noise import SeededNoise
 from expost.patience import SURE, Patience
 from expost.receipts.receipt import digest, receipt
 from expost.report.digits import price
-from expost.report.flat import patience_words
+from expost.report.flat import TOO_FEW, patience_words
 from expost.report.page import render
 from expost.report.words import conclusion, headline
 from expost.search import Ended
@@ -101,7 +101,10 @@ def test_the_plan_names_the_first_rung_on_which_patience_can_decide() -> None:
 
     told = {count: deciding_words(replace(recipe, records=count)) for count in (2000, 10_000, 20_000, 40_000)}
 
-    assert told[2000].startswith("With about 2,000 records noise may hide a gain of 0.4 points a look on every rung:")
+    assert not told[2000]  # three rungs are asked about, the last of them included
+    assert "may hide a gain of 0.4 points a look on every rung:" in deciding_words(
+        replace(recipe, records=2000, patience=Patience(looks=1))
+    )
     for count, rung in ((10_000, 6), (20_000, 5), (40_000, 3)):
         assert (
             f"With about {count:,} records noise may hide a gain of 0.4 points a look before rung {rung}" in told[count]
@@ -154,7 +157,23 @@ def test_report_and_settings_name_the_patience() -> None:
 
     assert "2 looks together gain less than" in page
     assert ("patience", "2 looks, least gain 0.5 %") in finished().facts.options
-    assert "one look gains less than 1.0 points" in patience_words(Patience(1, Patience().min_gain * 2))
+    long = Patience(1, Patience().min_gain * 2)
+    assert "one look gains less than 1.0 points" in patience_words(long, [0] * 3)
+
+
+def test_with_too_few_looks_to_end_early_neither_plan_nor_report_says_that_a_run_may() -> None:
+    """Nothing is left to be saved after the last rung, and two looks are compared with one before them."""
+    short, long = (
+        TableRecipe(schema=SCHEMA, aims=(Aim.accuracy("renewed", 0.97),), records=40_000, ladder=ladder)
+        for ladder in (Ladder.geometric(0.02, 2, 3, alpha=20), Ladder.geometric(0.02, 2, 4, alpha=20))
+    )
+
+    assert patience_words(Patience(), short.looks()) == TOO_FEW
+    assert patience_words(Patience(), [None, 1, 1, 1]) == TOO_FEW
+    assert patience_words(Patience(), long.looks()).startswith("A run also ends early if")
+    assert not deciding_words(short)
+    assert deciding_words(long)
+    assert "too few looks are planned" in render(replace(finished().facts, looks=short.looks()))
 
 
 CHECKS: dict[str, tuple[Judge, bool]] = {

@@ -256,6 +256,8 @@ def test_what_is_in_doubt_is_told() -> None:
         "either": ["01/02/2020", "03/04/2021"] * 20,
         "weight": [f"{place},5" for place in range(39)] + ["k.A."],
         "money": ["1,234", "2,500"] * 20,
+        "salary": ["45.000", "900", "1.250", "52.300"] * 10,
+        "dose": ["0.125", "1.250", "2.500", "5.000"] * 10,
     }
 
     made = draft(pl.DataFrame(table))
@@ -266,6 +268,8 @@ def test_what_is_in_doubt_is_told() -> None:
         '"k.A.".',
         "money": 'its commas are taken for decimal ones; if they part thousands, say thousands = "," instead of '
         "decimal.",
+        "salary": 'its points are taken for decimal ones; if they part thousands, say decimal = "," and thousands = '
+        '".".',
     }
 
 

@@ -104,6 +104,24 @@ def test_few_texts_with_a_sign_beside_a_number_are_listed() -> None:
     assert "100 %" in column.values
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([f"{1 + n % 90} €" for n in range(400)], "it has € beside its numbers; write the numbers alone."),
+        ([f"{1 + n % 28:02}.07.{n % 3 + 10}" for n in range(400)], "years of two digits"),
+        ([f"{10 * (n % 11)} %" for n in range(400)], None),
+    ],
+    ids=["money", "dates", "few"],
+)
+def test_it_is_told_of_more_than_a_few_that_are_listed_and_were_meant_as_numbers_or_dates(
+    cells: list[str], said: str | None
+) -> None:
+    made = draft(pl.DataFrame({"a": cells}))
+
+    assert isinstance(Schema.load(made.text)["a"], Categorical)
+    assert "a" not in made.notes if said is None else said in made.notes["a"]
+
+
 def test_codes_that_look_like_short_dates_are_codes_by_their_name() -> None:
     column = seen(nace=[f"{1 + n % 28:02}.{1 + n % 12:02}.{n % 80 + 10}" for n in range(400)] * 2)["nace"]
 

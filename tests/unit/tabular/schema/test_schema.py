@@ -85,6 +85,14 @@ def test_a_schema_is_loaded_from_a_file(tmp_path: Path) -> None:
     assert Schema.load(path) == Schema.load(str(path)) == schema
 
 
+def test_a_file_that_an_editor_of_windows_has_marked_as_utf_8_is_loaded(tmp_path: Path) -> None:
+    schema = Schema((Boolean("b", Missing.FALLBACK),), True, ADD)
+    path = tmp_path / "schema.toml"
+    path.write_text(schema.dumps(), encoding="utf-8-sig")
+
+    assert Schema.load(path) == schema
+
+
 def test_a_schema_knows_its_domain_and_its_columns() -> None:
     schema = Schema((Boolean("b", Missing.CATEGORY), Integer("i", (1, 2), Missing.FALLBACK)), True, ADD)
 
