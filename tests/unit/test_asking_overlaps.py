@@ -130,7 +130,7 @@ def test_the_page_of_an_answer_that_cost_nothing_says_how_that_came_about(book: 
         assert "all of which are on the bill" not in answer_page(told.facts)
     assert "put together by their precisions" in answer_page(summed.facts)
     assert "lasting, for they hold however often somebody comes back" in answer_page(summed.facts)
-    assert "The same was asked before, and this is that answer" in answer_page(same.facts)
+    assert "The same was asked before, as precisely or more so, and this is that answer" in answer_page(same.facts)
 
 
 def test_the_page_of_an_answer_that_went_on_from_others_says_so(book: Book, tmp_path: Path) -> None:

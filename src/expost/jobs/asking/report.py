@@ -198,7 +198,9 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
 def _recalled(facts: AnswerFacts) -> tuple[str, ...]:
     """How an answer came about that earlier ones on the ledger were a part of."""
     if facts.width != LASTING:
-        return ("Nothing was measured for it. The same was asked before, and this is that answer.",)
+        return (
+            "Nothing was measured for it. The same was asked before, as precisely or more so, and this is that answer.",
+        )
     if not facts.spending.bill:
         told = (
             "Nothing was measured for it. Noisy numbers that earlier answers on the ledger had released were put "
