@@ -91,6 +91,23 @@ def test_a_cell_that_noise_made_negative_does_not_seem_to_be_known_from_next_to_
     assert needed(-900.0) == needed(0.0) >= needed(900.0)
 
 
+def test_questions_that_are_out_of_reach_share_what_the_others_leave() -> None:
+    """One of them took all of it, and of the other next to nothing was known."""
+    gaps = (SCHEMA.columns[0], Integer("v", (0, 1, 2, 3), Missing.CATEGORY))
+    schema = replace(SCHEMA, columns=gaps)
+    plan, measuring = measuring_of("count by g", "mean of v by g", "median of v by g", schema=schema)
+    count, mean, median = (Tally.of(each.query) for each in measuring.recipe.questions)
+    steps = count.per_row(schema)
+    measuring.forget({count: Estimate(np.full(2, 600.0 * steps), Fraction(1, (10 * steps) ** 2))})
+
+    room = plan.levels[-1]
+    needed = needed_by(measuring, room, [2, 2, 2], measuring.recipe.width(FIRST))
+
+    assert needed[mean] == pytest.approx(needed[median], rel=1e-6)
+    assert needed[mean] + needed[median] > 0.9 * float(room)
+    assert sum(needed.values()) == pytest.approx(float(room))
+
+
 def test_only_what_was_measured_after_the_jump_was_chosen_is_shown() -> None:
     """Coarse looks chose how precise it would be; bars of a single release leave them out."""
     plan, measuring = measuring_of("count by g")

@@ -72,15 +72,18 @@ def telling(recipe: AskRecipe, needed: Mapping[Tally, float], unknown: Mapping[T
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
-    """The prices, where there is room for all; else those that cost least in full, and the rest for who comes next.
+    """The prices, where there is room for all; else those that cost least in full, and the rest in equal parts.
 
     Some room is left for each, so that something is known of all.
     """
     found = {tally: min(each, LEFT * room) for tally, each in prices.items()}
     room -= sum(found.values())
-    for tally in sorted(prices, key=lambda each: prices[each]):
-        more = min(prices[tally] - found[tally], room)
-        found[tally], room = found[tally] + more, room - more
+    waiting = sorted(prices, key=lambda each: prices[each])
+    while waiting and (more := prices[waiting[0]] - found[waiting[0]]) <= room:
+        found[waiting.pop(0)] += more
+        room -= more
+    for tally in waiting:
+        found[tally] += room / len(waiting)
     return found
 
 
