@@ -98,7 +98,7 @@ def _least_precision(
     Of the two cells of a share, a mean or a sum none is taken to be below 0. Error bars end where the column does, so
     that cells beyond that would seem to be known exactly from next to nothing.
     """
-    if isinstance(question.target, WithinDistance) and recipe.span(question) <= 2 * question.target.distance:
+    if recipe.is_idle(question):
         return finest * COARSEST
     if cells is None:
         return finest

@@ -176,3 +176,8 @@ class AskRecipe:
             low, high = ends_of(bounded_column(self.schema[measure.column]))
             return high - low
         return 1.0
+
+    def is_idle(self, question: Targeted) -> bool:
+        """Whether the middle of what its answers can be is as near to each of them as is asked for."""
+        target = question.target
+        return isinstance(target, WithinDistance) and not question.linear and self.span(question) <= 2 * target.distance

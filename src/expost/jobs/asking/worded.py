@@ -5,8 +5,9 @@ import math
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.facts import AnswerFacts, Pledged
 from expost.jobs.asking.query import Count, Persons
+from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Compare, Top
+from expost.jobs.asking.targets import Above, Compare, Top, WithinDistance
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.report.booked import held_and_returned
 from expost.report.digits import plain, price, small
@@ -207,7 +208,18 @@ def announced(pledged: Pledged) -> str:
     recipe, at = pledged.recipe, f"at δ = {small(pledged.recipe.delta)}"
     if pledged.price is not None:
         return f"This costs ε = {price(pledged.price)} {at}, whatever the data say."
-    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
+    told = f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
+    return " ".join((told, *_idle_words(recipe)))
+
+
+def _idle_words(recipe: AskRecipe) -> tuple[str, ...]:
+    """Which questions ask for so little that nothing is learnt of them."""
+    return tuple(
+        f"“{each.query}” is within {float(each.target.distance):,.10g} of the middle of its range whatever the data "
+        "say, so that next to nothing is measured for it; ask for less to learn more."
+        for each in recipe.questions
+        if isinstance(each.target, WithinDistance) and recipe.is_idle(each)
+    )
 
 
 def largest_error(told: QuestionTold) -> float:
