@@ -184,6 +184,14 @@ def test_markup_in_a_label_is_quoted() -> None:
     assert "<b>x</b>" not in answer_page(replace(facts, told=(hostile,)))
 
 
+@pytest.mark.parametrize("value", [1e27, 1.5e28, 3e29, -1.7e300])
+def test_a_number_of_many_digits_has_all_of_them(value: float) -> None:
+    """A run about a column that reaches so far was paid for, and then had nothing to show."""
+    shown = figure(value, abs(value) / 10).replace(",", "").replace("\N{MINUS SIGN}", "-")
+
+    assert float(shown) == value
+
+
 def test_figures_are_rounded_to_the_safe_side() -> None:
     assert (half_figure(9.41), low_figure(12.399, 0.5), high_figure(12.311, 0.5)) == ("9.5", "12.39", "12.32")
     assert (figure(-3.2, 1.0), half_figure(float("inf"))) == ("\N{MINUS SIGN}3", "not known")

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Sum
 from expost.jobs.asking.tallies import MOST_ROWS, OfValues, Tally
-from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, require_groups
+from expost.jobs.asking.targets import FINEST, Above, Compare, Target, Top, WithinDistance, require_groups
 from expost.jobs.asking.values import bounded_column, ends_of, narrowest_bin, rounding_of
 from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
@@ -99,13 +99,18 @@ class AskRecipe:
             require_groups(each.target, self.labels(each.query))  # type: ignore[arg-type]  # a decision, as was seen
 
     def _require_grid(self, question: Targeted) -> None:
-        if not isinstance(question.query.measure, Mean) or not isinstance(question.target, WithinDistance):
+        target, measure = question.target, question.query.measure
+        if not isinstance(target, WithinDistance) or question.linear:
             return
-        finest = rounding_of(bounded_column(self.schema[question.query.measure.column]))
-        if question.target.distance <= 2 * finest:
+        if target.distance < Fraction(self.span(question)) * FINEST:
+            raise InvalidValue(f"within {float(target.distance):g} is finer than noise can be; ask for less.")
+        if not isinstance(measure, Mean):
+            return
+        finest = rounding_of(bounded_column(self.schema[measure.column]))
+        if target.distance <= 2 * finest:
             raise InvalidValue(
-                f"within {float(question.target.distance):g} is finer than {question.query.measure.column} is read; "
-                f"ask for more than {2 * finest:.3g}, or declare narrower ends."
+                f"within {float(target.distance):g} is finer than {measure.column} is read; ask for more than "
+                f"{2 * finest:.3g}, or declare narrower ends."
             )
 
     def _require_bound(self) -> None:

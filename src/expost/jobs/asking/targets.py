@@ -19,6 +19,8 @@ SHOWN = 20
 """Characters of what was typed that a message repeats."""
 LARGEST = 1e100
 """No number of a table comes near it, and its square is still a number."""
+FINEST = Fraction(1, 10**9)
+"""The smallest share of a truth, and of how far apart answers can be: noise hides all that is finer."""
 LISTED = 6
 """Groups that a message names."""
 
@@ -47,6 +49,10 @@ class WithinShare:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", positive(self.share, "within"))
+        if self.share < FINEST:
+            raise InvalidValue(
+                f"within is finer than {_plain(100 * FINEST)} %, which no answer is; ask for less precision."
+            )
         if self.share >= 1:
             raise InvalidValue(f"within is {_plain(100 * self.share)} %; a share of the truth is below 100 %.")
 
