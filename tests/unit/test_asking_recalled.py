@@ -264,6 +264,17 @@ def test_whoever_asks_for_something_else_pays(asked: Asked, first: dict[str, Any
     assert asked("count by g", **later).epsilon > 0
 
 
+@pytest.mark.parametrize("within", ["20%", "19%", "90%"], ids=["the same", "anew", "known"])
+def test_persons_are_said_to_be_cut_where_earlier_answers_found_how_far(asked: Asked, within: str) -> None:
+    first = asked("count by g", within="20%", schema=PERSONS, max_epsilon=3.0)
+
+    later = asked("count by g", within=within, schema=PERSONS, max_epsilon=3.0)
+
+    (tally,) = first.facts.cuts
+    assert not later.facts.cuts
+    assert f"a person adds no more than {first.facts.bounds[tally]} rows" in later._repr_html_()
+
+
 def test_a_part_of_several_questions_is_not_as_precise_as_all_of_them_were(asked: Asked) -> None:
     """What several have in common tells of each, so that one of them alone is known less well."""
     asked("count by g", "count by h", within=15)

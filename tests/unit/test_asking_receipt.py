@@ -22,7 +22,7 @@ from tests.unit.commands import run
 
 HARMLESS = {("title",), *(("versions", name) for name in ("python", "expost", "numpy", "scipy"))}
 """Words that nothing follows from."""
-OWN_ANSWERS = {("cuts", 0, "share"), ("cuts", 0, "std")}
+OWN_ANSWERS = {("cuts", 0, name) for name in ("share", "std", "lost")}
 """Noisy numbers that the receipt is the only one to tell."""
 Saved = Callable[[str], tuple[Any, Path]]
 

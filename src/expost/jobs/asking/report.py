@@ -127,9 +127,10 @@ def groups_shown(lines: Sequence[GroupLine], most: int = MOST_SHOWN) -> Sequence
 
 def _reading(facts: AnswerFacts, told: QuestionTold) -> str:
     """How the error bars are read, and what they do not tell."""
+    cut = " once persons with many rows are cut" if cut_words(facts) else ""
     bars = (
-        f"The error bars are those of the privacy noise alone: the number that the table itself gives lies between "
-        f"their ends, {bars_words(facts)}."
+        f"The error bars are those of the privacy noise alone: the number that the table itself gives{cut} lies "
+        f"between their ends, {bars_words(facts)}."
     )
     return f"{bars} {SAMPLING[type(told.question.query.measure)]}"
 

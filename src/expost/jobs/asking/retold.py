@@ -169,9 +169,9 @@ def _answer(found: Json) -> GroupsTold:
 def _cuts(found: Json) -> dict[str, PersonsCut]:
     cuts: dict[str, PersonsCut] = {}
     for each in bounded(found, MOST_QUERIES, least=0):
-        fields = record(each, ("of", "share", "std"))
+        fields = record(each, ("of", "share", "std", "lost"))
         share, std = number(fields["share"]), _above_0(fields["std"])
-        if text(fields["of"]) in cuts or not 0 <= share <= 1:
+        if text(fields["of"]) in cuts or not (0 <= share <= 1 and 0 <= number(fields["lost"]) <= 1):
             raise Unreadable("the receipt tells twice how persons were cut, or a share that is none.")
         cuts[text(fields["of"])] = PersonsCut(share, std)
     return cuts

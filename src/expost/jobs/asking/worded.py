@@ -43,6 +43,13 @@ def answer_headline(facts: AnswerFacts) -> str:
 
 
 def _known(facts: AnswerFacts) -> str:
+    """What is known, and that it is so of rows that count where some may not."""
+    nothing = facts.recipe.decision is not None and not facts.reached
+    apart = "" if nothing or not cut_words(facts) else ", apart from what is cut of persons with many rows"
+    return f"{_settled(facts)}{apart}"
+
+
+def _settled(facts: AnswerFacts) -> str:
     if facts.recipe.decision is not None:
         return decided_words(facts)
     asked, first = facts.told[0].question.target, facts.told[0]
@@ -157,23 +164,25 @@ def missed_words(facts: AnswerFacts) -> str:
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
     """How persons with many rows are cut, a paragraph for each tally; none where nobody can be."""
-    declared = facts.recipe.rows_per_person
-    bounds = {tally: cut.most for tally, cut in facts.cuts.items()}
-    if declared is not None:
-        bounds |= dict.fromkeys(facts.recipe.tallies, declared)
     return tuple(
         f"To “{tally.name}” a person adds no more than {most:,} {'row' if most == 1 else 'rows'} in one group would. "
-        f"{_cut_share(facts.cuts.get(tally))}; these answers may be somewhat {_bias(facts, tally)}, which the error "
-        "bars do not tell."
-        for tally, most in bounds.items()
+        f"{_cut_share(facts.cuts.get(tally))}; these answers may be {_lacking(facts, tally)}."
+        for tally, most in facts.bounds.items()
         if not tally.cuts_nobody(facts.recipe.schema, most)
     )
 
 
-def _bias(facts: AnswerFacts, tally: Tally) -> str:
-    """What answers are whose persons with many rows count for less."""
+def _lacking(facts: AnswerFacts, tally: Tally) -> str:
+    """What answers are whose persons with many rows count for less, and how far, if that was counted."""
     measures = [each.query.measure for each in facts.recipe.questions if Tally.of(each.query) == tally]
-    return "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
+    bias = "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
+    cut = facts.cuts.get(tally)
+    if cut is None:
+        return f"{bias} for that, which the error bars do not tell"
+    if cut.lost > UNTOLD:
+        return f"far {bias} for that. How far cannot be told from noise, and the error bars leave it out"
+    about = f"{plain(_two_digits(cut.lost))} over all groups"
+    return f"{bias} for that, by up to about {about}, which the error bars do not tell"
 
 
 def _cut_share(cut: Cut | None) -> str:
