@@ -101,6 +101,7 @@ def test_noise_alone_makes_no_person_of_many_rows() -> None:
         {"top": 1.5},
         {"top": True},
         {"within": "5%", "fewer_than": math.nan},
+        {"within": "5%", "fewer_than": 10**13},
         {"within": "5%", "fewer_than": np.int64(7)},
         {"within": "5%", "rows_per_person": 2.5},
     ],

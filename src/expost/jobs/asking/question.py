@@ -20,6 +20,8 @@ from expost.tabular.schema.schema import Schema
 MOST_QUERIES = 50
 MAY_SPEND = (0.001, 100.0)
 """The least and the largest ε that an answer may cost at most."""
+MOST_GROUP = 10**12
+"""The largest size of a small group: no table has as many rows."""
 MOST_CELLS = 2**22
 """All numbers that are counted for one call."""
 
@@ -75,8 +77,8 @@ class AskRecipe:
         self._require_bound()
         if sum(tally.cells(self.schema) for tally in self.tallies) > MOST_CELLS:
             raise SchemaMismatch(f"the questions need more than {MOST_CELLS:,} counts; ask by fewer columns.")
-        if self.fewer_than is not None and (type(self.fewer_than) is not int or self.fewer_than < 1):
-            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is a whole number, at least 1.")
+        if self.fewer_than is not None and not (type(self.fewer_than) is int and 1 <= self.fewer_than <= MOST_GROUP):
+            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is a whole number between 1 and {MOST_GROUP:,}.")
 
     def _require_bins(self) -> None:
         """Refuse a quantile that the bins of its column are too wide for."""
