@@ -31,6 +31,11 @@ kind = "integer"
 edges = [0, 18, 65, 100]
 closed = "left"
 missing = true
+[[column]]
+name = "days"
+kind = "integer"
+values = [1, 2, 3]
+missing = false
 """
 RECORDS = Schema.load(f'reviewed = true\nneighbours = "add-remove"\n{COLUMNS}')
 NO_TARGET = dict.fromkeys(("within", "top", "above", "compare"))
@@ -89,9 +94,14 @@ def test_noise_alone_makes_no_person_of_many_rows() -> None:
         {"above": math.nan},
         {"above": 10**400},
         {"within": "1e999"},
+        {"within": "1e-320%"},
+        {"within": "1e-999%"},
+        {"within": "1e-999"},
+        {"within": 1e-5},
         {"top": 1.5},
         {"top": True},
         {"within": "5%", "fewer_than": math.nan},
+        {"within": "5%", "fewer_than": 10**13},
         {"within": "5%", "fewer_than": np.int64(7)},
         {"within": "5%", "rows_per_person": 2.5},
     ],
@@ -100,6 +110,21 @@ def test_a_number_that_no_answer_can_have_is_refused_before_the_table_is_looked_
     """A half of a group, or a size that is not a number, would decide nothing and cost as much."""
     with pytest.raises(InvalidValue):
         ask("gone.csv", "count by ward", schema=PERSONS, **asked)
+
+
+@pytest.mark.parametrize("within", ["1e-12", "1e-320", "1e-999"])
+@pytest.mark.parametrize("question", ["share of days = 1 by ward", "median days by ward", "mean days by ward"])
+def test_a_distance_that_no_noise_is_fine_enough_for_is_refused_before_the_table_is_looked_for(
+    question: str, within: str
+) -> None:
+    """It failed once the rows of persons were counted, and paid for."""
+    with pytest.raises(InvalidValue, match="finer than"):
+        ask("gone.csv", question, schema=RECORDS, within=within)
+
+
+@pytest.mark.parametrize("within", ["0.000001%", "0.00001 %"])
+def test_a_share_that_is_merely_small_is_planned(within: str) -> None:
+    assert plan_answer(recipe(RECORDS, "count by ward", within)).epsilons[-1] <= 1.0
 
 
 @pytest.mark.parametrize("asked", [{"above": 1e90}, {"within": 1e90}], ids=str)

@@ -173,6 +173,34 @@ def test_a_plan_of_a_jump_tells_the_levels_and_the_groups_out_of_reach() -> None
     assert sizes == sorted(sizes, reverse=True)
 
 
+def test_a_plan_says_that_sizes_grow_with_the_rows_of_a_person_that_count_in_full() -> None:
+    """Else somebody plans for groups that the run then tells only as fewer than sixteen times as many."""
+    words = ("plan", "ask", "count by region", "--schema", "persons.toml", "--within", "5%")
+    grow = "If as many as 8 count in full, each number is 8 times as large"
+
+    assert grow in said(run(*words))
+    assert grow not in said(run(*words, "--rows-per-person", "8"))
+    assert grow not in said(run(*words[:2], "persons", *words[3:]))
+
+
+def test_a_plan_has_no_sizes_where_every_group_is_told() -> None:
+    done = run("plan", "ask", "count by region", "--schema", "persons.toml", "--within", "50")
+
+    assert "told only as" not in said(done)
+    assert "Groups that are too small" not in said(done)
+    assert "Say --rows-per-person, and it has one price" in said(done)
+
+
+def test_a_distance_that_reaches_from_end_to_end_of_a_column_is_said_to_tell_nothing(here: Path) -> None:
+    """It is what somebody gets who asks for a count and a mean within the same distance."""
+    questions = ("count by region", "mean age by region", "--within", "60")
+    idle = "“mean of age by region” is within 60 of the middle of its range whatever the data say"
+
+    assert idle in said(run("plan", "ask", *questions, "--schema", "schema.toml"))
+    assert idle in said(ask(*questions))
+    assert idle not in said(ask("mean age by region", "--within", "20"))
+
+
 def test_a_plan_of_a_decision_tells_its_levels() -> None:
     done = run("plan", "ask", "count by region", "--schema", "schema.toml", "--top", "1")
 

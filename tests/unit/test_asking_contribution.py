@@ -46,3 +46,14 @@ def test_the_share_of_persons_who_are_cut_is_told_with_its_noise() -> None:
     assert found.most == 1
     assert found.share == pytest.approx(0.001)
     assert found.std == pytest.approx(2 * np.sqrt(len(BOUNDS)) / 10_000)
+
+
+def test_how_much_of_all_rows_is_cut_at_most_is_told_as_far_as_noise_lets_it() -> None:
+    """With two standard deviations, of a count that is small beside its noise, too."""
+    few, many, hidden = cut({1: 99_900.0, 2: 100.0}, std=1), cut({1: 1e7}, std=1), cut({1: 4000.0}, std=200)
+
+    noise = 2 * np.sqrt(sum((each - 1) ** 2 for each in (*BOUNDS[1:], 2 * BOUNDS[-1])))
+    assert few.lost == pytest.approx((100 + noise) / (100_000 + 100 + noise), rel=0.01)
+    assert many.lost < 0.001
+    assert hidden.lost > 0.9
+    assert cut({}).lost == 1.0

@@ -144,6 +144,36 @@ def test_a_number_is_moved_where_both_ends_are_near_if_there_is_such_a_place(
         assert moved == pytest.approx(point, abs=1e-9)
 
 
+@given(st.floats(-10, 10), st.floats(-10, 10), st.floats(0, 1), st.floats(0.05, 0.95))
+def test_a_number_is_moved_where_both_ends_are_a_share_of_the_truth_away(
+    one: float, other: float, place: float, share: float
+) -> None:
+    low, high = min(one, other), max(one, other)
+    target, rows = WithinShare(Fraction(share)), np.array([50.0])
+    before = Bars(np.array([low + place * (high - low)]), np.array([low]), np.array([high]), rows, rows)
+
+    after = nearer_middles(target, before)
+
+    least = max(low, -high, 0.0)
+    assert low <= after.point[0] <= high
+    assert precise(target, after)[0] == (high - low <= 2 * share * least) or precise(target, before)[0]
+
+
+def test_a_median_at_the_edge_of_two_bins_is_within_a_share_that_both_are_of_it() -> None:
+    """Else no price was enough where noise leaves open on which side of an edge it is."""
+    after = nearer_middles(
+        WithinShare(Fraction(1, 5)), Bars(*(np.array([each]) for each in (54.5, 50.0, 69.0, 9.0, 9.0)))
+    )
+
+    assert (after.point[0], after.low[0], after.high[0]) == (59.0, 50.0, 69.0)
+
+
+def test_no_number_is_moved_for_a_share_of_the_total() -> None:
+    before = bars([50.0, 2.0], [69.0, 4.0])
+
+    assert nearer_middles(WithinShare(Fraction(1, 5), of_total=True), before) is before
+
+
 def test_a_mean_within_half_of_its_column_costs_next_to_nothing() -> None:
     """Which of its ends it is nearer to need not be known, however few rows a group has."""
     groups = np.repeat([0, 1, 2], [900, 60, 0]).astype(np.uint8)

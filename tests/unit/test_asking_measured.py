@@ -6,13 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from expost.accounting.curve import AdpEpsilon
 from expost.errors import InvalidValue
+from expost.filters import PledgedFilter
 from expost.jobs.asking.climb import climb, release_exactly
 from expost.jobs.asking.estimates import Bars, NoisyCells, bars_of
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import EACH, needed_by, telling
 from expost.jobs.asking.phrases import queries_in
-from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer
+from expost.jobs.asking.planning import FIRST, AnswerPlan, plan_answer, stop_at
 from expost.jobs.asking.question import AskRecipe, Targeted
 from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import (
@@ -91,6 +93,23 @@ def test_a_cell_that_noise_made_negative_does_not_seem_to_be_known_from_next_to_
     assert needed(-900.0) == needed(0.0) >= needed(900.0)
 
 
+def test_questions_that_are_out_of_reach_share_what_the_others_leave() -> None:
+    """One of them took all of it, and of the other next to nothing was known."""
+    gaps = (SCHEMA.columns[0], Integer("v", (0, 1, 2, 3), Missing.CATEGORY))
+    schema = replace(SCHEMA, columns=gaps)
+    plan, measuring = measuring_of("count by g", "mean of v by g", "median of v by g", schema=schema)
+    count, mean, median = (Tally.of(each.query) for each in measuring.recipe.questions)
+    steps = count.per_row(schema)
+    measuring.forget({count: Estimate(np.full(2, 600.0 * steps), Fraction(1, (10 * steps) ** 2))})
+
+    room = plan.levels[-1]
+    needed = needed_by(measuring, room, [2, 2, 2], measuring.recipe.width(FIRST))
+
+    assert needed[mean] == pytest.approx(needed[median], rel=1e-6)
+    assert needed[mean] + needed[median] > 0.9 * float(room)
+    assert sum(needed.values()) == pytest.approx(float(room))
+
+
 def test_only_what_was_measured_after_the_jump_was_chosen_is_shown() -> None:
     """Coarse looks chose how precise it would be; bars of a single release leave them out."""
     plan, measuring = measuring_of("count by g")
@@ -109,6 +128,20 @@ def measuring_before_jump(measuring: Measuring, plan: AnswerPlan) -> Fraction:
     totals = [Fraction(0), *(each.spent.curve.gaussian or Fraction(0) for each in measuring.past.steps)]
     place = next(place for place, total in enumerate(totals) if total in plan.levels)
     return totals[place - 1]
+
+
+def test_coarse_looks_end_before_they_would_be_stated_beyond_the_cap() -> None:
+    """Where δ is as large as ε they are stated higher than the jump, and a run was refused once they were paid for."""
+    plan, measuring = measuring_of("share of v = 1 by g", target=WithinDistance(Fraction(1, 5)))
+    recipe = replace(measuring.recipe, delta=0.01, max_epsilon=0.01, fewer_than=None)
+    plan = plan_answer(recipe)
+    cap = PledgedFilter(plan.pledge, AdpEpsilon(recipe.max_epsilon))
+    odometer = Odometer(pledge=plan.pledge, cap=cap, rehearsal=True)
+    measuring = Measuring(recipe, measuring.data, odometer, SeededNoise(5), measuring.most)
+
+    climb(plan, measuring, top=len(plan.levels), tell=lambda doing: None)
+
+    assert plan.pledge.epsilon(stop_at(measuring.spent)) <= recipe.max_epsilon
 
 
 def test_a_second_look_has_a_smaller_share_of_what_may_be_missed() -> None:

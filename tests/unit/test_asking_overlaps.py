@@ -128,9 +128,9 @@ def test_the_page_of_an_answer_that_cost_nothing_says_how_that_came_about(book: 
     for told in (summed, same):
         assert "One measurement of that precision was then made" not in answer_page(told.facts)
         assert "all of which are on the bill" not in answer_page(told.facts)
-    assert "put together by their precisions" in answer_page(summed.facts)
-    assert "lasting, for they hold however often somebody comes back" in answer_page(summed.facts)
-    assert "The same was asked before, and this is that answer" in answer_page(same.facts)
+    assert "were combined, weighted by their precision." in answer_page(summed.facts)
+    assert "lasting: they hold however often the answer is refined or asked for again" in answer_page(summed.facts)
+    assert "The same was asked before, as precisely or more so, and this is that answer" in answer_page(same.facts)
 
 
 def test_the_page_of_an_answer_that_went_on_from_others_says_so(book: Book, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_page_of_an_answer_that_went_on_from_others_says_so(book: Book, tmp_
     found = next(each for each in every if each.outcome.look.width == LASTING and each.epsilon > 0)
 
     assert "One measurement of that precision was then made" not in answer_page(found.facts)
-    assert "put together with them by their precisions" in answer_page(found.facts)
+    assert "combined with them, weighted by precision" in answer_page(found.facts)
 
 
 def test_several_questions_that_share_their_cells_cost_nothing_again(book: Book, tmp_path: Path) -> None:

@@ -129,6 +129,7 @@ REFUSED: list[tuple[Query, str]] = [
     (Query(Count(), (), (where("ward", Relation.EQUAL, "true"),)), "true is not a value of ward"),
     (Query(Count(), (), (where("days", Relation.ABSENT),)), "days has no category for missing values"),
     (Query(Count(), ("ward", "age", "ward")), "ward stands twice after by"),
+    (Query(Quantile("age", Fraction(1, 2)), ("ward", "age")), "age stands after by, and a quantile of it is asked for"),
     (Query(Count(), (), (where("days", Relation.BELOW),)), "does not go with 0 values"),
     (Query(Count(), (), (where("days", Relation.EQUAL, "1", "2"),)), "does not go with 2 values"),
     (Query(Count(), (), (where("ward", Relation.AMONG),)), "does not go with 0 values"),

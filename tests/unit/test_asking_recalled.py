@@ -209,6 +209,79 @@ def test_an_answer_that_was_refined_after_data_changed_forgets_what_was_before(t
     assert again[1].told[0].lines[1].high < 300  # of rows that are gone
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"within": 15},
+        {"within": 30, "max_epsilon": 0.5, "delta": 1e-6},
+        {"within": 25, "rows_per_person": 1, "schema": PERSONS},
+        {"within": 15, "together": True},
+        {"within": 15, "confidence": 0.9},
+    ],
+    ids=["farther", "for less at most", "per person", "together", "less surely"],
+)
+def test_whoever_asks_for_less_has_the_numbers_of_whoever_asked_for_more(asked: Asked, given: dict[str, Any]) -> None:
+    """How short the error bars of one release are was known beforehand, so that its noise does not choose it."""
+    first = asked("count by g", "count by h", **{**given, "within": 14, "max_epsilon": 3.0, "confidence": 0.95})
+
+    later = asked("count by g", "count by h", **given)
+
+    assert later.epsilon == AdpEpsilon(0.0)
+    assert later.passed
+    assert [each.lines for each in later.told] == [each.lines for each in first.told]
+    assert "The same was asked before, as precisely or more so" in later._repr_html_()
+    assert audit(json.loads(later.receipt)).differences == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ({"within": 15}, {"within": 14}),
+        ({"within": 15}, {"within": 15, "confidence": 0.99}),
+        ({"within": 15, "confidence": 0.9}, {"within": 18}),
+        ({"within": 14, "fewer_than": 300}, {"within": "3%", "fewer_than": 300}),
+        ({"within": 15}, {"within": 15, "together": True}),
+        (
+            {"within": 15, "rows_per_person": 1, "schema": PERSONS},
+            {"within": 20, "rows_per_person": 2, "schema": PERSONS},
+        ),
+        ({"within": "3%", "fewer_than": 300}, {"within": 14}),
+    ],
+    ids=[
+        "nearer",
+        "more surely",
+        "less surely before",
+        "a share",
+        "together",
+        "more rows of a person",
+        "after a share",
+    ],
+)
+def test_whoever_asks_for_something_else_pays(asked: Asked, first: dict[str, Any], later: dict[str, Any]) -> None:
+    """A run that stopped by what it saw is no answer to a distance, which it might not have met."""
+    asked("count by g", **first)
+
+    assert asked("count by g", **later).epsilon > 0
+
+
+@pytest.mark.parametrize("within", ["20%", "19%", "90%"], ids=["the same", "anew", "known"])
+def test_persons_are_said_to_be_cut_where_earlier_answers_found_how_far(asked: Asked, within: str) -> None:
+    first = asked("count by g", within="20%", schema=PERSONS, max_epsilon=3.0)
+
+    later = asked("count by g", within=within, schema=PERSONS, max_epsilon=3.0)
+
+    (tally,) = first.facts.cuts
+    assert not later.facts.cuts
+    assert f"a person adds no more than {first.facts.bounds[tally]} rows" in later._repr_html_()
+
+
+def test_a_part_of_several_questions_is_not_as_precise_as_all_of_them_were(asked: Asked) -> None:
+    """What several have in common tells of each, so that one of them alone is known less well."""
+    asked("count by g", "count by h", within=15)
+
+    assert asked("count by h", within=15).epsilon > 0
+
+
 def test_more_to_spend_is_another_request(asked: Asked) -> None:
     """What was out of reach before is measured, and not told again as out of reach."""
     short = asked("count by g", within="2%", max_epsilon=0.1, fewer_than=2)

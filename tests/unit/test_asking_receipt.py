@@ -17,12 +17,12 @@ from expost.jobs.asking.facts import JUMP, LOOKS, ONE
 from expost.jobs.asking.receipt import FIXED, FORMAT
 from expost.jobs.asking.recomputed import UNSEEN
 from expost.receipts.receipt import digest
-from tests.unit.asking_examples import KINDS, answer_of, forged, leaves
+from tests.unit.asking_examples import KINDS, answer_of, asked, forged, leaves
 from tests.unit.commands import run
 
 HARMLESS = {("title",), *(("versions", name) for name in ("python", "expost", "numpy", "scipy"))}
 """Words that nothing follows from."""
-OWN_ANSWERS = {("cuts", 0, "share"), ("cuts", 0, "std")}
+OWN_ANSWERS = {("cuts", 0, name) for name in ("share", "std", "lost")}
 """Noisy numbers that the receipt is the only one to tell."""
 Saved = Callable[[str], tuple[Any, Path]]
 
@@ -73,6 +73,17 @@ def test_a_receipt_names_its_kind_of_plan(kind: str, plan: str, saved: Saved) ->
     receipt, _ = saved(kind)
 
     assert (receipt["format"], receipt["plan"]["kind"]) == (FORMAT, plan)
+
+
+@pytest.mark.parametrize(
+    "given", [{"fewer_than": 10**12, "within": "10%"}, {"within": "0.0001%"}], ids=["as declared", "as it follows"]
+)
+def test_a_receipt_may_tell_of_groups_of_any_size(given: dict[str, Any]) -> None:
+    """Ten million rows, beyond which it was refused, are no bound on what a share that is small is out of reach for."""
+    answer = asked("count by region", max_epsilon=0.01, **given)
+
+    assert answer.told[0].size > 10**7
+    assert audit(json.loads(answer.receipt)).differences == ()
 
 
 def test_a_receipt_of_one_release_states_the_price_that_was_announced(saved: Saved) -> None:

@@ -112,7 +112,7 @@ def test_nobody_is_said_to_be_cut_who_is_in_each_of_a_few_groups_once_at_most(ro
 def test_nor_is_that_said_where_the_bound_was_found() -> None:
     facts = asked("persons by region", within="30%", schema=PERSONS).facts
     (tally,) = facts.cuts
-    high, low = (replace(facts, cuts={tally: replace(facts.cuts[tally], most=most)}) for most in (2, 1))
+    high, low = (replace(facts, bounds={tally: most}) for most in (2, 1))
 
     assert (len(cut_words(high)), len(cut_words(low))) == (0, 1)
 
@@ -121,7 +121,33 @@ def test_a_mean_that_cuts_persons_is_not_said_to_be_too_low() -> None:
     facts = asked("mean age", within=30, schema=PERSONS, rows_per_person=2).facts
 
     (sentence,) = cut_words(facts)
-    assert "may be somewhat off" in sentence
+    assert "these answers may be off for that, which the error bars do not tell" in sentence
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        (0.0213, "may be too low for that, by up to about 2.1 % over all groups, which the error bars do not tell"),
+        (0.6, "may be far too low for that. How far cannot be told from noise, and the error bars leave it out."),
+    ],
+)
+def test_how_much_is_lacking_is_told_as_far_as_it_is_known(lost: float, told: str) -> None:
+    """Of few persons noise hides that half of all rows are cut, where some have hundreds of them."""
+    facts = answer_of("persons, found").facts
+    (tally,) = facts.cuts
+    changed = replace(facts, cuts={tally: replace(facts.cuts[tally], most=1, lost=lost)}, bounds={tally: 1})
+
+    assert told in cut_words(changed)[0]
+
+
+@pytest.mark.parametrize(("kind", "cut"), [("persons, found", True), ("persons, as declared", True), ("a jump", False)])
+def test_what_is_known_is_not_said_of_rows_that_do_not_count(kind: str, cut: bool) -> None:
+    """A group that is settled may have more rows than its error bar says, and one that is small may be large."""
+    facts = answer_of(kind).facts
+
+    assert (", apart from what is cut of persons with many rows; this cost" in answer_headline(facts)) is cut
+    assert ("apart from what is cut of persons with many rows." in " ".join(closing_words(facts))) is cut
+    assert ("the number that the table itself gives once persons with many rows are cut" in page(kind)) is cut
 
 
 def test_the_confidence_of_a_decision_is_not_told_as_that_of_each_error_bar() -> None:
@@ -182,6 +208,14 @@ def test_markup_in_a_label_is_quoted() -> None:
     hostile = replace(told, lines=(replace(told.lines[0], group=("<b>x</b>",)), *told.lines[1:]))
 
     assert "<b>x</b>" not in answer_page(replace(facts, told=(hostile,)))
+
+
+@pytest.mark.parametrize("value", [1e27, 1.5e28, 3e29, -1.7e300])
+def test_a_number_of_many_digits_has_all_of_them(value: float) -> None:
+    """A run about a column that reaches so far was paid for, and then had nothing to show."""
+    shown = figure(value, abs(value) / 10).replace(",", "").replace("\N{MINUS SIGN}", "-")
+
+    assert float(shown) == value
 
 
 def test_figures_are_rounded_to_the_safe_side() -> None:

@@ -94,7 +94,7 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
     """
     recipe, levels = measuring.recipe, plan.levels[:top]
     sizes, width = sizes_at(recipe, measuring, levels[-1]), recipe.width(FIRST)
-    _coarse(measuring, levels, sizes, width, tell)
+    _coarse(measuring, levels, sizes, width, most=_most(plan, measuring, levels), tell=tell)
     coarse, needed = measuring.spent, needed_by(measuring, levels[-1] - measuring.spent, sizes, width)
     further = further_needed(measuring, levels[-1] - coarse, sizes)
     if further is not None and 0 < sum(further.values()) < sum(needed.values()):
@@ -151,9 +151,23 @@ def _allowed(plan: AnswerPlan, rho: Fraction, most: float) -> bool:
     return isinstance(plan.pledge, PlannedJumps) and plan.pledge.epsilon(stop_at(beside(rho))) <= most
 
 
-def _coarse(measuring: Measuring, levels: tuple[Fraction, ...], sizes: list[int], width: float, tell: Progress) -> None:
-    """Look coarsely until the price of what is asked for is known well enough to jump."""
-    least, most = measuring.spent * Fraction(3, 2), LEAD * levels[-1]
+def _most(plan: AnswerPlan, measuring: Measuring, levels: tuple[Fraction, ...]) -> Fraction:
+    """What coarse looks may take at most: of the highest level, and of what is stated within the cap without a jump."""
+    fitting = [each for each in levels if _allowed(plan, each, measuring.recipe.max_epsilon)]
+    return min(LEAD * levels[-1], beside(max(fitting, default=levels[0])))
+
+
+def _coarse(
+    measuring: Measuring,
+    levels: tuple[Fraction, ...],
+    sizes: list[int],
+    width: float,
+    *,
+    most: Fraction,
+    tell: Progress,
+) -> None:
+    """Look coarsely until the price of what is asked for is known well enough to jump, for that much at most."""
+    least = measuring.spent * Fraction(3, 2)
     total = min(max(LEAD * levels[0], least), most)
     unknown = {tally: 1.0 for tally in measuring.recipe.tallies if not foreseen(measuring.recipe, tally)}
     measuring.forget(measuring.before)

@@ -26,6 +26,8 @@ LENGTHS = "lengths of persons"
 """What goes on record of counting them."""
 LOST = 0.01
 """The share of all length that may be cut, as far as the noisy counts tell."""
+WIDTH = 2.0
+"""Standard deviations within which what is told of cuts is."""
 SURE = 4.0
 """Standard deviations that a noisy count must be above 0 to count."""
 
@@ -33,11 +35,15 @@ SURE = 4.0
 @final
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How many rows of a person count in full, and about which share of all persons has more than that."""
+    """How many rows of a person count in full, and about which share of all persons has more than that.
+
+    ``lost`` is the share of all rows that may be cut for it, at most, as far as noise lets that be told.
+    """
 
     most: int
     share: float
     std: float
+    lost: float
 
 
 def lengths_of(tallies: tuple[Tally, ...], schema: Schema) -> Statistic[Rows]:
@@ -74,8 +80,22 @@ def _cut(counts: Floats, std: float) -> Cut:
         if lost <= LOST * float((sure * lengths).sum()) or place == len(BOUNDS) - 1:
             above, persons = counts[place + 1 :], max(1.0, float(counts.sum()))
             share = float(above.sum()) / persons
-            return Cut(bound, min(max(share, 0.0), 1.0), std * math.sqrt(len(above)) / persons)
+            std_share = std * math.sqrt(len(above)) / persons
+            return Cut(bound, min(max(share, 0.0), 1.0), std_share, _lost(counts, np.maximum(lengths - bound, 0), std))
     raise AssertionError("the last bound ends it")
+
+
+def _lost(counts: Floats, more: Floats, std: float) -> float:
+    """The share of all rows that are more than count in full, at most: with two standard deviations of their noise.
+
+    ``more`` are those of the longest in each cell; what persons with more than the last cell's have is not known.
+    """
+    lengths = np.array([*BOUNDS, 2 * BOUNDS[-1]], dtype=np.float64)
+    lost, kept = (
+        max(0.0, float((counts * each).sum()) + sign * WIDTH * std * math.hypot(*each))
+        for each, sign in ((more, 1), (lengths - more, -1))
+    )
+    return lost / (lost + kept) if lost + kept > 0 else 1.0
 
 
 def bounds_declared(recipe: AskRecipe) -> Mapping[Tally, int]:

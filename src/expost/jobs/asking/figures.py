@@ -1,12 +1,14 @@
 """Figures of an answer: numbers in as many digits as their error bars leave certain, ends rounded outwards."""
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 from expost.jobs.asking.query import Measure, Share
 
 UNKNOWN = "not known"
 MOST_PLACES = 9
+EXACT = Context(prec=400)
+"""Room for all digits of a float before its point, and for all places after it."""
 
 
 def figure(value: float, half: float) -> str:
@@ -56,5 +58,5 @@ def _places(half: float, digits: int) -> int:
 def _told(value: float, places: int, rounding: str) -> str:
     if not math.isfinite(value):
         return UNKNOWN
-    rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding)
-    return f"{rounded + 0:,f}".replace("-", "\N{MINUS SIGN}")
+    rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding, EXACT)
+    return f"{EXACT.add(rounded, 0):,f}".replace("-", "\N{MINUS SIGN}")

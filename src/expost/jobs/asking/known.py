@@ -13,6 +13,7 @@ from expost.jobs.asking.needs import sizes_at
 from expost.jobs.asking.planning import RECALLED, AnswerPlan
 from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.recalled import Memory, Recollection
+from expost.jobs.asking.request import Request
 from expost.ledger import MemoryLedger
 from expost.noise import SystemNoise
 from expost.odometer import Odometer
@@ -22,7 +23,7 @@ from expost.tabular.table import Kind
 
 
 def answer_known(heading: Heading, past: Recollection, kind: Kind, ledger: ReadableLedger) -> Answer | None:
-    """The same answer as before to the same request, or one that earlier measurements are precise enough for.
+    """The answer as before to the same request or to a finer one, or one that earlier measurements are enough for.
 
     None where something must be measured. No data is opened for it, so that it tells nothing which is not told already.
     """
@@ -47,9 +48,8 @@ def answer_known(heading: Heading, past: Recollection, kind: Kind, ledger: Reada
 def _repeated(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring, same: Memory) -> AnswerLook:
     if recipe.decision is not None:
         return decision_look(plan, measuring)
-    return (
-        lasting_look(measuring, [*same.sizes]) if same.width == LASTING else look(measuring, same.width, [*same.sizes])
-    )
+    sizes = [*same.sizes] if same.asked == Request.of(recipe) else [0] * len(recipe.questions)
+    return lasting_look(measuring, sizes) if same.width == LASTING else look(measuring, same.width, sizes)
 
 
 def _precise(recipe: AskRecipe, plan: AnswerPlan, measuring: Measuring) -> AnswerLook | None:

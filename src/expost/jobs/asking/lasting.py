@@ -6,15 +6,13 @@ from fractions import Fraction
 from expost.jobs.asking.estimates import NoisyCells
 from expost.jobs.asking.measuring import Measuring
 from expost.jobs.asking.needs import needed_by
-from expost.jobs.asking.planning import LEAD, precision_at, price_of
+from expost.jobs.asking.planning import LEAD, USUAL, precision_at, price_of
 from expost.jobs.asking.tallies import Tally
 
 LEAST_RHO = 2.0**-14
 """What the least precision that is worth telling costs."""
 LASTING = 0.0
 """The width that stands for error bars which hold at every precision."""
-USUAL = 3.2
-"""Standard errors that such error bars have, about."""
 KNOWN = 0.8
 """The share of the lead's information that is enough to jump by."""
 

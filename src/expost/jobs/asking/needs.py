@@ -72,15 +72,18 @@ def telling(recipe: AskRecipe, needed: Mapping[Tally, float], unknown: Mapping[T
 
 
 def _within(prices: dict[Tally, float], room: float) -> dict[Tally, float]:
-    """The prices, where there is room for all; else those that cost least in full, and the rest for the next.
+    """The prices, where there is room for all; else those that cost least in full, and the rest in equal parts.
 
     Some room is left for each, so that something is known of all.
     """
     found = {tally: min(each, LEFT * room) for tally, each in prices.items()}
     room -= sum(found.values())
-    for tally in sorted(prices, key=lambda each: prices[each]):
-        more = min(prices[tally] - found[tally], room)
-        found[tally], room = found[tally] + more, room - more
+    waiting = sorted(prices, key=lambda each: prices[each])
+    while waiting and (more := prices[waiting[0]] - found[waiting[0]]) <= room:
+        found[waiting.pop(0)] += more
+        room -= more
+    for tally in waiting:
+        found[tally] += room / len(waiting)
     return found
 
 
@@ -95,7 +98,7 @@ def _least_precision(
     Of the two cells of a share, a mean or a sum none is taken to be below 0. Error bars end where the column does, so
     that cells beyond that would seem to be known exactly from next to nothing.
     """
-    if isinstance(question.target, WithinDistance) and recipe.span(question) <= 2 * question.target.distance:
+    if recipe.is_idle(question):
         return finest * COARSEST
     if cells is None:
         return finest

@@ -39,6 +39,8 @@ RECALLED, FURTHER, REFINED = (1 - FIRST) / 4, (1 - FIRST) / 8, (1 - FIRST) / 4
 
 Each look after these has half of the one before it, so that all of them together have no more than everything.
 """
+USUAL = 3.2
+"""Standard errors that error bars have which hold however measurements came about, roughly."""
 ROUNDED = 1.002
 """What an exact price is raised by, since integer noise is stated a little higher."""
 BITS = 64
@@ -79,6 +81,9 @@ def plan_answer(recipe: AskRecipe) -> AnswerPlan:
     """Where the answers to these questions may stop."""
     if recipe.priced:
         return _one_release(recipe)
+    for each in recipe.questions:
+        if each.linear and isinstance(each.target, WithinDistance):
+            recipe.std_within(each, max(recipe.width(FIRST), USUAL))  # refused here, and not once something is paid
     planned = plan_jumps if recipe.decision is None else plan_looks
     return planned(recipe.max_epsilon, recipe.delta)
 

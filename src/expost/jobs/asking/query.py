@@ -147,6 +147,10 @@ class Query:
         twice = [name for place, name in enumerate(self.by) if name in self.by[:place]]
         if twice:
             raise InvalidValue(f"{twice[0]} stands twice after by; name each column once.")
+        if isinstance(self.measure, Quantile) and self.measure.column in self.by:
+            raise InvalidValue(
+                f"{self.measure.column} stands after by, and a quantile of it is asked for; group by other columns."
+            )
         groups = math.prod(schema[name].size for name in self.by)
         if groups > MOST_GROUPS:
             raise InvalidValue(

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from expost.errors import InvalidValue, SchemaMismatch
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Query, Sum
 from expost.jobs.asking.tallies import MOST_ROWS, OfValues, Tally
-from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, require_groups
+from expost.jobs.asking.targets import FINEST, Above, Compare, Target, Top, WithinDistance, require_groups
 from expost.jobs.asking.values import bounded_column, ends_of, narrowest_bin, rounding_of
 from expost.numerics import probability
 from expost.tabular.schema.schema import Schema
@@ -20,6 +20,8 @@ from expost.tabular.schema.schema import Schema
 MOST_QUERIES = 50
 MAY_SPEND = (0.001, 100.0)
 """The least and the largest ε that an answer may cost at most."""
+MOST_GROUP = 10**12
+"""The largest size of a small group: no table has as many rows."""
 MOST_CELLS = 2**22
 """All numbers that are counted for one call."""
 
@@ -75,8 +77,8 @@ class AskRecipe:
         self._require_bound()
         if sum(tally.cells(self.schema) for tally in self.tallies) > MOST_CELLS:
             raise SchemaMismatch(f"the questions need more than {MOST_CELLS:,} counts; ask by fewer columns.")
-        if self.fewer_than is not None and (type(self.fewer_than) is not int or self.fewer_than < 1):
-            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is a whole number, at least 1.")
+        if self.fewer_than is not None and not (type(self.fewer_than) is int and 1 <= self.fewer_than <= MOST_GROUP):
+            raise InvalidValue(f"fewer_than is {self.fewer_than}; it is a whole number between 1 and {MOST_GROUP:,}.")
 
     def _require_bins(self) -> None:
         """Refuse a quantile that the bins of its column are too wide for."""
@@ -99,13 +101,18 @@ class AskRecipe:
             require_groups(each.target, self.labels(each.query))  # type: ignore[arg-type]  # a decision, as was seen
 
     def _require_grid(self, question: Targeted) -> None:
-        if not isinstance(question.query.measure, Mean) or not isinstance(question.target, WithinDistance):
+        target, measure = question.target, question.query.measure
+        if not isinstance(target, WithinDistance) or question.linear:
             return
-        finest = rounding_of(bounded_column(self.schema[question.query.measure.column]))
-        if question.target.distance <= 2 * finest:
+        if target.distance < Fraction(self.span(question)) * FINEST:
+            raise InvalidValue(f"within {float(target.distance):g} is finer than noise can be; ask for less.")
+        if not isinstance(measure, Mean):
+            return
+        finest = rounding_of(bounded_column(self.schema[measure.column]))
+        if target.distance <= 2 * finest:
             raise InvalidValue(
-                f"within {float(question.target.distance):g} is finer than {question.query.measure.column} is read; "
-                f"ask for more than {2 * finest:.3g}, or declare narrower ends."
+                f"within {float(target.distance):g} is finer than {measure.column} is read; ask for more than "
+                f"{2 * finest:.3g}, or declare narrower ends."
             )
 
     def _require_bound(self) -> None:
@@ -176,3 +183,8 @@ class AskRecipe:
             low, high = ends_of(bounded_column(self.schema[measure.column]))
             return high - low
         return 1.0
+
+    def is_idle(self, question: Targeted) -> bool:
+        """Whether the middle of what its answers can be is as near to each of them as is asked for."""
+        target = question.target
+        return isinstance(target, WithinDistance) and not question.linear and self.span(question) <= 2 * target.distance

@@ -1,15 +1,16 @@
 """What earlier questions have released, kept on a lasting ledger, so that nothing is paid for twice.
 
 A run keeps what it measured itself, with a digest of the columns that it counted by. The same question again is
-answered by it, bit for bit. Another question uses what is known of the tallies they share. All of this is found by
-what is public: whether data has changed since is not looked at, because that an answer is known would then tell of it.
+answered by it, bit for bit, and so is one for longer distances. Another question uses what is known of the tallies they
+share. All of this is found by what is public: whether data has changed since is not looked at, because that an answer
+is known would then tell of it.
 """
 
 import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
@@ -20,6 +21,7 @@ from expost.jobs.asking.measuring import Keep, pool_estimates
 from expost.jobs.asking.overlap import covers
 from expost.jobs.asking.phrases import queries_in
 from expost.jobs.asking.question import AskRecipe
+from expost.jobs.asking.request import Request
 from expost.jobs.asking.sharing import measurable
 from expost.jobs.asking.tallies import Tally, read_under
 from expost.mechanisms.brownian import Estimate
@@ -59,7 +61,7 @@ class Remembering(Protocol):
 class Memory:
     """What was kept of one answer: what it was asked, how its error bars were made, and the measurements."""
 
-    asked: str
+    asked: Request
     afresh: bool
     width: float
     sizes: tuple[int, ...]
@@ -87,7 +89,9 @@ class Memory:
             for each in found
         }
         sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
-        return cls(text(fields["asked"]), truth(fields["afresh"]), number(fields["width"]), sizes, tallies)
+        return cls(
+            Request.loads(text(fields["asked"])), truth(fields["afresh"]), number(fields["width"]), sizes, tallies
+        )
 
 
 def answer_kept(
@@ -111,7 +115,13 @@ def answer_kept(
         }
         for tally, estimate in known.items()
     ]
-    return {"asked": asked_in(recipe), "afresh": afresh, "width": width, "sizes": [*sizes], "tallies": tallies}
+    return {
+        "asked": Request.of(recipe).dumps(),
+        "afresh": afresh,
+        "width": width,
+        "sizes": [*sizes],
+        "tallies": tallies,
+    }
 
 
 def keeping(ledger: Remembering, columns: Mapping[Tally, str], *, most: Mapping[Tally, int], afresh: bool) -> Keep:
@@ -122,22 +132,12 @@ def keeping(ledger: Remembering, columns: Mapping[Tally, str], *, most: Mapping[
     answers: dict[str, Json] = {}
 
     def keep(recipe: AskRecipe, known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
-        asked = asked_in(recipe)
+        asked = Request.of(recipe).dumps()
         begins = afresh and asked == next(iter(answers), asked)
         answers[asked] = answer_kept(recipe, known, columns, most=most, afresh=begins, width=width, sizes=sizes)
         ledger.keep(json.dumps({"format": FORMAT, "answers": [*answers.values()]}, allow_nan=False))
 
     return keep
-
-
-def asked_in(recipe: AskRecipe) -> str:
-    """What tells two requests apart: all that was asked, under which schema."""
-    told = [
-        *map(str, recipe.questions), str(recipe.confidence), recipe.together, recipe.fewer_than, recipe.rows_per_person,
-        recipe.max_epsilon, recipe.delta,
-        hashlib.sha256(recipe.schema.dumps().encode()).hexdigest(),
-    ]  # fmt: skip
-    return json.dumps(told)
 
 
 def columns_counted(recipe: AskRecipe, memories: Sequence[Memory]) -> dict[Tally, str]:
@@ -190,11 +190,17 @@ class Recollection:
         return found
 
     def same(self, recipe: AskRecipe) -> tuple[Memory, ...]:
-        """The newest answer to the same request, and those before it that it may have gone on from; none without."""
-        asked = asked_in(recipe)
+        """The newest answer to the same request, and those before it that it may have gone on from; none without.
+
+        One release that answered a request for no less is as good: what its noise came to does not choose it.
+        """
+        asked = Request.of(recipe)
+        return self._newest(recipe, asked.__eq__) or self._newest(recipe, asked.asks_no_more_than)
+
+    def _newest(self, recipe: AskRecipe, fits: Callable[[Request], bool]) -> tuple[Memory, ...]:
         for place in reversed(range(len(self.memories))):
             memory = self.memories[place]
-            if memory.asked == asked and _tells(self.known_in(memory), recipe):
+            if fits(memory.asked) and _tells(self.known_in(memory), recipe):
                 return self.memories[: place + 1]
         return ()
 

@@ -75,7 +75,10 @@ def answer_receipt(facts: AnswerFacts, files: Mapping[str, bytes]) -> dict[str, 
         "answers": [_answer_out(each) for each in facts.told],
         "width": facts.width,
         "bounds": {tally.name: most for tally, most in facts.bounds.items()},
-        "cuts": [{"of": tally.name, "share": cut.share, "std": cut.std} for tally, cut in facts.cuts.items()],
+        "cuts": [
+            {"of": tally.name, "share": cut.share, "std": cut.std, "lost": cut.lost}
+            for tally, cut in facts.cuts.items()
+        ],
         "recalled": facts.recalled,
         "bill": [item_out(item) for item in spending.bill],
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},

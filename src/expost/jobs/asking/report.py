@@ -128,9 +128,10 @@ def groups_shown(lines: Sequence[GroupLine], most: int = MOST_SHOWN) -> Sequence
 
 def _reading(facts: AnswerFacts, told: QuestionTold) -> str:
     """How the error bars are read, and what they do not tell."""
+    cut = " once persons with many rows are cut" if cut_words(facts) else ""
     bars = (
-        "The error bars show the privacy noise alone: the number that the table itself gives lies between their ends, "
-        f"{bars_words(facts)}."
+        f"The error bars show the privacy noise alone: the number that the table itself gives{cut} lies between their "
+        f"ends, {bars_words(facts)}."
     )
     return f"{bars} {SAMPLING[type(told.question.query.measure)]}"
 
@@ -201,7 +202,7 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
 def _recalled(facts: AnswerFacts) -> tuple[str, ...]:
     """How an answer came about that earlier ones on the ledger were a part of."""
     if facts.width != LASTING:
-        return ("Nothing was measured. The same question was asked before, and this is its answer.",)
+        return ("Nothing was measured. The same was asked before, as precisely or more so, and this is that answer.",)
     if not facts.spending.bill:
         told = (
             "Nothing was measured. Noisy numbers released by earlier answers on the ledger were combined, weighted by "

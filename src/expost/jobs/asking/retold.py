@@ -19,7 +19,7 @@ from expost.jobs.asking.tallies import Tally
 from expost.jobs.asking.targets import Above, Compare, Target, Top, WithinDistance, WithinShare
 from expost.private import Neighbours
 from expost.receipts.costs import MU, item_in, pledge_in
-from expost.receipts.notation import fraction, items, number, record, table, text, truth, whole
+from expost.receipts.notation import MOST_COUNT, MOST_ENTRY, fraction, items, number, record, table, text, truth, whole
 from expost.receipts.testimony import HASH, MOST_ENTRIES, STATEMENT, OnLedger, bounded
 from expost.receipts.untrusted import require_modest
 from expost.text import Json
@@ -93,7 +93,7 @@ class AnswerTestimony:
             confidence=fraction(asked["confidence"]),
             together=truth(asked["together"]),
             max_epsilon=number(asked["max epsilon"]),
-            fewer_than=None if asked["fewer than"] is None else whole(asked["fewer than"]),
+            fewer_than=None if asked["fewer than"] is None else whole(asked["fewer than"], most=MOST_ENTRY),
             rows_per_person=None if asked["rows per person"] is None else whole(asked["rows per person"]),
             schema=_hash(asked["schema"]),
             kind=text(plan["kind"]),
@@ -162,16 +162,17 @@ def query_told(told: str) -> Query:
 
 def _answer(found: Json) -> GroupsTold:
     fields = record(found, ANSWER)
-    numbers = (_count(fields[name]) for name in ANSWER[1:])
-    return GroupsTold(text(fields["question"]), *numbers)
+    groups, settled, few, still_open = (_count(fields[name]) for name in ANSWER[1:-1])
+    size = _count(fields[ANSWER[-1]], most=MOST_ENTRY)  # of groups for which a small share is out of reach
+    return GroupsTold(text(fields["question"]), groups, settled, few, still_open, size)
 
 
 def _cuts(found: Json) -> dict[str, PersonsCut]:
     cuts: dict[str, PersonsCut] = {}
     for each in bounded(found, MOST_QUERIES, least=0):
-        fields = record(each, ("of", "share", "std"))
+        fields = record(each, ("of", "share", "std", "lost"))
         share, std = number(fields["share"]), _above_0(fields["std"])
-        if text(fields["of"]) in cuts or not 0 <= share <= 1:
+        if text(fields["of"]) in cuts or not (0 <= share <= 1 and 0 <= number(fields["lost"]) <= 1):
             raise Unreadable("the receipt tells twice how persons were cut, or a share that is none.")
         cuts[text(fields["of"])] = PersonsCut(share, std)
     return cuts
@@ -200,8 +201,8 @@ def _hash(found: Json) -> str:
     return text(found)
 
 
-def _count(found: Json) -> int:
-    return 0 if found == 0 and not isinstance(found, bool) else whole(found)
+def _count(found: Json, *, most: int = MOST_COUNT) -> int:
+    return 0 if found == 0 and not isinstance(found, bool) else whole(found, most=most)
 
 
 def _above_0(found: Json) -> float:

@@ -21,6 +21,8 @@ from expost.text import printable
 
 MOST_LINES = 40
 """Groups of a question on the screen; all of them are in the file."""
+MANY = 8
+"""Rows of a person, in an example."""
 BAR = 16
 """Letters of the longest bar."""
 FULL, ASCII = "█", "#"
@@ -93,16 +95,15 @@ def answer_plan(pledged: Pledged) -> None:
     console.print()
     bounds = bounds_declared(recipe)
     sizes = [max(sizes_left(recipe, bounds, each)) for each in plan.levels] if pledged.kind == JUMP else []
+    sized = any(sizes)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    heads = [f"ε at δ = {small(recipe.delta)}"]
-    for head in (*heads, *(["told only as"] if pledged.kind == JUMP else [])):
+    for head in (f"ε at δ = {small(recipe.delta)}", *(["told only as"] if sized else [])):
         table.add_column(spelled(head, console.encoding), justify="right")
     for place in _some(len(plan.levels)):
-        cells = [price(plan.epsilons[place])]
-        table.add_row(*cells, *([f"fewer than {sizes[place]:,}" if sizes[place] else "none"] if sizes else []))
+        table.add_row(price(plan.epsilons[place]), *([f"fewer than {sizes[place]:,}"] if sized else []))
     console.print(table)
     console.print()
-    paragraph(console, _explained(pledged))
+    paragraph(console, _explained(pledged, sized=sized))
 
 
 def _some(levels: int, most: int = 12) -> list[int]:
@@ -112,11 +113,31 @@ def _some(levels: int, most: int = 12) -> list[int]:
     return sorted({round(place * (levels - 1) / (most - 1)) for place in range(most)})
 
 
-def _explained(pledged: Pledged) -> str:
-    if pledged.kind == JUMP:
+def _explained(pledged: Pledged, *, sized: bool) -> str:
+    if pledged.kind != JUMP:
         return (
-            "Coarse looks, for at most a tenth of the price, tell how much is needed; the answers are then measured "
-            "once, at one of these prices or between two of them. Groups that are too small to be told as precisely as "
-            "asked at a price are told only as fewer than the number beside it."
+            "Finer and finer measurements are looked at until error bars decide it; stopping costs one of these prices."
         )
-    return "Finer and finer measurements are looked at until error bars decide it; stopping costs one of these prices."
+    told = [
+        "Coarse looks, for at most a tenth of the price, tell how much is needed; the answers are then measured once, "
+        "at one of these prices or between two of them."
+    ]
+    if sized:
+        told.append(
+            "Groups that are too small to be told as precisely as asked at a price are told only as fewer than the "
+            "number beside it."
+        )
+    if not pledged.recipe.bounded:
+        told.append(_unbounded(sized=sized))
+    return " ".join(told)
+
+
+def _unbounded(*, sized: bool) -> str:
+    """What a plan leaves open where how many rows of a person count in full is found by the run."""
+    found = "How many rows of a person count in full is found first"
+    if sized:
+        return (
+            f"{found}, and the numbers are those for one row. If as many as {MANY} count in full, each number is "
+            f"{MANY} times as large."
+        )
+    return f"{found}, and the price depends on it. Say --rows-per-person, and it has one price."

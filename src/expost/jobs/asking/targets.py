@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from expost.errors import InvalidValue
 from expost.jobs.asking.estimates import Bars
+from expost.noise import Floats
 from expost.numerics import Real, exact, positive
 from expost.text import number_typed
 
@@ -18,6 +19,8 @@ SHOWN = 20
 """Characters of what was typed that a message repeats."""
 LARGEST = 1e100
 """No number of a table comes near it, and its square is still a number."""
+FINEST = Fraction(1, 10**9)
+"""The smallest share of a truth, and of how far apart answers can be: noise hides all that is finer."""
 LISTED = 6
 """Groups that a message names."""
 
@@ -46,6 +49,10 @@ class WithinShare:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "share", positive(self.share, "within"))
+        if self.share < FINEST:
+            raise InvalidValue(
+                f"within is finer than {_plain(100 * FINEST)} %, which no answer is; ask for less precision."
+            )
         if self.share >= 1:
             raise InvalidValue(f"within is {_plain(100 * self.share)} %; a share of the truth is below 100 %.")
 
@@ -136,20 +143,26 @@ def precise(target: Precision, bars: Bars) -> Flags:
         # Not the sum of absolute values: noise alone would make that large where there are many groups.
         total = abs(float(bars.point.sum())) - math.sqrt(len(far)) * float(far.max(initial=0.0))
         return np.asarray(far <= share * max(total, 0.0))
-    least = np.where(bars.low > 0, bars.low, np.where(bars.high < 0, -bars.high, 0.0))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.maximum(bars.point - bars.low, bars.high - bars.point) <= share * least)
+    return np.asarray(far <= share * _least(bars))
+
+
+def _least(bars: Bars) -> Floats:
+    """How far from 0 each truth is at least."""
+    return np.where(bars.low > 0, bars.low, np.where(bars.high < 0, -bars.high, 0.0))
 
 
 def nearer_middles(target: Target, bars: Bars) -> Bars:
-    """The same error bars, with numbers that were farther than a distance from one end moved until both are near.
+    """The same error bars, with numbers that were too far from one end moved until both are near.
 
     Ends of a mean, a share or a quantile may lie at different distances, so that a bar can be short enough although
     its number is too far from one of them. What is moved was released, and stays between its ends.
     """
-    if not isinstance(target, WithinDistance):
+    if isinstance(target, WithinDistance):
+        distance: float | Floats = float(target.distance)
+    elif isinstance(target, WithinShare) and not target.of_total:
+        distance = float(target.share) * _least(bars)
+    else:
         return bars
-    distance = float(target.distance)
     short = bars.high - bars.low <= 2 * distance
     moved = np.clip(bars.point, bars.high - distance, np.maximum(bars.low + distance, bars.high - distance))
     return replace(bars, point=np.where(short, moved, bars.point))

@@ -5,8 +5,9 @@ import math
 from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.facts import AnswerFacts, Pledged
 from expost.jobs.asking.query import Count, Persons
+from expost.jobs.asking.question import AskRecipe
 from expost.jobs.asking.tallies import Tally
-from expost.jobs.asking.targets import Above, Compare, Top
+from expost.jobs.asking.targets import Above, Compare, Top, WithinDistance
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.report.booked import held_and_returned
 from expost.report.digits import plain, price, small
@@ -42,6 +43,13 @@ def answer_headline(facts: AnswerFacts) -> str:
 
 
 def _known(facts: AnswerFacts) -> str:
+    """What is known, and that it is so of rows that count where some may not."""
+    nothing = facts.recipe.decision is not None and not facts.reached
+    apart = "" if nothing or not cut_words(facts) else ", apart from what is cut of persons with many rows"
+    return f"{_settled(facts)}{apart}"
+
+
+def _settled(facts: AnswerFacts) -> str:
     if facts.recipe.decision is not None:
         return decided_words(facts)
     asked, first = facts.told[0].question.target, facts.told[0]
@@ -156,23 +164,25 @@ def missed_words(facts: AnswerFacts) -> str:
 
 def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
     """How persons with many rows are cut, a paragraph for each tally; none where nobody can be."""
-    declared = facts.recipe.rows_per_person
-    bounds = {tally: cut.most for tally, cut in facts.cuts.items()}
-    if declared is not None:
-        bounds |= dict.fromkeys(facts.recipe.tallies, declared)
     return tuple(
         f"To “{tally.name}” a person adds no more than {most:,} {'row' if most == 1 else 'rows'} in one group would. "
-        f"{_cut_share(facts.cuts.get(tally))}; these answers may be somewhat {_bias(facts, tally)}, which the error "
-        "bars do not tell."
-        for tally, most in bounds.items()
+        f"{_cut_share(facts.cuts.get(tally))}; these answers may be {_lacking(facts, tally)}."
+        for tally, most in facts.bounds.items()
         if not tally.cuts_nobody(facts.recipe.schema, most)
     )
 
 
-def _bias(facts: AnswerFacts, tally: Tally) -> str:
-    """What answers are whose persons with many rows count for less."""
+def _lacking(facts: AnswerFacts, tally: Tally) -> str:
+    """What answers are whose persons with many rows count for less, and how far, if that was counted."""
     measures = [each.query.measure for each in facts.recipe.questions if Tally.of(each.query) == tally]
-    return "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
+    bias = "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
+    cut = facts.cuts.get(tally)
+    if cut is None:
+        return f"{bias} for that, which the error bars do not tell"
+    if cut.lost > UNTOLD:
+        return f"far {bias} for that. How far cannot be told from noise, and the error bars leave it out"
+    about = f"{plain(_two_digits(cut.lost))} over all groups"
+    return f"{bias} for that, by up to about {about}, which the error bars do not tell"
 
 
 def _cut_share(cut: Cut | None) -> str:
@@ -207,7 +217,18 @@ def announced(pledged: Pledged) -> str:
     recipe, at = pledged.recipe, f"at δ = {small(pledged.recipe.delta)}"
     if pledged.price is not None:
         return f"This costs ε = {price(pledged.price)} {at}, whatever the data say."
-    return f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
+    told = f"This costs at most ε = {recipe.max_epsilon:g} {at}, and less where less is enough."
+    return " ".join((told, *_idle_words(recipe)))
+
+
+def _idle_words(recipe: AskRecipe) -> tuple[str, ...]:
+    """Which questions ask for so little that nothing is learnt of them."""
+    return tuple(
+        f"“{each.query}” is within {float(each.target.distance):,.10g} of the middle of its range whatever the data "
+        "say, so that next to nothing is measured for it; ask for less to learn more."
+        for each in recipe.questions
+        if isinstance(each.target, WithinDistance) and recipe.is_idle(each)
+    )
 
 
 def largest_error(told: QuestionTold) -> float:

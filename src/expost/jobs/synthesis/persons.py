@@ -88,8 +88,8 @@ class PersonsCounted:
         weight = "one" if self.weight == 1 else f"{self.weight:.2f}"
         if self.is_cut:
             return (
-                f"As far as noise lets that be told, a person has about {self.many:.1f} rows, on average, and together "
-                f"they weigh as much as {weight}."
+                f"As far as noise lets that be told, a person has at least about {self.many:.1f} rows, on average, and "
+                f"together they weigh as much as {weight}."
             )
         if self.weight == 1:
             return "All rows of a person together weigh as much as one row, as far as noise lets that be told."
@@ -97,7 +97,7 @@ class PersonsCounted:
 
     @property
     def many(self) -> float:
-        """About how many rows a person has, by the counts that stand out from noise."""
+        """How many rows a person has at least, roughly: the few with most of them do not stand out from noise."""
         return mean_rows(self.rows, self.std)
 
     @property
