@@ -20,7 +20,7 @@ from expost.receipts.untrusted import receipt_in, text_from
 from expost.terminal.accounts import show_overview, show_proof, show_unsettled
 from expost.terminal.ending import NOT_REACHED, Program, plainly, say
 from expost.terminal.options import VARIABLE
-from expost.text import number_typed
+from expost.text import number_typed, printable
 
 
 @click.group(name="ledger", cls=Program)
@@ -45,11 +45,11 @@ def ledger_commands() -> None:
 @plainly
 def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) -> None:
     """Make the ledger FILE with a data set and its cap, or put one more data set on it. A cap stays as it is."""
-    terms, name = _terms(**caps), _named(file)
-    with init_ledger(name, dataset, terms, unit=unit) as book:
+    terms = _terms(**caps)
+    with init_ledger(_named(file), dataset, terms, unit=unit) as book:
         (found,) = overviews(book.home, dataset)
     click.echo(
-        f"{dataset} is on the ledger {name}. All that is ever released of it stays within "
+        f"{dataset} is on the ledger {printable(book.home.name)}. All that is ever released of it stays within "
         f"{value_words(terms, f'{float(terms.cap):g}')}, for {unit}.\nIts chain begins with {found.head}"
     )
 

@@ -112,6 +112,35 @@ def test_an_address_that_cannot_be_read_is_refused_and_not_shown(password: str) 
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize("create", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "postgresql+psycopg://ann:secret@host/books",
+        "PostgreSQL://ann:secret@host/books",
+        " postgresql://ann:secret@host/books",
+        "postgresql:/ann:secret@host/books",
+        "postgresql:ann:secret@host/books",
+        "mysql://ann:secret@host/books",
+        "host=localhost dbname=books password=secret",
+        "dbname=books password = 'secret'",
+        "postgresql://ann:secret\udcff@host/books",
+        "postgresql://ann:\0secret@host/books",
+        "secret\0.db",
+    ],
+)
+def test_what_is_almost_an_address_is_not_taken_for_a_file_and_not_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, create: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(LedgerConflict, match="write it as postgresql://role@host/database") as refused:
+        home_of(name, create=create)
+
+    assert "secret" not in str(refused.value)
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize(
     ("code", "told"),
     [

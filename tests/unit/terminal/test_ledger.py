@@ -11,6 +11,7 @@ import yaml
 from expost.ledgers.book import open_ledger
 from expost.ledgers.settling import unsettled
 from expost.text import Json
+from tests.server import Server
 from tests.unit.commands import run, said
 from tests.unit.ledgers.examples import begun, held, spend, whole_ledger
 
@@ -45,6 +46,19 @@ def test_init_makes_a_ledger_that_only_its_owner_reads_and_says_where_its_chain_
     assert "stays within ε = 3 at δ = 1e-6, for one record. Its chain begins with" in said(result)
     assert (here / "hospital.db").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in here.iterdir()] == ["hospital.db"]
+
+
+def test_init_shows_no_password_of_a_server(here: Path, postgres: Server) -> None:
+    postgres.emptied()
+
+    shown = said(run("ledger", "init", postgres.url("postgres", password="secret"), "--dataset", "a", "--cap", CAP))
+
+    assert "a is on the ledger postgresql://expost@/" in shown
+    assert "secret" not in shown
+
+
+def test_a_name_that_is_too_long_for_a_file_is_refused(here: Path) -> None:
+    assert "cannot be made (File name too long)" in refusal("init", 300 * "x", "--dataset", "a", "--cap", CAP)
 
 
 @pytest.mark.parametrize(
