@@ -9,6 +9,7 @@ import pytest
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Tabulated
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
+from expost.ledger import Entry
 from expost.ledgers.book import Book
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
@@ -22,6 +23,30 @@ def test_a_hold_counts_before_anything_is_captured(book: Book) -> None:
     hold(run(book), "1/4")
 
     assert totals(book) == {"spent": rho(0), "committed": rho("1/4")}
+
+
+NO_FACTS = {
+    "an integer of numpy": np.int64(3),
+    "a fraction": Fraction(1, 2),
+    "not a number": float("nan"),
+    "half a letter": "\udcff",
+    "too long": 10**5000,
+    "a set": {1},
+}
+
+
+@pytest.mark.parametrize("fact", NO_FACTS.values(), ids=NO_FACTS)
+def test_a_step_that_cannot_be_put_on_record_is_refused_before_it_holds_anything(book: Book, fact: object) -> None:
+    """After data was opened its value would be lost, and its run could not even be closed."""
+    named = Entry("gaussian", "data", NEIGHBOURS, seeded=False, floating=False, facts={"sigma": fact})  # type: ignore[dict-item]
+
+    with run(book) as begun:
+        with pytest.raises(InvalidValue, match="the facts of gaussian cannot be put on a ledger; give"):
+            begun.hold(named, gaussian("1/4"))
+
+        assert totals(book)["committed"] == rho(0)
+        step(begun, "1/8")
+    assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/8")}
 
 
 def test_a_capture_below_its_hold_returns_the_rest(book: Book) -> None:
