@@ -9,7 +9,7 @@ from uuid import uuid4
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
-from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
+from expost.ledgers.beginning import analyst_of, earlier_release, pin_split, require_all_words
 from expost.ledgers.chain import GENESIS, Entered, Link, enter, spelled
 from expost.ledgers.home import Home
 from expost.ledgers.moving import RUN, Begun, Move, OpenRun, sha256
@@ -122,6 +122,7 @@ class Book:
         ``split`` names a fixed split of the data set, whose sides other runs may read too; ``because`` says of a new
         one why nobody is on both. A ``key`` is used once: the same request under it gives back what was released.
         """
+        require_all_words(what, split, because, key)
         identity = uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)

@@ -366,7 +366,7 @@ def test_what_a_run_has_spent_is_found_without_reading_the_entries_of_others(pos
 
 def test_a_text_that_would_be_cut_short_is_refused(url: str) -> None:
     with Book(PostgresHome(url)) as book, pytest.raises(LedgerConflict, match="NUL character"):
-        book.begin("visits", "one\0two")
+        book.begin("visits\0", "a run")
 
     with Book(PostgresHome(url)) as book, book.home.reading() as reading:
         assert reading.rows("SELECT what FROM runs") == []
