@@ -104,6 +104,16 @@ def test_a_second_data_set_is_put_on_the_same_ledger(here: Path, words: tuple[st
         ("--cap-zcdp", "1e60"),
         ("--cap-rdp", "1e60", "--alpha", "2"),
         ("--cap", "epsilon=1e60, delta=1e-6"),
+        ("--cap-rdp", "1", "--alpha", "1e400"),
+        ("--cap-rdp", "1", "--alpha", "1e7"),
+        ("--cap-rdp", "1", "--alpha", "1.00000001"),
+        ("--cap-rdp", "1e-13", "--alpha", "2"),
+        ("--cap-zcdp", "1e-30"),
+        ("--cap-zcdp", "1e-400"),
+        ("--cap-zcdp", "1/3"),
+        ("--cap", "epsilon=3.0000004, delta=1e-6"),
+        ("--cap", "epsilon=3, delta=1.0000004e-6"),
+        ("--cap", "epsilon=3, delta=1e400"),
     ],
     ids=" ".join,
 )
@@ -111,6 +121,12 @@ def test_an_absurd_cap_is_refused_before_a_file_is_made(here: Path, words: tuple
     refusal("init", "hospital.db", "--dataset", "admissions", *words)
 
     assert [*here.iterdir()] == []
+
+
+def test_an_allowance_that_cannot_be_told_in_full_is_refused(booked: dict[str, Json]) -> None:
+    words = ("analyst", "add", "ben", "hospital.db", "--dataset", "admissions", "--epsilon", "1/3")
+
+    assert "the allowance is 1/3, which six digits do not tell in full; give one such as 0.333333" in refusal(*words)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201])
@@ -263,7 +279,7 @@ def test_an_allowance_that_cannot_be_is_refused(booked: dict[str, Json], words: 
     ("dataset", "words", "reason"),
     [
         ("visits", ("--epsilon", "0.5"), "the cap of visits is on the ρ of zCDP; give the allowance with --rho."),
-        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-06; give the allowance with --epsil"),
+        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-6; give the allowance with --epsil"),
         ("visits", (), "say what they may spend, with --epsilon or --rho"),
         ("visits", ("--epsilon", "0.5", "--rho", "0.5"), "say what they may spend, with --epsilon or --rho"),
     ],
