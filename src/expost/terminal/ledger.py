@@ -50,9 +50,10 @@ def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) 
     terms = _terms(**caps)
     with init_ledger(_named(file), dataset, terms, unit=unit) as book:
         (found,) = overviews(book.home, dataset)
+    words = "" if unit == ONE_RECORD else " That holds of runs whose schema names this unit; others are per record."
     click.echo(
         f"{dataset} is on the ledger {printable(book.home.name)}. All that is ever released of it stays within "
-        f"{value_words(terms, f'{float(terms.cap):g}')}, for {unit}.\nIts chain begins with {found.head}"
+        f"{value_words(terms, f'{float(terms.cap):g}')}, for {unit}.{words}\nIts chain begins with {found.head}"
     )
 
 

@@ -135,6 +135,14 @@ def test_an_absurd_name_is_refused_before_a_file_is_made(here: Path, name: str) 
     assert [*here.iterdir()] == []
 
 
+def test_a_unit_in_words_is_told_to_cover_nobody_by_itself(here: Path) -> None:
+    shown = said(run("ledger", "init", "hospital.db", "--dataset", "a", "--cap", CAP, "--unit", "one patient"))
+
+    assert (
+        "at δ = 1e-6, for one patient. That holds of runs whose schema names this unit; others are per record." in shown
+    )
+
+
 def test_a_unit_that_says_nothing_is_refused_before_a_file_is_made(here: Path) -> None:
     words = ("init", "hospital.db", "--dataset", "admissions", "--cap", CAP, "--unit", "")
 
