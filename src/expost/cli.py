@@ -55,17 +55,17 @@ def audit_receipt(path: Path, pledged: str | None, ledger: str | None) -> None:
         return
     found = receipt_in(text, path)
     result = audited(found, pledged=pledged, beside=path.parent)
-    faults = () if ledger is None else on_ledger(ledger, found)
+    name, faults = ("", ()) if ledger is None else on_ledger(ledger, found)
     click.echo(str(result))
     if ledger is not None:
-        click.echo(printable(" ".join(faults) or f"the ledger {ledger} has the same lines, captured by the same run."))
+        click.echo(printable(" ".join(faults) or f"the ledger {name} has the same lines, captured by the same run."))
     sys.exit(0 if result.matches and not faults else NOT_REACHED)
 
 
-def on_ledger(ledger: str, receipt: Json) -> tuple[str, ...]:
-    """What speaks against a receipt by its ledger."""
+def on_ledger(ledger: str, receipt: Json) -> tuple[str, tuple[str, ...]]:
+    """What a ledger is called, without a password, and what speaks against a receipt by it."""
     with open_ledger(ledger) as book:
-        return billing_faults(book.home, table(receipt))
+        return book.home.name, billing_faults(book.home, table(receipt))
 
 
 @main.command(name="explain")

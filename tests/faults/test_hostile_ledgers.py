@@ -11,6 +11,7 @@ import pytest
 
 from expost.errors import LedgerConflict, Unreadable
 from expost.ledgers.book import init_ledger, open_ledger
+from expost.ledgers.overview import overviews
 from expost.ledgers.proof import verify_ledger
 from expost.ledgers.settling import unsettled
 from expost.ledgers.terms import zcdp_terms
@@ -147,6 +148,16 @@ def test_a_run_without_a_readable_identity_is_found_and_keeps_nobody_busy(path: 
         assert not verify_ledger(book.home).holds
         with pytest.raises(Unreadable, match="changed by another program"):
             unsettled(book)
+
+
+@pytest.mark.parametrize("cap", ["10000000", "0", "1/1000000000000000"])
+def test_a_cap_that_nobody_could_have_given_is_not_taken_for_what_was_typed(path: Path, cap: str) -> None:
+    change(path, f'UPDATE datasets SET terms = replace(terms, \'"cap":"1"\', \'"cap":"{cap}"\')')
+
+    with open_ledger(path) as book:
+        for look in (lambda: overviews(book.home), lambda: run(book)):
+            with pytest.raises(Unreadable, match="changed by another program"):
+                look()
 
 
 FORGED = {

@@ -149,18 +149,19 @@ def unprivileged(work: Callable[[], dict[str, Any]]) -> Callable[[], dict[str, A
     return drop_first
 
 
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here; the limit on files stands for it")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
 class TestFullDisk:
     """A disk that takes nothing more, in the midst of a run."""
-
-    @pytest.fixture
-    def tiny(self, tmp_path: Path) -> Iterator[Path]:
-        folder = tmp_path / "tiny"
-        folder.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(folder)]
-        if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
-            pytest.skip("a small disk cannot be mounted here; the limit on files stands for it")
-        yield folder
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
     def test_a_full_disk_refuses_and_counts_what_left(self, tiny: Path, tmp_path: Path) -> None:
         path = made(tiny / "ledger.db")
@@ -222,6 +223,23 @@ class TestReadOnly:
         path.parent.chmod(0o700)
         assert (found["opened"], found["released"]) == (0, 0)
         assert "the right to write" in found["said"]
+
+    def test_a_file_of_somebody_else(self, path: Path) -> None:
+        path.chmod(0o000)
+
+        found = elsewhere(unprivileged(lambda: until_refused(path)))
+
+        assert (found["opened"], found["released"]) == (0, 0)
+        assert "is read-only; give yourself the right to write" in found["said"]
+
+    def test_a_disk(self, tiny: Path) -> None:
+        path = made(tiny / "ledger.db")
+        subprocess.run(["mount", "-o", "remount,ro", str(tiny)], check=True)
+
+        found = until_refused(path)
+
+        assert (found["opened"], found["released"]) == (0, 0)
+        assert "is read-only; give yourself the right to write" in found["said"]
 
     def test_a_folder_for_a_new_ledger(self, tmp_path: Path) -> None:
         tmp_path.chmod(0o500)

@@ -15,6 +15,7 @@ from expost.ledgers.amounts import Amount, plus, summed
 from expost.ledgers.book import init_ledger, open_ledger
 from expost.ledgers.overview import Overview, overviews
 from expost.ledgers.proof import verify_ledger
+from expost.ledgers.settling import settle, unsettled
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms
 from expost.receipts.costs import curve_in, item_in
 from expost.report.digits import price
@@ -223,6 +224,26 @@ def test_a_ledger_that_cannot_be_written_any_more_withholds_the_value_and_keeps_
     assert "What the run still holds on the ledger was not returned: the ledger ledger.db " in ended.sentence
     assert kept.spent == before
     assert kept.found.open_runs == 1
+
+
+@pytest.mark.parametrize("statement", ["it seemed dead", None], ids=["returned", "in full"])
+def test_a_run_that_was_settled_under_its_hands_says_so_and_releases_nothing_more(
+    setting: Setting, statement: str | None
+) -> None:
+    scene = setting(SYNTH)
+    kept = Kept(scene)
+    running = scene.begin(*NAMES, names=("rung 1",))
+    running.reach()
+    with open_ledger(kept.path) as book:
+        settle(book, unsettled(book)[0].id, statement=statement)
+    before = kept.spent
+    ended = running.end()
+
+    assert ended.status == 2
+    assert "rung: 1" not in ended.output
+    assert "was not returned" not in ended.sentence
+    assert ended.sentence.endswith("Somebody has settled the run, and with it what it still held.")
+    assert kept.spent == kept.committed == before
 
 
 def test_a_data_set_may_be_read_by_the_token_of_an_analyst(setting: Setting) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from expost.accounting.curve import AdpEpsilon
-from expost.errors import Unreadable
+from expost.errors import BudgetExceeded, Unreadable
 from expost.jobs import audit
 from expost.jobs.asking.answer import Answer
 from expost.jobs.asking.recalled import Memory
@@ -60,6 +60,19 @@ def asked(tmp_path: Path) -> Asked:
 
 def halves(answer: Answer) -> list[float]:
     return [line.half for line in answer.told[0].lines if line.low > 0]
+
+
+@pytest.mark.parametrize("given", [{"within": 20}, {"within": "1%"}, {"top": 1}])
+def test_a_question_that_a_ledger_has_no_room_for_is_told_to_be_less_precise(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    """Nobody asks a question by its price."""
+    asked = asking(opened(tmp_path, order_terms(1e-6, alpha=20)))
+
+    with pytest.raises(
+        BudgetExceeded, match=r"the most that fits is .*; ask for less precision, whose cost `expost plan"
+    ):
+        asked("count by g", **given)
 
 
 def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked: Asked) -> None:

@@ -7,6 +7,27 @@ from expost.ledgers.amounts import amount_out
 from expost.ledgers.home import Writing
 from expost.ledgers.moving import sha256
 from expost.ledgers.terms import Terms
+from expost.text import is_unicode
+
+MOST_WORDS, MOST_REASON = 500, 2000
+"""Characters of a name and of a reason; PostgreSQL has no room for much longer ones in an index."""
+
+
+def require_words(words: str, what: str, most: int = MOST_WORDS) -> None:
+    """Refuse what one of the homes could not keep, in both of them."""
+    if not words.strip() or len(words) > most or "\0" in words or not is_unicode(words):
+        raise InvalidValue(
+            f"{what} is empty, longer than {most:,} characters or has some that cannot be kept; give a few words."
+        )
+
+
+def require_all_words(what: str, split: str | None, because: str, key: str | None) -> None:
+    """Refuse what is said of a run if it cannot be kept; who names a split again need not say why."""
+    for words, called in ((what, "what a run is for"), (split, "the name of a split"), (key, "the key of a run")):
+        if words is not None:
+            require_words(words, called)
+    if because.strip():
+        require_words(because, "the reason of a split", MOST_REASON)
 
 
 def analyst_of(writing: Writing, dataset: int | str, token: str) -> str:

@@ -1,6 +1,7 @@
 """The book: everything that can be done to a ledger, each in one transaction."""
 
 import os
+import re
 from pathlib import Path
 from typing import Self, final
 from uuid import uuid4
@@ -8,7 +9,7 @@ from uuid import uuid4
 from expost.accounting.pledge import Pledge
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotInstalled
 from expost.ledgers.amounts import amount_out
-from expost.ledgers.beginning import analyst_of, earlier_release, pin_split
+from expost.ledgers.beginning import analyst_of, earlier_release, pin_split, require_all_words
 from expost.ledgers.chain import GENESIS, Entered, Link, enter, spelled
 from expost.ledgers.home import Home
 from expost.ledgers.moving import RUN, Begun, Move, OpenRun, sha256
@@ -22,6 +23,8 @@ from expost.recorded import ReadableLedger
 from expost.text import Json
 
 MOST_NAME = 200
+ALMOST = re.compile(r"\s*([a-z][a-z0-9+.-]*:/|postgres\w*[+:])|.*(\bpassword\s*=|\0)", re.IGNORECASE | re.DOTALL)
+"""What begins like the address of a server or has a password, which a file of this name would show to everybody."""
 
 
 @final
@@ -119,6 +122,7 @@ class Book:
         ``split`` names a fixed split of the data set, whose sides other runs may read too; ``because`` says of a new
         one why nobody is on both. A ``key`` is used once: the same request under it gives back what was released.
         """
+        require_all_words(what, split, because, key)
         identity = uuid4().hex
         with self.home.writing() as writing:
             position = Position.locked(writing, dataset)
@@ -196,6 +200,11 @@ def open_ledger(name: str | Path) -> Book:
 def home_of(name: str, *, create: bool = False) -> Home:
     """Where a ledger lives, by its name: the address of a PostgreSQL database, or a file."""
     if not name.startswith(("postgresql://", "postgres://")):
+        if ALMOST.match(name):
+            raise LedgerConflict(
+                "the ledger is neither a file nor a PostgreSQL database by its name; give a path, or write it as "
+                "postgresql://role@host/database, without a password."
+            )
         return SqliteHome.create(Path(name)) if create else SqliteHome(Path(name))
     try:
         from expost.ledgers.postgres import PostgresHome  # noqa: PLC0415  its driver is optional

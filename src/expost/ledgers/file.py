@@ -87,8 +87,15 @@ def file_conflict(path: Path, failure: sqlite3.Error) -> LedgerConflict:
     kind = getattr(failure, "sqlite_errorname", "")
     if kind == "SQLITE_NOTADB":
         return LedgerConflict(f"{path} is not a ledger of expost; name another file.")
+    if kind.startswith("SQLITE_CANTOPEN") and os.access(path, os.F_OK) and not _is_writable(path):
+        kind = "SQLITE_READONLY"  # where one is there, a new one would begin with nothing spent
     reason = next((told for start, told in REASONS.items() if kind.startswith(start)), None)
     return LedgerConflict(f"the ledger {path} {reason or f'cannot be used ({kind or type(failure).__name__})'}.")
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether the file may be written to, and its log beside it."""
+    return all(os.access(each, os.R_OK | os.W_OK) for each in (path, Path(os.path.realpath(path)).parent))
 
 
 @cache

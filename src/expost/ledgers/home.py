@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeAlias
 
-from expost.errors import ExpostError, Unreadable
+from expost.errors import ExpostError, InvalidValue, Unreadable
 
 Cell: TypeAlias = str | int | None
 Row: TypeAlias = Sequence[Cell]
 Change: TypeAlias = tuple[str, tuple[Cell, ...]]
 """A statement that changes something, and its cells."""
 
+CHANGED = "the ledger has a row that was changed by another program; `expost ledger verify` says which."
 WAIT_SECONDS = 30
 """How long a transaction waits for others to end before it is refused."""
 
@@ -69,9 +70,9 @@ def legible() -> Iterator[None]:
     """What rows say that expost did not write, in a sentence of ours."""
     try:
         yield
+    except InvalidValue:  # of a cap, say, that nobody could have given
+        raise Unreadable(CHANGED) from None
     except ExpostError:
         raise
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, AssertionError, RecursionError):
-        raise Unreadable(
-            "the ledger has a row that was changed by another program; `expost ledger verify` says which."
-        ) from None
+        raise Unreadable(CHANGED) from None

@@ -1,7 +1,7 @@
 """Measures: what a curve is in one number, in units, rounded up; caps are limits on such numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -9,6 +9,8 @@ from typing import final
 from expost.accounting.curve import Tabulated
 from expost.ledgers.amounts import INFINITE, UNIT_BITS, units
 from expost.ledgers.lines import Whole
+
+HALVINGS = 100
 
 
 @final
@@ -68,3 +70,14 @@ def at_orders(lines: Sequence[Whole], orders: Sequence[int], below: int) -> list
         start, slope, divisor = -xi * below << UNIT_BITS, -rho << UNIT_BITS, divisor * below
         return [-((start + slope * above) // divisor) for above in orders]
     return [max(at) for at in zip(*[at_orders([line], orders, below) for line in lines], strict=True)]
+
+
+def largest(fits: Callable[[float], bool]) -> Fraction:
+    """The largest number that fits, to the last bits, from below: a limit."""
+    low, high = 0.0, 1.0
+    while fits(high):
+        low, high = high, 2 * high
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Fraction(low)

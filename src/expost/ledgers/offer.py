@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from expost.accounting.claim import Promise, best_statement
+from expost.accounting.claim import Promise, Spent, best_statement
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.pledge import Pledge
 from expost.ledgers.amounts import Amount, is_finite
@@ -19,7 +19,8 @@ def that_or_less(most: float, stops: int) -> str:
 
 def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Pledge | None, ask: Asking) -> str:
     """Why a run whose first stop does not fit is refused, and the most that does: a run of the same shape."""
-    asked = next(iter(accounts.values())).terms.amount(stops[0].as_spent())
+    terms, shape = next(iter(accounts.values())).terms, _shape(stops[0].curve)
+    asked = terms.amount(Spent(shape))
     whose = tightest(accounts, asked)
     account = accounts[whose]
     factor, limit = room_for(account, asked), next(told for kind, told in LIMITS.items() if f"the {kind} " in whose)
@@ -29,7 +30,7 @@ def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Ple
         return (
             f"{taken}, which leaves {left} for this run; ask for less, or wait until others that hold some have ended."
         )
-    largest = best_statement(Promise(shrunk(stops[0].curve, factor)), pledge.delta / len(stops))[0]
+    largest = best_statement(Promise(shrunk(shape, factor)), pledge.delta / len(stops))[0]
     fits = f"the most that fits is a run stated as ε = {at_most(largest)} at δ = {small(pledge.delta)}"
     return f"{taken}, and {fits}; {ask(largest, len(stops))}."
 
@@ -46,6 +47,14 @@ def room_for(account: Account, asked: Amount) -> Fraction:
         (Fraction(limit - held, cost) for limit, held, cost in rows if limit is not None and cost and is_finite(cost)),
         default=Fraction(0),
     )
+
+
+def _shape(curve: Curve) -> Curve:
+    """The curve that is offered less of: where a Gaussian profile states it, the Gaussian itself.
+
+    A run that is stated as that Gaussian costs no more at any order. How much less it costs differs from stop to stop.
+    """
+    return curve if curve.gaussian is None else Linear(Fraction(0), curve.gaussian, curve.gaussian)
 
 
 def shrunk(curve: Curve, factor: Fraction) -> Curve:

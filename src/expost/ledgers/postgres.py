@@ -13,7 +13,7 @@ from psycopg.pq.abc import PGresult
 from expost.errors import LedgerConflict
 from expost.ledgers.home import WAIT_SECONDS, Cell, Change, Row
 from expost.ledgers.server import address, migrate, server_conflict, session, told, version_of
-from expost.ledgers.tables import INTO, MIGRATIONS, require_version
+from expost.ledgers.tables import INTO, MIGRATIONS, require_version, rules_of_tables
 from expost.ledgers.wire import Wire, rows_of
 
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -26,10 +26,16 @@ two wait for each other; data sets whose names have one hash share a queue.
 """
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
+OURS = "JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'expost'"
 UNASKED = (
-    "SELECT CAST(tgname AS TEXT) FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid JOIN pg_namespace ON "
-    "pg_namespace.oid = relnamespace WHERE nspname = 'expost' AND NOT tgisinternal UNION SELECT CAST(rulename AS TEXT) "
-    "FROM pg_rules WHERE schemaname = 'expost' ORDER BY 1"
+    "SELECT tgname || ' is a trigger or a rule that expost did not make' FROM pg_trigger JOIN pg_class ON "  # noqa: S608
+    f"pg_class.oid = tgrelid {OURS} AND NOT tgisinternal UNION SELECT rulename || ' is a trigger or a rule that expost "
+    "did not make' FROM pg_rules WHERE schemaname = 'expost' UNION SELECT 'the table ' || relname || ' is not on the "
+    f"disk of the server' FROM pg_class {OURS} AND relkind = 'r' AND relpersistence <> 'p' ORDER BY 1"
+)
+RULES = (
+    "SELECT CAST(relname AS TEXT), count(*) FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid "  # noqa: S608
+    f"{OURS} AND contype IN ('p', 'u', 'c', 'f') AND convalidated GROUP BY relname"
 )
 ENTER_IF_MOVED = (
     f"{INTO}SELECT id, entries, latest, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), head "  # noqa: S608
@@ -89,6 +95,11 @@ class PostgresHome:
         self._warnings: list[str] = []
         self._closed = False
         self._wire = self._connect()
+        try:
+            self._require_ours()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def create(cls, url: str, *, wait: float = WAIT_SECONDS) -> Self:
@@ -113,9 +124,12 @@ class PostgresHome:
         return self._within(READ)
 
     def flaws(self) -> list[str]:
-        """What acts unasked on our tables; what is wrong with its files is for the owner of the server to look for."""
+        """What acts unasked on our tables, and what they lack; the server's files are for its owner to look after."""
         with self.reading() as reading:
-            return [f"{name!s} is a trigger or a rule that expost did not make" for (name,) in reading.rows(UNASKED)]
+            told = [str(row[0]) for row in reading.rows(UNASKED)]
+            kept = {table: number for table, number in reading.rows(RULES)}  # noqa: C416  rows are of cells, not pairs
+        lacking = [table for table, number in rules_of_tables().items() if kept.get(table, 0) != number]
+        return [*told, *(f"the table {table} lacks rules that expost gave it" for table in lacking)]
 
     def close(self) -> None:
         """Let the server go."""
@@ -150,6 +164,14 @@ class PostgresHome:
             except BaseException:
                 wire.end()
                 raise
+
+    def _require_ours(self) -> None:
+        """Refuse tables that would not keep what is written, or keep it only until a crash."""
+        if found := self.flaws():
+            raise LedgerConflict(
+                f"the ledger {self.name} was changed by another program: {found[0]}; undo that, and compare it with "
+                "your receipts."
+            )
 
     def _require_committed(self, commit: PGresult | None) -> None:
         """A commit is one only if the server says so without a warning, such as that it did not wait for a standby.

@@ -105,14 +105,14 @@ class LedgerRun:
         if entry.seeded:
             raise NotPrivate("seeded noise makes nothing private, so a lasting ledger takes no rehearsal.")
         require_kept(entry, self.split)
+        self._says.require(entry)
         if self._opened.earlier:
             raise LedgerConflict("this key has a stored release already; use that, or a new key for a new release.")
         with self._lock:
             self._catch_up()
             wanted = self._tab.after(entry.part, promise.curve).slots(self._open.values())
             if entry.neighbours != self._neighbours or not are_within(wanted, self._committed):
-                wanted = larger_slots(self._committed, wanted)
-                self._raise(wanted, self._says.hold(entry, promise), entry.neighbours)
+                self._raise(larger_slots(self._committed, wanted), self._says.hold(entry, promise), entry.neighbours)
             hold = self._beside.hold(entry, promise)
             self._open[id(hold)] = hold
             return hold

@@ -12,6 +12,7 @@ from psycopg.rows import tuple_row
 from expost.errors import LedgerConflict
 from expost.ledgers.home import Row
 from expost.ledgers.tables import MIGRATIONS
+from expost.text import is_unicode
 
 SCHEMA = "expost"
 """Where our tables are in a database; it has one ledger."""
@@ -101,6 +102,8 @@ def address(url: str) -> str:
 
     One whose password is not spelled as addresses are is refused: a part of it would be taken for the host or the rest.
     """
+    if "\0" in url or not is_unicode(url):
+        raise LedgerConflict(ADDRESS)
     try:
         found = conninfo_to_dict(url)
     except psycopg.Error:

@@ -59,6 +59,12 @@ def unsettled(book: Book, dataset: str | None = None) -> list[Unsettled]:
     return sorted(found, key=lambda run: run.since)
 
 
+def is_settled(book: Book, run: str) -> bool:
+    """Whether somebody has ended a run for its process."""
+    with book.home.reading() as reading:
+        return bool(reading.rows("SELECT 1 FROM runs WHERE id = ? AND state = 'settled'", run))
+
+
 def settle(book: Book, run: str, *, statement: str | None = None) -> Entered:
     """End an open run, named by its identity or the first characters of it, for the process that cannot.
 

@@ -20,8 +20,8 @@ from expost.accounting.claim import Budget, Promise
 from expost.errors import LedgerConflict, NotPrivate
 from expost.ledger import Fact
 from expost.ledgers.amounts import amount_out
-from expost.ledgers.beginning import analyst_of
-from expost.ledgers.book import Book
+from expost.ledgers.beginning import analyst_of, require_words
+from expost.ledgers.book import MOST_NAME, Book
 from expost.ledgers.chain import spelled
 from expost.ledgers.home import WAIT_SECONDS, Writing
 from expost.ledgers.moving import charge_analyst
@@ -97,6 +97,7 @@ class SharedRelease(Generic[D]):
     """
 
     def __init__(self, book: Book, dataset: str, name: str, statistic: Statistic[D], records: D | None = None) -> None:
+        require_words(name, "the name of a shared release", MOST_NAME)
         self._book, self._dataset, self._name, self._statistic = book, dataset, name, statistic
         self._sealed = None if records is None else Private(records, statistic.neighbours)
         self._print = None if records is None else fingerprint(records)

@@ -77,7 +77,7 @@ class SqliteHome:
         """
         beside = [f"{path}{end}" for end in ("-wal", "-shm", "-journal")]
         strays = [name for name in beside if os.path.lexists(name)]
-        if path.exists():  # looked for after what lies beside it, which another process makes later
+        if os.path.lexists(path):  # looked for after what lies beside it, which another process makes later
             return cls(path, wait=wait)
         if strays:
             raise LedgerConflict(
@@ -97,7 +97,8 @@ class SqliteHome:
             raise LedgerConflict(f"the ledger {path} cannot be made ({refused.strerror}); name another file.") from None
         finally:
             for left in (made, Path(f"{made}-wal"), Path(f"{made}-shm")):
-                left.unlink(missing_ok=True)
+                with suppress(OSError):  # such as a name too long to be looked for
+                    left.unlink()
         return cls(path, wait=wait)
 
     @property

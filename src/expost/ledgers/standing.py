@@ -12,7 +12,6 @@ from expost.ledgers.offer import tightest
 from expost.ledgers.posting import ACCOUNT, Account
 from expost.numerics import up
 from expost.recorded import Allowance, Booking
-from expost.report.digits import small
 
 
 def accounts_of(home: Home, run: str, known: Mapping[str, Account]) -> Mapping[str, Account]:
@@ -54,7 +53,7 @@ def booking_of(
         spent=terms.stated(account.spent),
         most=terms.stated(account.committed),
         cap=up(terms.cap),
-        notation=terms.notation if terms.delta is None else f"ε at δ = {small(terms.delta)}",
+        notation=terms.notation,
         fitting=stops[0],
         planned=stops[1],
         allowance=_allowance(accounts, amounts[0]),

@@ -3,8 +3,11 @@
 A migration is never changed once it was published: a change is one more.
 """
 
+import re
+
 from expost.errors import LedgerConflict
 
+TABLE, RULE = re.compile(r"CREATE TABLE (\w+)"), re.compile("PRIMARY KEY|UNIQUE|CHECK|REFERENCES")
 FIRST = (
     """CREATE TABLE datasets (
         id INTEGER PRIMARY KEY,
@@ -93,6 +96,12 @@ MIGRATIONS = (FIRST,)
 INTO = "INSERT INTO entries (dataset, number, at, kind, run, body, hash) "
 ENTER = f"{INTO}VALUES (?, ?, ?, ?, ?, ?, ?)"
 """One more entry; should its number be taken, it is refused."""
+
+
+def rules_of_tables() -> dict[str, int]:
+    """How many keys, checks and references each table has."""
+    made = [(TABLE.match(statement), statement) for migration in MIGRATIONS for statement in migration]
+    return {table[1]: len(RULE.findall(statement)) for table, statement in made if table is not None}
 
 
 def require_version(version: int, name: str) -> None:

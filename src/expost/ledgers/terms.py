@@ -5,7 +5,7 @@ They are fixed when the data set is put on the ledger, before the first release,
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -19,9 +19,10 @@ from expost.accounting.statement import stated
 from expost.errors import InvalidValue, Unreadable
 from expost.ledgers.amounts import Amount, as_float, whole_units
 from expost.ledgers.lines import Whole, whole_line
-from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders
+from expost.ledgers.measures import Measure, Order, Profile, Slope, at_orders, largest
 from expost.numerics import Real, down, exact, order, positive, probability, up
 from expost.receipts.notation import fraction, items, number, record, text
+from expost.report.digits import small
 from expost.text import Json
 
 ORDERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
@@ -31,8 +32,9 @@ MIXED = ORDERS[::2] + ORDERS[-1:]
 the order of the cap."""
 GAUSSIAN_SHARE, ORDER_SHARE, MIXTURE_SHARE = 0.5, 0.25, 0.25
 """Of δ: what a cap in the Gaussian profile, a cap at one order, and the statement on the way to them may take."""
-HALVINGS, ROUNDED_BITS = 100, 40
-LARGEST_CAP = 10**6
+ROUNDED_BITS = 40
+SMALLEST_CAP, LARGEST_CAP = Fraction(1, 10**12), 10**6
+LOWEST_ORDER, HIGHEST_ORDER = Fraction(1_000_001, 10**6), 10**6
 
 
 @final
@@ -124,7 +126,7 @@ class Terms:
         """What the number is, for a sentence that shows one."""
         match self.kind:
             case "epsilon":
-                return f"ε at δ = {self.delta:g}"
+                return f"ε at δ = {small(self.delta or 0.0)}"
             case "order":
                 measure = self.measures[0]
                 assert isinstance(measure, Order)
@@ -149,7 +151,7 @@ def epsilon_terms(epsilon: Real, delta: float, *, orders: Sequence[int] | None =
     cap, share = _cap(epsilon, "epsilon"), probability(delta, "delta")
     best, bound = _best_order(cap, share * ORDER_SHARE, ORDERS if orders is None else orders)
     known = sorted({*MIXED, best}) if orders is None else orders
-    profile = _largest(lambda rho: gaussian.gaussian_epsilon(rho, share * GAUSSIAN_SHARE) <= cap)
+    profile = largest(lambda rho: gaussian.gaussian_epsilon(rho, share * GAUSSIAN_SHARE) <= cap)
     measures: list[Measure] = [*(Order(Fraction(alpha)) for alpha in known), Profile()]
     at_orders = (whole_units(bound) if alpha == best else None for alpha in known)
     return Terms(EPSILON, cap, tuple(measures), (*at_orders, whole_units(profile)), share)
@@ -157,8 +159,12 @@ def epsilon_terms(epsilon: Real, delta: float, *, orders: Sequence[int] | None =
 
 def order_terms(epsilon: Real, *, alpha: Real) -> Terms:
     """A cap on the bound at one Rényi order."""
-    cap = _cap(epsilon, "epsilon")
-    return Terms(ORDER, cap, (Order(order(alpha)),), (whole_units(cap),))
+    cap, at = _cap(epsilon, "epsilon"), order(alpha)
+    if not LOWEST_ORDER <= at <= HIGHEST_ORDER:
+        raise InvalidValue(
+            f"a cap is kept at an order from {up(LOWEST_ORDER):.7g} to {HIGHEST_ORDER:,}; give one of these."
+        )
+    return Terms(ORDER, cap, (Order(at),), (whole_units(cap),))
 
 
 def zcdp_terms(rho: Real) -> Terms:
@@ -218,6 +224,8 @@ def _cap(value: Real, name: str) -> Fraction:
     cap = positive(value, name)
     if cap > LARGEST_CAP:
         raise InvalidValue(f"a cap above {name} = {LARGEST_CAP:,} protects nobody; give a smaller one.")
+    if cap < SMALLEST_CAP:
+        raise InvalidValue(f"a cap below {name} = {up(SMALLEST_CAP):g} has no room for a step; give a larger one.")
     return cap
 
 
@@ -236,14 +244,3 @@ def _best_order(cap: Fraction, delta: float, orders: Sequence[int]) -> tuple[int
     if bounds[best] <= 0:
         raise InvalidValue(f"a cap of ε = {up(cap):g} is too small to be kept at this δ; give a larger ε or δ.")
     return best, bounds[best]
-
-
-def _largest(fits: Callable[[float], bool]) -> Fraction:
-    """The largest number that fits, to the last bits, from below."""
-    low, high = 0.0, 1.0
-    while fits(high):
-        low, high = high, 2 * high
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return Fraction(low)

@@ -9,6 +9,7 @@ from expost.errors import InvalidValue, LedgerConflict
 from expost.folders.claim import Claim
 from expost.ledgers.book import Book, open_ledger
 from expost.ledgers.run import LedgerRun
+from expost.ledgers.settling import is_settled
 from expost.recorded import Booked, Booking, ReadableLedger
 from expost.report.booked import fitting, held_and_returned, standing
 from expost.terminal.options import TOKEN, VARIABLE
@@ -58,7 +59,17 @@ class OnRecord:
             try:
                 self._run.close()
             except LedgerConflict as refused:
-                self.unreturned = f"What the run still holds on the ledger was not returned: {refused}"
+                self.unreturned = self._why(refused)
+
+    def _why(self, refused: LedgerConflict) -> str:
+        """Why the run could not return what it held."""
+        try:
+            settled = self._book is not None and self._run is not None and is_settled(self._book, self._run.id)
+        except LedgerConflict:
+            settled = False
+        if settled:
+            return "Somebody has settled the run, and with it what it still held."
+        return f"What the run still holds on the ledger was not returned: {refused}"
 
     @property
     def told(self) -> str:

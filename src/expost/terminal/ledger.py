@@ -20,7 +20,9 @@ from expost.receipts.untrusted import receipt_in, text_from
 from expost.terminal.accounts import show_overview, show_proof, show_unsettled
 from expost.terminal.ending import NOT_REACHED, Program, plainly, say
 from expost.terminal.options import VARIABLE
-from expost.text import number_typed
+from expost.text import number_typed, printable
+
+LARGEST_TOLD = Fraction(10**300)
 
 
 @click.group(name="ledger", cls=Program)
@@ -45,12 +47,13 @@ def ledger_commands() -> None:
 @plainly
 def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) -> None:
     """Make the ledger FILE with a data set and its cap, or put one more data set on it. A cap stays as it is."""
-    terms, name = _terms(**caps), _named(file)
-    with init_ledger(name, dataset, terms, unit=unit) as book:
+    terms = _terms(**caps)
+    with init_ledger(_named(file), dataset, terms, unit=unit) as book:
         (found,) = overviews(book.home, dataset)
+    words = "" if unit == ONE_RECORD else " That holds of runs whose schema names this unit; others are per record."
     click.echo(
-        f"{dataset} is on the ledger {name}. All that is ever released of it stays within "
-        f"{value_words(terms, f'{float(terms.cap):g}')}, for {unit}.\nIts chain begins with {found.head}"
+        f"{dataset} is on the ledger {printable(book.home.name)}. All that is ever released of it stays within "
+        f"{value_words(terms, f'{float(terms.cap):g}')}, for {unit}.{words}\nIts chain begins with {found.head}"
     )
 
 
@@ -100,7 +103,7 @@ def add_analyst_command(name: str, file: str | None, epsilon: str | None, rho: s
     """Give NAME an allowance on the ledger FILE, and print a token, which is shown only once."""
     if (epsilon is None) == (rho is None):
         raise InvalidValue("say what they may spend, with --epsilon or --rho, by what the cap is on.")
-    allowed = _number(epsilon or rho or "", "the allowance")
+    allowed = _told(epsilon or rho or "", "the allowance")
     with _opened(file) as book:
         chosen = dataset or only_dataset(book.home)
         (found,) = overviews(book.home, chosen, lines=0)
@@ -181,11 +184,11 @@ def _terms(*, cap: str | None, cap_rdp: str | None, alpha: str | None, cap_zcdp:
         pair = {name.strip(): number for name, _, number in (each.partition("=") for each in cap.split(","))}
         if pair.keys() != {"epsilon", "delta"} or cap.count(",") != 1:
             raise InvalidValue(f'the cap {cap!r} is not one; write "epsilon=3, delta=1e-6".')
-        return epsilon_terms(_number(pair["epsilon"], "epsilon"), float(_number(pair["delta"], "delta")))
+        return epsilon_terms(_told(pair["epsilon"], "epsilon"), float(_told(pair["delta"], "delta")))
     if cap_rdp is not None and alpha is not None:
-        return order_terms(_number(cap_rdp, "the cap"), alpha=_number(alpha, "alpha"))
+        return order_terms(_told(cap_rdp, "the cap"), alpha=_told(alpha, "alpha"))
     assert cap_zcdp is not None  # the last of the three
-    return zcdp_terms(_number(cap_zcdp, "the cap"))
+    return zcdp_terms(_told(cap_zcdp, "the cap"))
 
 
 def _on(terms: Terms) -> str:
@@ -198,3 +201,15 @@ def _number(typed: str, what: str) -> Fraction:
         return number_typed(typed.strip())
     except (ValueError, ZeroDivisionError):
         raise InvalidValue(f"{what} is {typed.strip()!r}, which is not a number; write one such as 0.5.") from None
+
+
+def _told(typed: str, what: str) -> Fraction:
+    """A number that is told as it is wherever a cap is shown, and never as less."""
+    number = _number(typed, what)
+    if number and not 1 / LARGEST_TOLD <= abs(number) <= LARGEST_TOLD:
+        raise InvalidValue(f"{what} is {typed.strip()}, which is out of any range; write a number such as 0.5.")
+    if Fraction(shown := f"{float(number):g}") != number:
+        raise InvalidValue(
+            f"{what} is {typed.strip()}, which six digits do not tell in full; give one such as {shown}."
+        )
+    return number

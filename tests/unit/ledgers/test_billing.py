@@ -25,6 +25,8 @@ from expost.receipts.receipt import receipt, receipt_text
 from expost.release import Past
 from expost.search import search
 from expost.statistic import histogram
+from tests.server import Server
+from tests.unit.commands import run as command
 from tests.unit.examples import ADD, counts, people
 from tests.unit.jobs.searches import CHECKS, LADDER, ONES, most
 
@@ -55,6 +57,18 @@ def written(book: Book) -> Receipt:
 
 def test_an_honest_receipt_is_found_on_its_ledger(book: Book, written: Receipt) -> None:
     assert billing_faults(book.home, written) == ()
+
+
+def test_the_audit_of_a_receipt_shows_no_password_of_a_server(postgres: Server, tmp_path: Path) -> None:
+    url, path = postgres.url("postgres", password="secret"), tmp_path / "receipt.json"
+    postgres.emptied()
+    with init_ledger(url, "visits", TERMS) as opened, opened.run("visits") as run:
+        path.write_text(json.dumps(done(run)), encoding="utf-8")
+
+    found = command("audit", str(path), "--ledger", url)
+
+    assert "the ledger postgresql://expost@/" in found.stdout, found.output
+    assert "secret" not in found.output
 
 
 def test_equal_steps_that_the_bill_counts_are_captured_one_by_one(book: Book) -> None:

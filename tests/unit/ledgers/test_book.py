@@ -1,7 +1,9 @@
 """The book, in both homes: data sets, analysts with allowances, keys, and caps of every kind."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -53,6 +55,20 @@ def test_an_unknown_data_set_is_refused(book: Book, name: str) -> None:
 def test_a_name_is_short_and_printable(book: Book, name: str) -> None:
     with pytest.raises(InvalidValue, match="name of a data set"):
         book.add(name, zcdp_terms(1))
+
+
+@pytest.mark.parametrize("alpha", [10**400, 10**7, Fraction(10**9 + 1, 10**9)], ids=["beyond floats", "high", "low"])
+def test_an_order_that_cannot_be_told_is_refused(alpha: Fraction) -> None:
+    """One beyond all floats was put on the ledger, which then could not be shown any more."""
+    with pytest.raises(InvalidValue, match=r"at an order from 1\.000001 to 1,000,000; give one"):
+        order_terms(1, alpha=alpha)
+
+
+@pytest.mark.parametrize("made", [zcdp_terms, partial(order_terms, alpha=2)], ids=["zcdp", "order"])
+@pytest.mark.parametrize("cap", [Fraction(1, 10**13), Fraction(1, 2**200)])
+def test_a_cap_with_no_room_for_a_step_is_refused(made: Callable[[Fraction], Terms], cap: Fraction) -> None:
+    with pytest.raises(InvalidValue, match="has no room for a step; give a larger one"):
+        made(cap)
 
 
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)

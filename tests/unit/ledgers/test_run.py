@@ -2,6 +2,7 @@
 
 import os
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,12 +10,17 @@ import pytest
 from expost.accounting.claim import Promise
 from expost.accounting.curve import Tabulated
 from expost.errors import BudgetExceeded, InvalidValue, LedgerConflict, NotPrivate
+from expost.ledger import Entry
 from expost.ledgers.book import Book
 from expost.ledgers.proof import verify_ledger
+from expost.ledgers.shared import SharedRelease
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
+from expost.private import Neighbours
+from expost.statistic import histogram
 from expost.training.tune import NO_CLAIM
 from tests.unit.ledgers.steps import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
 
+COUNTS = histogram(lambda codes: codes, 3, Neighbours.ADD_REMOVE)
 BECAUSE = "each person is on one side by the last digit of a number"
 
 
@@ -22,6 +28,52 @@ def test_a_hold_counts_before_anything_is_captured(book: Book) -> None:
     hold(run(book), "1/4")
 
     assert totals(book) == {"spent": rho(0), "committed": rho("1/4")}
+
+
+NO_FACTS = {
+    "an integer of numpy": np.int64(3),
+    "a fraction": Fraction(1, 2),
+    "not a number": float("nan"),
+    "half a letter": "\udcff",
+    "too long": 10**5000,
+    "a set": {1},
+}
+
+
+@pytest.mark.parametrize("fact", NO_FACTS.values(), ids=NO_FACTS)
+def test_a_step_that_cannot_be_put_on_record_is_refused_before_it_holds_anything(book: Book, fact: object) -> None:
+    """After data was opened its value would be lost, and its run could not even be closed."""
+    named = Entry("gaussian", "data", NEIGHBOURS, seeded=False, floating=False, facts={"sigma": fact})  # type: ignore[dict-item]
+
+    with run(book) as begun:
+        with pytest.raises(InvalidValue, match="the facts of gaussian cannot be put on a ledger; give"):
+            begun.hold(named, gaussian("1/4"))
+
+        assert totals(book)["committed"] == rho(0)
+        step(begun, "1/8")
+    assert totals(book) == {"spent": rho("1/8"), "committed": rho("1/8")}
+
+
+@pytest.mark.parametrize(
+    "words", ["half a \udcff", "nul \0", " ", "x" * 501], ids=["half a letter", "NUL", "empty", "long"]
+)
+@pytest.mark.parametrize("what", ["what", "split", "key", "shared"])
+def test_words_that_a_home_could_not_keep_are_refused_alike_by_both(book: Book, what: str, words: str) -> None:
+    known: dict[str, Any] = {"what": "a run", "split": "holdout", "because": "by number", "key": "k", "request": "r"}
+
+    with pytest.raises(InvalidValue, match=r"; give a few words\."):
+        if what == "shared":
+            SharedRelease(book, "visits", words, COUNTS, np.arange(3))
+        else:
+            book.begin("visits", **{**known, what: words})
+
+    assert verify_ledger(book.home).chains[0].entries == 1
+
+
+def test_a_reason_that_a_home_could_not_keep_is_refused(book: Book) -> None:
+    for because in ("half a \udcff", "nul \0", "x" * 2001):
+        with pytest.raises(InvalidValue, match="the reason of a split is empty, longer than 2,000 characters"):
+            book.begin("visits", "a run", split="halves", because=because)
 
 
 def test_a_capture_below_its_hold_returns_the_rest(book: Book) -> None:

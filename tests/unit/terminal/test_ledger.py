@@ -11,6 +11,7 @@ import yaml
 from expost.ledgers.book import open_ledger
 from expost.ledgers.settling import unsettled
 from expost.text import Json
+from tests.server import Server
 from tests.unit.commands import run, said
 from tests.unit.ledgers.examples import begun, held, spend, whole_ledger
 
@@ -45,6 +46,19 @@ def test_init_makes_a_ledger_that_only_its_owner_reads_and_says_where_its_chain_
     assert "stays within ε = 3 at δ = 1e-6, for one record. Its chain begins with" in said(result)
     assert (here / "hospital.db").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in here.iterdir()] == ["hospital.db"]
+
+
+def test_init_shows_no_password_of_a_server(here: Path, postgres: Server) -> None:
+    postgres.emptied()
+
+    shown = said(run("ledger", "init", postgres.url("postgres", password="secret"), "--dataset", "a", "--cap", CAP))
+
+    assert "a is on the ledger postgresql://expost@/" in shown
+    assert "secret" not in shown
+
+
+def test_a_name_that_is_too_long_for_a_file_is_refused(here: Path) -> None:
+    assert "cannot be made (File name too long)" in refusal("init", 300 * "x", "--dataset", "a", "--cap", CAP)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +104,16 @@ def test_a_second_data_set_is_put_on_the_same_ledger(here: Path, words: tuple[st
         ("--cap-zcdp", "1e60"),
         ("--cap-rdp", "1e60", "--alpha", "2"),
         ("--cap", "epsilon=1e60, delta=1e-6"),
+        ("--cap-rdp", "1", "--alpha", "1e400"),
+        ("--cap-rdp", "1", "--alpha", "1e7"),
+        ("--cap-rdp", "1", "--alpha", "1.00000001"),
+        ("--cap-rdp", "1e-13", "--alpha", "2"),
+        ("--cap-zcdp", "1e-30"),
+        ("--cap-zcdp", "1e-400"),
+        ("--cap-zcdp", "1/3"),
+        ("--cap", "epsilon=3.0000004, delta=1e-6"),
+        ("--cap", "epsilon=3, delta=1.0000004e-6"),
+        ("--cap", "epsilon=3, delta=1e400"),
     ],
     ids=" ".join,
 )
@@ -99,10 +123,24 @@ def test_an_absurd_cap_is_refused_before_a_file_is_made(here: Path, words: tuple
     assert [*here.iterdir()] == []
 
 
+def test_an_allowance_that_cannot_be_told_in_full_is_refused(booked: dict[str, Json]) -> None:
+    words = ("analyst", "add", "ben", "hospital.db", "--dataset", "admissions", "--epsilon", "1/3")
+
+    assert "the allowance is 1/3, which six digits do not tell in full; give one such as 0.333333" in refusal(*words)
+
+
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201])
 def test_an_absurd_name_is_refused_before_a_file_is_made(here: Path, name: str) -> None:
     assert "the name of a data set" in refusal("init", "hospital.db", "--dataset", name, "--cap", CAP)
     assert [*here.iterdir()] == []
+
+
+def test_a_unit_in_words_is_told_to_cover_nobody_by_itself(here: Path) -> None:
+    shown = said(run("ledger", "init", "hospital.db", "--dataset", "a", "--cap", CAP, "--unit", "one patient"))
+
+    assert (
+        "at δ = 1e-6, for one patient. That holds of runs whose schema names this unit; others are per record." in shown
+    )
 
 
 def test_a_unit_that_says_nothing_is_refused_before_a_file_is_made(here: Path) -> None:
@@ -249,7 +287,7 @@ def test_an_allowance_that_cannot_be_is_refused(booked: dict[str, Json], words: 
     ("dataset", "words", "reason"),
     [
         ("visits", ("--epsilon", "0.5"), "the cap of visits is on the ρ of zCDP; give the allowance with --rho."),
-        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-06; give the allowance with --epsil"),
+        ("admissions", ("--rho", "0.5"), "the cap of admissions is on ε at δ = 1e-6; give the allowance with --epsil"),
         ("visits", (), "say what they may spend, with --epsilon or --rho"),
         ("visits", ("--epsilon", "0.5", "--rho", "0.5"), "say what they may spend, with --epsilon or --rho"),
     ],

@@ -152,8 +152,13 @@ def _room(ledger: ReadableLedger, plan: AnswerPlan, recipe: AskRecipe) -> int:
     if not isinstance(ledger, Booked):
         return allowed
     stops = plan.stops[:1] if plan.exact else plan.stops[:allowed]
-    fitting = ledger.reserve(stops, of=recipe.schema.neighbours.value, pledge=plan.pledge)
+    fitting = ledger.reserve(stops, of=recipe.schema.neighbours.value, pledge=plan.pledge, ask=_coarser)
     return allowed if plan.exact else fitting
+
+
+def _coarser(most: float, stops: int) -> str:
+    """What to ask for instead of a question that a ledger has no room for."""
+    return "ask for less precision, whose cost `expost plan ask` shows"
 
 
 def _read(hidden: HiddenTable, recipe: AskRecipe, memory: Room, noise: Noise, tell: Progress) -> AnyPieces:
