@@ -17,6 +17,7 @@ from expost.noise import Floats, Integers, Noise
 from expost.tabular.coverings import CHUNK, Together, covering, joint_cells, joint_codes
 from expost.tabular.model.graphical import Factor, Measured, Model
 from expost.tabular.model.sampling import Codes
+from expost.tabular.model.triangles import EMPTY
 
 PRIOR = 0.1
 """How many records' worth of evidence each row of the model is: with 1, interactions that many records show were held
@@ -69,7 +70,7 @@ def _weights(model: Model, codes: Sequence[Codes], wanted: Sequence[Measured]) -
             joint = before.reshape(shape).copy()
             moved = [_fitted(joint, columns, wanted[place], tables[place], model.total) for place in block.places]
             farthest = max(farthest, *moved)
-            _multiply(weights, cells, np.divide(joint.ravel(), before, out=np.ones_like(before), where=before > 0))
+            _multiply(weights, cells, np.divide(joint.ravel(), before, out=np.ones_like(before), where=before > EMPTY))
         if farthest <= SMALL:
             break
     return weights, [(each.clique, table) for each, table in zip(wanted, tables, strict=True)]
