@@ -1,7 +1,5 @@
 """Rows are weighted until pairs fit that the model does not hold, as far as the noise in them allows."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
@@ -225,17 +223,3 @@ def test_weights_of_marginals_that_are_fitted_together_stay_finite(
     assert np.isfinite(weights).all()
     assert weights.sum() > 0
     assert all(np.isfinite(table).all() for _, table in factors)
-
-
-def test_weights_stay_finite_where_many_tables_empty_a_cell_and_bring_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pairs of sixteen columns of two values are fitted together, to counts that no rows have."""
-    monkeypatch.setattr(raking, "MOST_DRAWN", 0)
-    alone = [Measured((place,), np.full(2, 500.0), 1.0) for place in range(16)]
-    model = fit(Junction.of([2] * 16, [(place,) for place in range(16)]), alone)
-    odd = [np.array([[-1.0, 1.0], [1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, -1.0]])]
-    pairs = [Measured(pair, 1e9 * odd[sum(pair) % 2], 1.0) for pair in combinations(range(16), 2)]
-
-    weights, _ = raking._weights(model, model.sample(ROWS, SeededNoise(9)), pairs)
-
-    assert np.isfinite(weights).all()
-    assert weights.sum() > 0
