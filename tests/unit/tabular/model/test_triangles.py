@@ -102,7 +102,7 @@ def test_cells_that_are_next_to_empty_are_not_blown_up_to_match_a_pair() -> None
     """No finite factor makes a thousand records of 1e-310 of one, and a choice among triples needs numbers."""
     counts = np.full((2, 2, 2), 250.0)
     counts[1] = 1e-310
-    pairs = {(0, 2): np.array([[0.0, 0.0], [500.0, 500.0]]), (1, 2): np.full((2, 2), 250.0)}
+    pairs: dict[Clique, Floats] = {(0, 2): np.array([[0.0, 0.0], [500.0, 500.0]]), (1, 2): np.full((2, 2), 250.0)}
 
     found = _agreeing(counts, (0, 1, 2), pairs)
 
