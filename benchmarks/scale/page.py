@@ -128,13 +128,13 @@ def _growth(found: Mapping[str, str]) -> list[tuple[str, str, str]]:
         ),
         (
             "choosing pairs",
-            f"columns to the power of {found['selection_exponent']}",
+            f"columns to the power of {found['columns_exponent']}",
             f"{found['selection_cpu.500']} s for 500 columns",
         ),
         (
             "a run of 10,000 records, two rungs",
-            f"columns to the power of {found['columns_exponent']}",
-            f"{found['columns_seconds.500']} s for 500 columns",
+            "columns, as long as noise lets pairs be added",
+            f"{found['columns_seconds.125']} s for 125 columns, {found['columns_seconds.500']} s for 500",
         ),
         ("a step of the odometer", "nothing", f"{found['odometer_growth']} times as long after 10⁵ steps as after 10³"),
         ("memory of a fine-tuning", "features", f"{found['finetuning_memory.full-batch']} times what they take"),

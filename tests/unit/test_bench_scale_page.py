@@ -12,7 +12,7 @@ from benchmarks.scale.timed import PHASES
 RUN = ("seconds", "peak_gb", "rungs", *(f"{phase}_seconds" for phase in PHASES))
 OTHERS = (
     "growth", "code_over_scan", "code_over_scan.csv", "counts_ns", "counts_vs_polars", "counts_vs_pandas",
-    "counts_vs_duckdb", "selection_exponent", "selection_cpu.500", "columns_exponent", "columns_seconds.500",
+    "counts_vs_duckdb", "columns_exponent", "selection_cpu.500", "columns_seconds.125", "columns_seconds.500",
     "odometer_growth", "finetuning_memory.full-batch", "spark_code_core_seconds", "spark_count_core_seconds",
     *(f"scan_seconds.{size}" for size in page.SIZES),
 )  # fmt: skip

@@ -106,13 +106,13 @@ def _counted(table: Table, columns: Sequence[tuple[str, int]], weights: Floats |
     counts, step = np.zeros(cells, dtype=np.int64), max(CHUNK, cells)
     for start in range(0, count, step):
         rows = slice(start, min(start + step, count))
-        combined = _combined([each[rows] for each in codes], shape, rows.stop - start)
+        combined = joint_codes([each[rows] for each in codes], shape, rows.stop - start)
         added = np.bincount(combined, None if weights is None else weights[rows], cells)
         counts += added.astype(np.int64, copy=False)
     return counts.reshape(shape)
 
 
-def _combined(codes: Sequence[Codes], shape: Sequence[int], rows: int) -> Codes:
+def joint_codes(codes: Sequence[Codes], shape: Sequence[int], rows: int) -> Codes:
     """The cell of each record, in the smallest type for it."""
     kind = smallest(math.prod(shape))
     if not codes:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from expost.tabular.schema.column import Values
+from expost.tabular.schema.column import Decoded
 from expost.tabular.source.frames import frame
 from expost.tabular.table import Kind
 
 
-def native_frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
+def native_frame(kind: Kind, columns: Mapping[str, Decoded]) -> Any:
     """The columns as a frame of this kind; nothing of them is private any more."""
     if kind is not Kind.SPARK:
         return frame(kind, columns)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from expost.errors import SchemaMismatch
 from expost.noise import Noise
-from expost.tabular.schema.column import Codes, Values, smallest
+from expost.tabular.schema.column import Codes, Decoded, Listed, smallest
+from expost.tabular.schema.listed import Boolean, Categorical, Integer
 from expost.tabular.schema.schema import Schema
 
 
@@ -94,6 +95,13 @@ class Table:
         order = np.lexsort(columns)
         return [codes[order] for codes in columns]
 
-    def decode(self, noise: Noise) -> dict[str, Values]:
+    def decode(self, noise: Noise) -> dict[str, Decoded]:
         """Values for the codes; where a code is a bin, a uniform draw from it."""
-        return {each.name: each.decode(self.columns[each.name], noise) for each in self.schema.columns}
+        found: dict[str, Decoded] = {}
+        for column in self.schema.columns:
+            codes = self.columns[column.name]
+            if isinstance(column, Categorical | Boolean | Integer):
+                found[column.name] = Listed(column.decode(np.arange(column.size, dtype=codes.dtype), noise), codes)
+            else:
+                found[column.name] = column.decode(codes, noise)
+        return found

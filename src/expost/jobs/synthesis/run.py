@@ -35,7 +35,7 @@ from expost.tabular.model.footprint import require_room
 from expost.tabular.native import native_frame
 from expost.tabular.persons import Grouped
 from expost.tabular.pieced import AnyPieces, PiecedRows
-from expost.tabular.schema.column import Values
+from expost.tabular.schema.column import Decoded, Listed
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Learner, Score
 from expost.tabular.source.frames import Format, write_table
@@ -175,9 +175,16 @@ def _title(recipe: TableRecipe) -> str:
     return f"Synthetic table for {' and '.join(recipe.targets)}" if recipe.targets else "Synthetic table"
 
 
-def _spelled(schema: Schema, columns: Mapping[str, Values]) -> Mapping[str, Values]:
+def _spelled(schema: Schema, columns: Mapping[str, Decoded]) -> Mapping[str, Decoded]:
     """The columns as the schema has them spelled, so that it reads the synthetic file as it reads the real one."""
-    return {each.name: each.spelled(columns[each.name]) for each in schema.columns}
+    found: dict[str, Decoded] = {}
+    for each in schema.columns:
+        values = columns[each.name]
+        if isinstance(values, Listed):
+            found[each.name] = Listed(each.spelled(values.known), values.places)
+        else:
+            found[each.name] = each.spelled(values)
+    return found
 
 
 def _write(table: Callable[[], object], done: Synthesis, format: Format, parted: str, folder: Path) -> None:  # noqa: A002  the word for it

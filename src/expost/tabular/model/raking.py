@@ -6,14 +6,18 @@ small: marginal by marginal, as iterative proportional fitting does, and only as
 It is post-processing of what was released.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 
 from expost.noise import Floats, Integers, Noise
+from expost.tabular.coverings import CHUNK, Together, covering, joint_cells, joint_codes
 from expost.tabular.model.graphical import Factor, Measured, Model
 from expost.tabular.model.sampling import Codes
+from expost.tabular.model.triangles import EMPTY
 
 PRIOR = 0.1
 """How many records' worth of evidence each row of the model is: with 1, interactions that many records show were held
@@ -54,23 +58,80 @@ def raked(model: Model, measured: Sequence[Measured], rows: int, noise: Noise) -
 def _weights(model: Model, codes: Sequence[Codes], wanted: Sequence[Measured]) -> tuple[Floats, list[Factor]]:
     """A weight for each row, their sum about the model's total, and its logarithm as tables over the marginals."""
     weights = np.full(len(codes[0]), model.total / len(codes[0]))
-    tables = [np.zeros(np.size(each.values)) for each in wanted]
+    tables = [np.zeros(np.shape(each.values)) for each in wanted]
+    blocks = _blocks(model.domain, wanted, len(weights))
     for _ in range(PASSES):
         farthest = 0.0
-        for place, each in enumerate(wanted):
-            cells = _cells(codes, each, model.domain)
-            counts: Floats = np.bincount(cells, weights=weights, minlength=np.size(each.values)).astype(np.float64)
-            step = _step(counts, tables[place], each)
-            tables[place] += step
-            weights *= np.exp(step)[cells]
-            scale = model.total / weights.sum()
-            if not 0.5 < scale < 2.0:  # so that they neither vanish nor overflow, however noisy the values are
-                weights *= scale
-            farthest = max(farthest, float(np.abs(step).max()))
+        for block in blocks:
+            columns = [int(name) for name in block.columns]
+            shape = [model.domain[column] for column in columns]
+            cells = joint_codes([codes[column] for column in columns], shape, len(weights))
+            before = _summed(weights, cells, math.prod(shape))
+            joint = before.reshape(shape).copy()
+            moved = [_fitted(joint, columns, wanted[place], tables[place], model.total) for place in block.places]
+            farthest = max(farthest, *moved)
+            _multiply(weights, cells, np.divide(joint.ravel(), before, out=np.ones_like(before), where=before > EMPTY))
         if farthest <= SMALL:
             break
-    shapes = zip(wanted, tables, strict=True)
-    return weights, [(each.clique, table.reshape(np.shape(each.values))) for each, table in shapes]
+    return weights, [(each.clique, table) for each, table in zip(wanted, tables, strict=True)]
+
+
+def _blocks(domain: Sequence[int], wanted: Sequence[Measured], rows: int) -> list[Together]:
+    """Marginals that are fitted in one pass over the rows, those of more columns still before those of fewer.
+
+    Rows of one cell of all columns of a block are weighted alike, so that fitting one of its marginals after another
+    needs no more of the rows than the weight of each cell. Fewer rows are gone through as fast marginal by marginal.
+    """
+    cliques = [tuple(map(str, each.clique)) for each in wanted]
+    if rows <= MOST_DRAWN:
+        return [Together(clique, (place,)) for place, clique in enumerate(cliques)]
+    sizes, found = tuple((str(column), size) for column, size in enumerate(domain)), list[Together]()
+    for _, alike in groupby(range(len(cliques)), lambda place: len(cliques[place])):
+        places = tuple(alike)
+        blocks = covering(sizes, tuple(cliques[place] for place in places), joint_cells(rows))
+        found += [Together(each.columns, tuple(places[place] for place in each.places)) for each in blocks]
+    return found
+
+
+def _fitted(joint: Floats, columns: Sequence[int], each: Measured, table: Floats, total: float) -> float:
+    """Weight the cells of some columns such that one marginal fits, and tell its largest step."""
+    kept = [column for column in columns if column in each.clique]
+    sums = joint.sum(axis=tuple(axis for axis, column in enumerate(columns) if column not in kept))
+    counts = np.transpose(sums, [kept.index(column) for column in each.clique if column in kept])
+    step = _step(counts.ravel(), table.ravel(), each).reshape(table.shape)
+    table += step
+    joint *= _spread(np.exp(step), each.clique, columns)
+    scale = total / joint.sum()
+    if not 0.5 < scale < 2.0:  # so that they neither vanish nor overflow, however noisy the values are
+        joint *= scale
+    return float(np.abs(step).max())
+
+
+def _summed(weights: Floats, cells: Codes, size: int) -> Floats:
+    """The weight of the rows in each cell."""
+    found = np.zeros(size)
+    for rows in _chunks(len(weights)):
+        found += np.bincount(cells[rows], weights=weights[rows], minlength=size)
+    return found
+
+
+def _multiply(weights: Floats, cells: Codes, factors: Floats) -> None:
+    """Multiply each row's weight by the factor of its cell."""
+    for rows in _chunks(len(weights)):
+        weights[rows] *= factors[cells[rows]]
+
+
+def _chunks(rows: int) -> Iterator[slice]:
+    """Rows that are gone through at a time: what is made of them stays in the processor's cache."""
+    return (slice(start, start + CHUNK) for start in range(0, rows, CHUNK))
+
+
+def _spread(table: Floats, clique: Sequence[int], columns: Sequence[int]) -> Floats:
+    """The table with the axes of these columns, of length one for those that it is not over."""
+    kept = [column for column in columns if column in clique]
+    order = [clique.index(column) for column in (*kept, *(each for each in clique if each not in kept))]
+    sizes = dict(zip(clique, table.shape, strict=True))
+    return np.transpose(table, order).reshape([sizes.get(column, 1) for column in columns])
 
 
 def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
@@ -84,16 +145,6 @@ def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
             break
     bounded: Floats = np.clip(table + step, -LARGEST, LARGEST) - table
     return np.where(counts > 0, bounded, 0.0)
-
-
-def _cells(codes: Sequence[Codes], each: Measured, domain: Sequence[int]) -> Integers:
-    """The cell of each row."""
-    first, *others = each.clique
-    cells = codes[first].astype(np.int64)
-    for column in others:
-        cells *= domain[column]
-        cells += codes[column]
-    return cells
 
 
 def _systematic(codes: Sequence[Codes], weights: Floats, rows: int, noise: Noise) -> Integers:

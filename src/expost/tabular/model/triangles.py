@@ -14,6 +14,8 @@ from expost.tabular.model.pairwise import walk
 
 ROUNDS = 10
 """How often the three pairs of a triple are gone through: more changes its counts by less than noise does."""
+EMPTY = 1e-200
+"""Records that are none: pairs that contradict each other drive cells below, and no finite factor brings them back."""
 
 
 def triangles(pairs: Iterable[Clique]) -> Iterator[Clique]:
@@ -82,5 +84,5 @@ def _agreeing(counts: Floats, triple: Clique, pairs: Mapping[Clique, Floats]) ->
     for _ in range(ROUNDS if known else 0):
         for axis, wanted in known.items():
             found = counts.sum(axis=axis, keepdims=True)
-            counts = counts * np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+            counts = counts * np.divide(wanted, found, out=np.zeros_like(found), where=found > EMPTY)
     return counts

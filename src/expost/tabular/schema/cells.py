@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias, final
 
 EXACT = 2.0**53
 """Whole numbers below this are floats, exactly."""
+BEFORE_CHRIST = "(BC)"
+"""What DuckDB writes behind a day before the year 1."""
 
 
 @final
@@ -56,8 +58,11 @@ def number_in(text: str) -> int | float | None:
 def ordinal(text: str) -> int | None:
     """The day a text names in ISO form, with or without a time; None where it names none.
 
-    A time with a zone is taken in UTC, as it is where a table holds it as a time and not as text.
+    A time with a zone is taken in UTC, as it is where a table holds it as a time and not as text. DuckDB writes a day
+    before the year 1 like one after it, with a note behind; no other reader has such days.
     """
+    if BEFORE_CHRIST in text:
+        return None
     try:
         day = date.fromisoformat(text[:10])
     except ValueError:

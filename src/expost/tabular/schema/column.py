@@ -4,9 +4,10 @@ The code of a cell depends on that cell alone: this is what lets one record move
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from expost.tabular.schema.cells import Cell, How, Taken
 Cells: TypeAlias = Sequence[Cell | None]
 Codes: TypeAlias = NDArray[np.unsignedinteger]
 Values: TypeAlias = NDArray[np.generic]
+Decoded: TypeAlias = "Values | Listed"
 Setting: TypeAlias = str | int | bool | Sequence[object]
 
 LARGEST_DOMAIN = 2**16
@@ -36,6 +38,20 @@ class Missing(Enum):
     CATEGORY = "a category of its own"
     DROP = "the record is dropped"
     FALLBACK = "the column's fallback, which by rule is its first value or bin"
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Listed:
+    """Values of a list, as the place in it that each row has: a byte or two, where a text of its own takes sixteen."""
+
+    known: Values
+    places: Codes
+
+    def tolist(self) -> list[object]:
+        """The value of each row."""
+        found: list[object] = self.known[self.places].tolist()
+        return found
 
 
 class Column(Protocol):

@@ -14,12 +14,12 @@ import narwhals as nw
 from duckdb import DuckDBPyRelation
 
 from expost.errors import InvalidValue, NotInstalled
-from expost.tabular.schema.column import Values
+from expost.tabular.schema.column import Decoded
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.engine.kinds import of_16_bits, of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
-from expost.tabular.source.home import connection
+from expost.tabular.source.relations import relation_of
 from expost.tabular.source.series import PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
@@ -115,10 +115,10 @@ def _kind(known: "nw.DataFrame[Any] | nw.LazyFrame[Any]") -> Kind:
     return Kind(word) if word in {kind.value for kind in Kind} else Kind.PYARROW
 
 
-def frame(kind: Kind, columns: Mapping[str, Values]) -> Any:
+def frame(kind: Kind, columns: Mapping[str, Decoded]) -> Any:
     """The columns as a frame of this kind."""
     if kind is Kind.DUCKDB:
-        return _relation(columns)
+        return relation_of(columns)
     lists = {name: values.tolist() for name, values in columns.items()}
     if kind is Kind.PANDAS:
         return _pandas(lists)
@@ -140,7 +140,7 @@ def write_table(
     chosen = _format(place) if format is None else format
     if not place.parent.is_dir():
         raise InvalidValue(f"there is no folder {place.parent} to write {place.name} in; create it first.")
-    native = _relation(table) if isinstance(table, Mapping) else _collected(table)
+    native = relation_of(table) if isinstance(table, Mapping) else _collected(table)
     if isinstance(native, DuckDBPyRelation):
         try:
             if chosen is Format.CSV:
@@ -214,13 +214,6 @@ def _format(path: Path) -> Format:
         if path.suffix.lower() == f".{chosen.value}":
             return chosen
     raise InvalidValue(f"{path.name} ends in neither .csv nor .parquet; rename it or give a format.")
-
-
-def _relation(columns: Mapping[str, Values]) -> DuckDBPyRelation:
-    home = connection()
-    home.register("columns", dict(columns))
-    relation: DuckDBPyRelation = home.sql("SELECT * FROM columns").materialize()
-    return relation
 
 
 def _pandas(lists: Mapping[str, list[object]]) -> Any:

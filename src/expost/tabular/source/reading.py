@@ -220,8 +220,8 @@ def _complaint(source: object) -> str:
                 "database, or it is damaged or of another version; close the program or write it again."
             )
         return (
-            "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, and nothing "
-            "else; try it in DuckDB, whose message may show data."
+            "the DuckDB query could not be run to its end: a query reads the Parquet files that it names, each by its "
+            "whole name without * or ?, and nothing else; try it in DuckDB, whose message may show data."
         )
     if not isinstance(source, str | Path):
         return f"the {type(source).__name__} could not be read; check that its columns hold plain values."

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from expost.tabular.schema.column import Values
+from expost.tabular.schema.column import Decoded
 from expost.tabular.source.frames import frame
 from expost.tabular.table import Kind
 
 
-def spark_frame(columns: Mapping[str, Values]) -> DataFrame:
+def spark_frame(columns: Mapping[str, Decoded]) -> DataFrame:
     """The columns as a DataFrame of the session that there is."""
     session = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
     return session.createDataFrame(frame(Kind.PYARROW, columns))

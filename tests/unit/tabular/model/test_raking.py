@@ -149,3 +149,77 @@ def test_a_pair_that_the_model_was_fitted_to_stays_as_it_is_there() -> None:
 
     np.testing.assert_allclose(shares(codes), JOINT, atol=0.003)
     np.testing.assert_allclose(shares(codes, 0, 2, 2), other.values / 1000, atol=0.003)
+
+
+SIZES = (2, 1, 3, 4, 2)
+"""Columns of a larger model, of which one has one value only."""
+
+
+def of_five(noise: Noise) -> tuple[Model, list[Measured]]:
+    """A model of even columns, and pairs and triples, their columns in any order, that say something else."""
+    alone = [Measured((place,), np.full(size, 1e4 / size), 1.0) for place, size in enumerate(SIZES)]
+    model = fit(Junction.of(SIZES, [(place,) for place in range(5)]), alone)
+    cliques = [(0, 2), (1, 3), (3, 2), (4, 0), (0, 2, 4), (2, 1, 3)]
+    shapes = [[SIZES[column] for column in clique] for clique in cliques]
+    shares = [noise.uniform(tuple(shape)) + 0.2 for shape in shapes]
+    return model, [Measured(c, 1e4 * each / each.sum(), 100.0) for c, each in zip(cliques, shares, strict=True)]
+
+
+def one_after_another(model: Model, codes: list[Codes], wanted: list[Measured]) -> tuple[Floats, list[Floats]]:
+    """Each marginal by a pass of its own over the rows, twelve times."""
+    weights = np.full(len(codes[0]), model.total / len(codes[0]))
+    tables = [np.zeros(np.shape(each.values)) for each in wanted]
+    for _ in range(raking.PASSES):
+        for each, table in zip(wanted, tables, strict=True):
+            cells = tuple(codes[column] for column in each.clique)
+            counts = np.zeros(table.shape)
+            np.add.at(counts, cells, weights)
+            step = raking._step(counts.ravel(), table.ravel(), each).reshape(table.shape)
+            np.add(table, step, out=table)
+            weights *= np.exp(step)[cells]
+    return weights, tables
+
+
+def test_marginals_fitted_in_one_pass_weight_rows_as_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among them are columns of one value, columns in any order, and chunks of rows that end anywhere."""
+    noise = SeededNoise(8)
+    model, wanted = of_five(noise)
+    codes = model.sample(3001, noise)
+    monkeypatch.setattr(raking, "MOST_DRAWN", 0)
+    monkeypatch.setattr(raking, "SMALL", 0.0)
+    monkeypatch.setattr(raking, "CHUNK", 700)
+    places = [place for block in raking._blocks(SIZES, wanted, 3001) for place in block.places]
+
+    weights, factors = raking._weights(model, codes, wanted)
+
+    expected, tables = one_after_another(model, codes, [wanted[place] for place in places])
+    np.testing.assert_allclose(weights, expected, rtol=1e-10)
+    for place, table in zip(places, tables, strict=True):
+        assert factors[place][0] == wanted[place].clique
+        np.testing.assert_allclose(factors[place][1], table, atol=1e-10)
+
+
+def test_many_rows_are_gone_through_once_for_several_marginals_and_triples_still_come_first() -> None:
+    _, wanted = of_five(SeededNoise(8))
+    wanted.sort(key=lambda each: -len(each.clique))
+
+    few, many = (raking._blocks(SIZES, wanted, rows) for rows in (raking.MOST_DRAWN, raking.MOST_DRAWN + 1))
+
+    assert [each.places for each in few] == [(place,) for place in range(6)]
+    assert [sorted(each.places) for each in many] == [[0, 1], [2, 3, 4, 5]]
+
+
+@pytest.mark.parametrize("values", [1000 * JOINT, -(10**9) * JOINT, 10**9 * JOINT, 0 * JOINT])
+def test_weights_of_marginals_that_are_fitted_together_stay_finite(
+    values: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Noise is as it is where budgets are tiny."""
+    monkeypatch.setattr(raking, "MOST_DRAWN", 0)
+    model = independent()
+    pairs = [Measured((0, 1), values, 1.0), Measured((1, 2), np.full((3, 2), -5e4), 1.0)]
+
+    weights, factors = raking._weights(model, model.sample(ROWS, SeededNoise(2)), pairs)
+
+    assert np.isfinite(weights).all()
+    assert weights.sum() > 0
+    assert all(np.isfinite(table).all() for _, table in factors)

@@ -8,7 +8,7 @@ import pytest
 from expost.noise import Floats, SeededNoise
 from expost.tabular.model.graphical import Measured, Model, fit
 from expost.tabular.model.junction import Clique, Junction
-from expost.tabular.model.triangles import base, informed, triangles, triple_counts
+from expost.tabular.model.triangles import _agreeing, base, informed, triangles, triple_counts
 from tests.unit.tabular.model.graphs import GRAPHS
 
 
@@ -96,3 +96,15 @@ def test_without_triples_pairs_are_as_measured() -> None:
     pair = Measured((0, 2), np.ones((2, 3)), 3.0)
 
     assert informed([pair]) == [pair]
+
+
+def test_cells_that_are_next_to_empty_are_not_blown_up_to_match_a_pair() -> None:
+    """No finite factor makes a thousand records of 1e-310 of one, and a choice among triples needs numbers."""
+    counts = np.full((2, 2, 2), 250.0)
+    counts[1] = 1e-310
+    pairs: dict[Clique, Floats] = {(0, 2): np.array([[0.0, 0.0], [500.0, 500.0]]), (1, 2): np.full((2, 2), 250.0)}
+
+    found = _agreeing(counts, (0, 1, 2), pairs)
+
+    assert np.isfinite(found).all()
+    assert (found >= 0).all()

@@ -1,14 +1,17 @@
 """Values beyond what Python or DuckDB can hold or spell: none of them keeps the other rows from being read."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
+from expost.tabular.schema.binned import Dates
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.files import Rows
 from expost.tabular.source.frames import Frame
 from expost.tabular.source.home import connection
+from expost.tabular.source.reading import read_table
 from expost.tabular.source.texts import absent, cells_of
 from tests.unit.examples import ADD
 from tests.unit.tabular.source.hostile import COLUMNS, MARKS
@@ -45,6 +48,23 @@ def test_no_time_keeps_the_engine_from_taking_the_others(kind: pa.DataType) -> N
 
     assert len(values) == len(FAR) + 1
     assert found is None or [codes.tolist() for codes in next(found)[0]] == one_by_one(values)
+
+
+@pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("s"), pa.timestamp("us", "UTC")], ids=str)
+def test_a_day_before_christ_has_one_code_whatever_reads_it(kind: pa.DataType) -> None:
+    """DuckDB writes it like one of the same year after, with a note behind, as if that were a time of day."""
+    days = pa.array([-719_163, -735_414, -720_000, 0, None], pa.int32())  # the first is 31 December of 1 BC
+    kept = replace(SCHEMA, columns=tuple(each for each in SCHEMA.columns if isinstance(each, Dates)))
+    table = pa.table(dict.fromkeys(kept.names, days.cast(pa.date32()).cast(kind)))
+    home = connection()
+    home.register("days", table)
+
+    found = [read_table(source, kept) for source in (home.table("days"), table)]
+
+    assert [found[0].codes(name).tolist() for name in kept.names] == [
+        found[1].codes(name).tolist() for name in kept.names
+    ]
+    assert len(found[0]) == 1  # the others are no days of the columns that drop what is none
 
 
 def test_an_interval_of_many_years_is_taken_like_the_longest_one() -> None:
