@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -23,8 +24,21 @@ OF_ONE_RUN = 3
 
 
 def race(name: str, here: Path) -> None:
-    """Let several processes charge a ledger until its cap has no room, and wait for all of them."""
-    racers = [forked(lambda: _to_the_cap(name, here)) for _ in range(RACERS)]
+    """Let several processes charge a ledger until its cap has no room, and wait for all of them.
+
+    Each charges once and waits for the others: on a busy machine the first would be done before the last has begun.
+    """
+    ready, go = os.pipe(), os.pipe()
+
+    def line_up() -> None:
+        for end in (ready[0], ready[1], go[1]):
+            os.close(end)
+        os.read(go[0], 1)
+
+    racers = [forked(lambda: _to_the_cap(name, here, line_up)) for _ in range(RACERS)]
+    os.close(ready[1])
+    os.read(ready[0], 1)  # nothing comes: it ends once every racer has closed its own
+    os.close(go[1])
     statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in racers]
     if any(statuses):
         sys.exit("a racer failed")
@@ -39,17 +53,21 @@ def careless(name: str, here: Path) -> None:
         race(name, here)
 
 
-def _to_the_cap(name: str, here: Path) -> None:
-    """Charge and write down what left, and how long it took, until nothing fits."""
+def _to_the_cap(name: str, here: Path, line_up: Callable[[], None]) -> None:
+    """Charge once, line up, then charge until nothing fits; write down what left, and how long it took."""
     with open_ledger(name) as book:
-        while True:
-            start = time.monotonic()
-            try:
-                with run(book) as begun:
-                    step(begun, CHARGE)
-            except BudgetExceeded:
-                return
-            _note(here, f"{begun.id} {time.monotonic() - start}")
+        _charge(book, here)
+        line_up()
+        with suppress(BudgetExceeded):
+            while True:
+                _charge(book, here)
+
+
+def _charge(book: Book, here: Path) -> None:
+    start = time.monotonic()
+    with run(book) as begun:
+        step(begun, CHARGE)
+    _note(here, f"{begun.id} {time.monotonic() - start}")
 
 
 def storm(name: str, here: Path) -> None:
