@@ -3,7 +3,8 @@
 And the time of ``expost synth`` on a Parquet file of a million rows of a hundred thousand persons, with their unit
 declared and without, to the same number of synthetic rows on a ladder that both climb to its end; CPU seconds of
 processes of their own, on one core each. Where there are fewer persons than rows, noise is larger beside the counts and
-less is added to the model, which is why a unit can take less time.
+less is added to the model, so that a unit can take less time. What it takes where the work is the same is timed beside
+it: on one rung with so much noise that neither run adds a pair, and with the same share held out.
 
 And what another allowance, of rows of a person that count in full, would gain if the best were known for nothing.
 """
@@ -52,6 +53,8 @@ STATIC = {"varying": 0.0, "half": 0.5, "static": 0.97}
 """The share of a row that is the same in all rows of its person."""
 TIMED, OF_THEM, TURNS = 10**6, 10**5, 1
 """Rows and persons of the synthesis that is timed, and how often it is."""
+WORK = {"": [], ".alike": ["--ladder", "0.004:0.004:1", "--validation", "0.05"]}
+"""Options that are timed: all rungs, and one on which both runs measure and fit the same pairs."""
 NAMES = [f"column {place}" for place in range(COLUMNS)]
 SCHEMA = Schema(
     tuple(Integer(name, tuple(range(VALUES)), Missing.FALLBACK) for name in NAMES), True, Neighbours.ADD_REMOVE
@@ -146,19 +149,26 @@ def best_kept(case: Case, rho: float, draws: Generator, repeats: int) -> float:
 
 def times(progress: Progress) -> dict[str, float]:
     """``person.time_ratio``: CPU seconds with a unit over those without, medians where there are several turns."""
-    taken: dict[str, list[float]] = {"with": [], "without": []}
+    figures = dict[str, float]()
     with tempfile.TemporaryDirectory(prefix="expost-persons-") as folder:
         visits, schemas = write_visits(Path(folder))
-        for turn in range(TURNS):
+        for work, options in WORK.items():
             for name, schema in schemas.items():
-                progress(f"a synthesis of {TIMED:,} rows {name} a unit, {turn + 1} of {TURNS}")
-                ran = limited(command(visits, schema, Path(folder) / f"{name}-{turn}"), Limits())
-                if ran.failure:
-                    raise RuntimeError(f"a synthesis {name} a unit did not end: {ran.failure}")
-                taken[name].append(ran.cpu_seconds)
-    seconds = {name: median(each) for name, each in taken.items()}
-    figures = {f"person.cpu_seconds.{name}": each for name, each in seconds.items()}
-    return {"person.time_ratio": seconds["with"] / seconds["without"], **figures}
+                progress(f"a synthesis of {TIMED:,} rows {name} a unit{work}")
+                out = [Path(folder) / f"{name}{work}-{turn}" for turn in range(TURNS)]
+                seconds = median(taken([*command(visits, schema, each), *options]) for each in out)
+                figures[f"person.cpu_seconds.{name}{work}"] = seconds
+            with_it, without = (figures[f"person.cpu_seconds.{name}{work}"] for name in schemas)
+            figures[f"person.time_ratio{work}"] = with_it / without
+    return figures
+
+
+def taken(synthesis: list[str]) -> float:
+    """CPU seconds of a synthesis, which must end as it should."""
+    ran = limited(synthesis, Limits())
+    if ran.failure:
+        raise RuntimeError(f"a synthesis did not end: {ran.failure}")
+    return ran.cpu_seconds
 
 
 def write_visits(folder: Path) -> tuple[Path, dict[str, Path]]:

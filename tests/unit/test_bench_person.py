@@ -31,7 +31,18 @@ def test_the_same_visits_are_timed_with_a_unit_and_without(
 
     visits, schemas = person.write_visits(tmp_path_factory.mktemp("visits"))
 
-    of_persons, records = (read_records(visits, Schema.load(schemas[name].read_text(encoding="utf-8"))) for name in schemas)
+    of_persons, records = (
+        read_records(visits, Schema.load(schemas[name].read_text(encoding="utf-8"))) for name in schemas
+    )
     assert isinstance(of_persons, Grouped)
     assert len(records) == len(of_persons.table) == 2000
     assert 250 < len(of_persons) <= 300
+
+
+def test_a_miniature_is_timed_with_a_unit_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    smaller(monkeypatch, TIMED=2000, OF_THEM=300, WORK={".alike": person.WORK[".alike"]})
+
+    figures = person.times(lambda text: None)
+
+    seconds = [figures[f"person.cpu_seconds.{name}.alike"] for name in ("with", "without")]
+    assert figures["person.time_ratio.alike"] == seconds[0] / seconds[1] > 0
