@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from expost.accounting.claim import Budget
+from expost.checks.least import Least
 from expost.checks.question import CentredSum, Question
 from expost.mechanisms.urn import Urn
 from expost.noise import Integers, ScriptedNoise, SeededNoise
@@ -37,7 +38,7 @@ from expost.tabular.questions import BalancedSum, GuessingGain, RankMargin
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.score import Candidate, Lesson
+from expost.tabular.score import Candidate, Lesson, correct
 from expost.tabular.selection import SpanningTree
 from expost.tabular.table import Table
 from tests.unit.examples import ADD, REPLACE
@@ -210,10 +211,14 @@ def test_no_person_moves_what_is_asked_of_one_row_each_by_more_than_claimed(thre
 
 
 QUESTIONS: dict[str, Callable[[Neighbours], Question[Table, Candidate]]] = {
+    "sum of correct rows": lambda relation: CentredSum(correct("b"), Fraction(4, 5), relation),
     "balanced sum": lambda relation: BalancedSum("b", Fraction(7, 10), relation),
     "gain over guessing": lambda relation: GuessingGain("b", Fraction(1, 10), relation),
     "rank margin": lambda relation: RankMargin(Lesson("b", 1), Fraction(3, 10), relation),
     "worst overlap": lambda relation: WorstOverlap((("a", "b"),), Fraction(7, 10), relation),
+    "least": lambda relation: Least(
+        [CentredSum(correct("b"), Fraction(4, 5), relation), RankMargin(Lesson("b", 1), Fraction(3, 10), relation)]
+    ),
 }
 
 

@@ -8,6 +8,7 @@ three rows each. Left out, the clip of a person lets three rows move a sum three
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -86,6 +87,31 @@ def test_no_person_moves_a_statistic_further_than_claimed(name: str, relation: N
         assert l1(moved) <= statistic.l1
 
 
+SMALL: list[Person] = [
+    rows for number in (1, 2, 3) for rows in combinations_with_replacement([ROWS[2], ROWS[5], ROWS[7]], number)
+]
+"""All persons of up to three rows, of three kinds."""
+
+
+def moved(evaluate: Callable[[Labelled], Integers]) -> Iterator[tuple[Neighbours, Integers]]:
+    """How far a value moves between any neighbours of up to three of these, many at a time."""
+    known = cache(lambda kinds: evaluate(records([SMALL[kind] for kind in kinds])).ravel())
+    for number in range(3):
+        for base in combinations_with_replacement(range(len(SMALL)), number):
+            with_one = np.array([known(tuple(sorted((*base, kind)))) for kind in range(len(SMALL))])
+            yield ADD.of_persons, with_one - known(base)
+            yield REPLACE.of_persons, (with_one[:, None] - with_one[None, :]).reshape(-1, with_one.shape[1])
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_no_person_moves_a_statistic_further_than_claimed_in_any_table_of_three_kinds_of_rows(name: str) -> None:
+    claims = {relation: STATISTICS[name](relation) for relation in (ADD.of_persons, REPLACE.of_persons)}
+
+    for relation, each in moved(claims[ADD.of_persons].evaluate):
+        assert (each**2).sum(axis=1).max() <= claims[relation].l2_squared
+        assert np.abs(each).sum(axis=1).max() <= claims[relation].l1
+
+
 @pytest.mark.parametrize("name", STATISTICS)
 def test_a_person_adds_the_same_whoever_else_is_there(name: str) -> None:
     statistic = STATISTICS[name](ADD.of_persons)
@@ -145,6 +171,13 @@ def gradient_sum(data: Labelled, clip: float, weights: Floats, joined: Integers 
 def test_no_person_moves_a_sum_of_gradients_further_than_its_reach(clip: float, weights: Floats) -> None:
     for person in PERSONS:
         assert l2_squared(gradient_sum(records([person]), clip, weights)) <= IntegerSums.reach**2
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+def test_no_person_moves_a_sum_of_gradients_further_in_any_table_of_three_kinds_of_rows(clip: float) -> None:
+    for relation, each in moved(lambda data: gradient_sum(data, clip, WEIGHTS[1])):
+        reach = (2 if relation.replaces else 1) * IntegerSums.reach
+        assert (each**2).sum(axis=1).max() <= reach**2
 
 
 @pytest.mark.parametrize("weights", WEIGHTS, ids=["zero", "some"])

@@ -57,7 +57,8 @@ class Joint:
         def compute(rows: Rows) -> Integers:
             return np.concatenate([one.evaluate(rows) * factor for one, factor in each])
 
-        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name, additive=True)
+        (spacing,) = {one.spacing for one, _ in each}
+        return Statistic(compute, (size,), l2_squared, l1, schema.neighbours, name, spacing, additive=True)
 
     def rounded(self, shares: Mapping[Tally, float]) -> float:
         """What the whole must be raised by, so that whole factors leave no tally less than its share."""

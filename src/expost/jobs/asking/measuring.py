@@ -152,8 +152,9 @@ class Measuring:
 
         Integer noise of variance σ² is stated at Δ²/(2(σ²−3)), which is solved for σ².
         """
-        variance = statistic.l2_squared / (2 * (to - self.spent)) + SMOOTHING_VARIANCE
-        budget = Budget(ALPHA * statistic.l2_squared / (2 * variance), ALPHA)
+        squared = statistic.l2_squared * statistic.spacing**2
+        variance = squared / (2 * (to - self.spent)) + SMOOTHING_VARIANCE
+        budget = Budget(ALPHA * squared / (2 * variance), ALPHA)
         found = self.odometer.spend(Stored(Gaussian(statistic), store), self.data, budget, Past(), self.noise)
         self.past = self.past.then(found)
         return found.value

@@ -11,7 +11,6 @@ from expost.bill import Item
 from expost.jobs.asking.contribution import BOUNDS, LENGTHS
 from expost.jobs.asking.joint import FACTOR
 from expost.jobs.asking.retold import AnswerTestimony
-from expost.jobs.asking.rows import PER_WEIGHT
 from expost.jobs.asking.tallies import Tally
 from expost.receipts.notation import fraction, text
 from expost.tabular.schema.schema import Schema
@@ -89,9 +88,7 @@ def _makes_up(squared: Fraction, reaches: Sequence[Fraction]) -> bool:
 
 
 def _reach(told: AnswerTestimony, tally: Tally) -> Fraction:
-    length = (
-        tally.unit * PER_WEIGHT * told.bounds.get(tally.name, told.rows_per_person or 1) if told.persons else tally.unit
-    )
+    length = tally.unit * told.bounds.get(tally.name, told.rows_per_person or 1) if told.persons else tally.unit
     return Fraction((2 if told.neighbours.replaces else 1) * length**2)
 
 

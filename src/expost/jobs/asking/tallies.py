@@ -138,21 +138,23 @@ class Tally:
         Implements: rows, persons and values by group.
         Uses: a person's weight.
         """
-        reach = self.scale(schema, most=most)
+        finer = 1 if schema.unit is None else PER_WEIGHT
+        reach = self.scale(schema, most=most) * finer
         moved = 2 if schema.neighbours.replaces else 1
         l1 = moved * (math.isqrt(reach * reach * self.cells(schema)) + 1)  # Cauchy-Schwarz
         compute = partial(self._records, schema) if schema.unit is None else partial(self._persons, schema, most)
-        squared, size = Fraction(moved * reach * reach), self.cells(schema)
-        return Statistic(compute, (size,), squared, Fraction(l1), schema.neighbours, self.name, additive=True)
+        squared, shape = Fraction(moved * reach * reach), (self.cells(schema),)
+        return Statistic(
+            compute, shape, squared, Fraction(l1), schema.neighbours, self.name, Fraction(1, finer), additive=True
+        )
 
     def scale(self, schema: Schema, *, most: int = 1) -> int:
-        """How long all that one record or person adds can be, in steps."""
-        return self.unit if schema.unit is None else self.unit * PER_WEIGHT * most
+        """How long all that one record or person adds can be, in steps; the weight of a person divides them further."""
+        return self.unit if schema.unit is None else self.unit * most
 
     def per_row(self, schema: Schema) -> int:
         """Steps to one row at full weight, or to the whole width of a column's values."""
-        steps = full_steps(bounded_column(schema[self.kind.column])) if isinstance(self.kind, OfValues) else self.unit
-        return steps if schema.unit is None else steps * PER_WEIGHT
+        return full_steps(bounded_column(schema[self.kind.column])) if isinstance(self.kind, OfValues) else self.unit
 
     @property
     def name(self) -> str:

@@ -105,9 +105,12 @@ def counted_first(neighbours: Neighbours) -> Statistic[Any]:
 
 
 def record_number(neighbours: Neighbours) -> Statistic[Table]:
-    """How many records there are; where one replaces another it stays, and 1 is claimed all the same."""
-    one = Fraction(1)
-    return Statistic(_number, (1,), one, one, neighbours, "records", additive=True)
+    """How many records there are; what is claimed is what a person moves who is counted by the number of rows.
+
+    So both are billed alike, also where one record replaces another and their number stays as it is.
+    """
+    moved = Fraction(2 if neighbours.replaces else 1)
+    return Statistic(_number, (1,), moved, moved, neighbours, "records", additive=True)
 
 
 def _number(table: Table) -> Integers:

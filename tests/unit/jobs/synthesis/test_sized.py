@@ -87,7 +87,7 @@ def test_one_record_moves_the_number_by_one_at_most(neighbours: Neighbours) -> N
     values = [int(number.evaluate(customers(SCHEMA, count))[0]) for count in (1, 2, 3)]
 
     assert np.diff(values).tolist() == [1, 1]
-    assert number.l2_squared == number.l1 == 1
+    assert number.l2_squared == number.l1 == (2 if neighbours.replaces else 1)
 
 
 def test_the_report_says_that_they_were_counted() -> None:
