@@ -228,10 +228,10 @@ def ratios(progress: Progress) -> dict[str, float]:
             ours = [float(each.epsilon) if each.passed else math.inf for each in found]
             size, met = found[0].told[0].size, [epsilon for epsilon in ours if math.isfinite(epsilon)]
             least = oracle(task, share / 100, size)
-            if least > found[0].outcome.recipe.max_epsilon or not met:
+            if least > found[0].outcome.recipe.max_epsilon:
                 continue
             over["oracle"].append(median(ours) / least)
-            over["mean_oracle"].append(fmean(met) / least)
+            over["mean_oracle"].append((fmean(met) if met else math.inf) / least)
             for way, plan in plans.items():
                 draws = np.random.default_rng(share)
                 doubled = median(doubling(task, share / 100, size, plan, draws) for _ in range(DOUBLINGS))
