@@ -34,8 +34,6 @@ from statistics import fmean, median
 
 import numpy as np
 import opendp.prelude as dp
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy.special import ndtri
 
 from benchmarks.harness import Progress
@@ -54,6 +52,7 @@ from expost.private import Neighbours
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Categorical, Integer
 from expost.tabular.schema.schema import Schema
+from expost.tabular.source.frames import Format, write_table
 from expost.tabular.table import Table
 
 DELTA, CONFIDENCE, WIDTH = 1e-5, 0.95, 1.959963984540054
@@ -302,7 +301,7 @@ def times(progress: Progress) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="expost-ask-") as folder:
         for name, table, by in (("adult", load(), "education"), ("million", lines(MILLION), "shipmode")):
             file, schema = Path(folder) / f"{name}.parquet", Path(folder) / f"{name}.toml"
-            pq.write_table(pa.table(dict(table.decode(SeededNoise(1)))), file)
+            write_table(file, table.decode(SeededNoise(1)), Format.PARQUET)
             schema.write_text(table.schema.dumps(), encoding="utf-8")
             command = [
                 *ANSWERED, str(Path(sys.executable).with_name("expost")), "ask", str(file), "--schema", str(schema),

@@ -38,7 +38,8 @@ from expost.tabular.persons import Grouped, rows_per_person
 from expost.tabular.schema.column import Missing
 from expost.tabular.schema.listed import Integer
 from expost.tabular.schema.schema import Schema
-from expost.tabular.table import Table
+from expost.tabular.source.frames import frame
+from expost.tabular.table import Kind, Table
 
 PERSONS, COLUMNS, VALUES, MOST = 20_000, 12, 50, 500
 EXPONENTS, PRICES, REPEATS, FEWER = (1.4, 1.6), (0.005, 0.05), 12, 3
@@ -163,9 +164,8 @@ def times(progress: Progress) -> dict[str, float]:
 def write_visits(folder: Path) -> tuple[Path, dict[str, Path]]:
     """Rows of Adult, drawn anew, each of somebody, in a file; and the schema with their unit and without."""
     table, draws = load(), np.random.default_rng(16)
-    rows, decoded = draws.integers(0, len(table), TIMED), table.decode(SeededNoise(1))
-    columns = {name: np.asarray(values)[rows] for name, values in decoded.items()}
-    visits = pa.table({"patient": draws.integers(0, OF_THEM, TIMED), **columns})
+    rows = frame(Kind.PYARROW, table.decode(SeededNoise(1))).take(draws.integers(0, len(table), TIMED))
+    visits = rows.add_column(0, "patient", pa.array(draws.integers(0, OF_THEM, TIMED)))
     pq.write_table(visits, folder / "visits.parquet")
     plain = adult_schema()
     of_persons = replace(plain, unit="patient", neighbours=plain.neighbours.of_persons)
