@@ -164,6 +164,14 @@ def test_a_plan_of_a_known_price_needs_no_data_and_says_what_is_read() -> None:
     assert "This costs ε = 0.161 at δ = 1e-5, whatever the data say. Columns that are read: region." in said(done)
 
 
+def test_a_plan_says_that_it_reads_no_file(here: Path) -> None:
+    """Who asks puts plan before the same words, with the table among them."""
+    done = run("plan", "ask", "customers.csv", "count by region", "--schema", "schema.toml", "--within", "40")
+
+    assert done.exit_code == 2
+    assert said(done) == "expost: a plan reads no table; leave out customers.csv."
+
+
 def test_a_plan_of_a_jump_tells_the_levels_and_the_groups_out_of_reach() -> None:
     done = run("plan", "ask", "count by region", "--schema", "persons.toml", "--within", "5%")
 

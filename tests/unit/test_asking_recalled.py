@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from expost.accounting.curve import AdpEpsilon
 from expost.errors import BudgetExceeded, Unreadable
 from expost.jobs import audit
+from expost.jobs.asking import needs
 from expost.jobs.asking.answer import Answer
 from expost.jobs.asking.recalled import Memory
 from expost.jobs.asking.run import ask
@@ -313,7 +314,8 @@ def test_where_there_is_little_room_rows_of_persons_are_counted_for_little(tmp_p
 
     found = asked("count by g", within="30%", schema=PERSONS, max_epsilon=2.0)
 
-    assert 0 < found.epsilon < 1.1 * epsilon  # the cap of a ledger is divided in another way than the δ of a run
+    # A run divides δ in another way than the cap of a ledger: at the highest level that fits it states 1.43 times that.
+    assert 0 < found.epsilon < 1.5 * epsilon
 
 
 def test_stored_answers_with_other_cells_are_refused(tmp_path: Path) -> None:
@@ -344,3 +346,44 @@ def test_nothing_of_the_data_is_kept_but_what_was_released(tmp_path: Path) -> No
 
     one, other = ([(name, counted) for name, (counted, _) in each.tallies.items()] for each in kept)
     assert one == other
+
+
+@dataclass
+class Interrupting:
+    """Hears what a run does, and interrupts it when it says this for the n-th time."""
+
+    saying: str
+    left: int = 1
+
+    def __call__(self, doing: str) -> None:
+        self.left -= doing == self.saying
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def test_a_decision_that_was_interrupted_is_taken_up_when_it_is_asked_for_again(asked: Asked) -> None:
+    """Looks at which nothing was decided yet are no answer, unless they were the last that were planned."""
+    with pytest.raises(KeyboardInterrupt):
+        asked("count by g", above=1480, on_progress=Interrupting("looking whether it is decided", 3))
+
+    again = asked("count by g", above=1480)
+
+    assert again.passed
+    assert again.epsilon > 0
+    assert asked("count by g", above=1480).told == again.told
+
+
+@pytest.mark.parametrize("interrupted", [1, 2])
+def test_an_answer_that_was_interrupted_before_it_was_precise_is_gone_on_from(
+    interrupted: int, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first looks are made too coarse, so that a jump ends short of its target: as now and then, by chance."""
+    with monkeypatch.context() as changed, pytest.raises(KeyboardInterrupt):
+        changed.setattr(needs, "MARGIN", -4.0)
+        asked("count by g", within="5%", on_progress=Interrupting("measuring once more", interrupted))
+
+    again = asked("count by g", within="5%")
+
+    assert again.passed
+    assert again.epsilon > 0
+    assert asked("count by g", within="5%").told == again.told

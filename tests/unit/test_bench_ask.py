@@ -1,6 +1,7 @@
 """The benchmark of asking: a miniature of it has every figure."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,6 +35,25 @@ def test_a_miniature_has_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"ask.over_laplace_oracle", "ask.over_laplace_doubling"} <= figures.keys()
     assert {"ask.adult_seconds", "ask.million_seconds"} <= figures.keys()
     assert all(value > 0 for name, value in figures.items() if "reached" not in name)
+
+
+def test_a_question_that_no_run_answers_is_not_left_out_if_the_oracle_answers_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It counts as dearer than all others, as a run does that leaves a group open."""
+    first, answered = next(ask.tasks()), ask.answer
+
+    def unanswered(task: ask.Task, share: int, seed: int) -> SimpleNamespace:
+        found = answered(task, share, seed)
+        return SimpleNamespace(passed=False, epsilon=found.epsilon, told=found.told, outcome=found.outcome)
+
+    for name, value in {"REPEATS": 1, "DOUBLINGS": 3, "SHARES": (5,), "tasks": lambda: [first]}.items():
+        monkeypatch.setattr(ask, name, value)
+    monkeypatch.setattr(ask, "answer", unanswered)
+
+    figures = ask.ratios(lambda text: None)
+
+    assert figures["ask.over_oracle"] == figures["ask.over_doubling"] == math.inf
 
 
 def test_the_oracle_meets_the_target_of_the_smallest_group_and_no_more() -> None:

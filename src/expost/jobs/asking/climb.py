@@ -101,22 +101,20 @@ def climb(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) -
         return _go_on(plan, measuring, levels, further, sizes)
     place = _place(levels, coarse, needed)
     measuring.forget()
-    tell("measuring as precisely as that takes")
-    measuring.measure(needed, to=levels[place], store=measuring.storing(width, sizes))
-    found = look(measuring, width, sizes)
-    share, chain = FURTHER, levels[place] - coarse
-    while not found.reached:
+    to, chain, this = levels[place], levels[place] - coarse, width
+    share, doing = FURTHER, "measuring as precisely as that takes"
+    while True:
         wider = recipe.width(share)
         least = coarse + chain * Fraction((wider / width) ** 2)
-        place = next(
-            (place for place, each in enumerate(levels) if beside(each) > measuring.spent and each >= least), -1
-        )
-        if place < 0 or not _allowed(plan, levels[place], recipe.max_epsilon):
+        then = next((each for each in levels if beside(each) > to and each >= least), None)
+        if then is not None and not _allowed(plan, then, recipe.max_epsilon):
+            then = None
+        tell(doing)
+        measuring.measure(needed, to=to, store=measuring.storing(this, sizes, last=then is None))
+        found = look(measuring, this, sizes)
+        if found.reached or then is None:
             return found
-        tell("measuring once more")
-        measuring.measure(needed, to=beside(levels[place]), store=measuring.storing(wider, sizes))
-        share, found = share / 2, look(measuring, wider, sizes)
-    return found
+        to, this, share, doing = beside(then), wider, share / 2, "measuring once more"
 
 
 def _place(levels: tuple[Fraction, ...], coarse: Fraction, needed: Mapping[Tally, float]) -> int:
@@ -136,15 +134,15 @@ def _go_on(
     """Go on from what earlier answers released; error bars that nobody planned hold at every look."""
     place = _place(levels, measuring.spent, further)
     measuring.forget(measuring.before)
-    measuring.measure(further, to=levels[place], store=measuring.storing(LASTING, sizes))
-    found = lasting_look(measuring, sizes)
-    while not found.reached:
+    to = levels[place]
+    while True:
         place += STRIDE
-        if place >= len(levels) or not _allowed(plan, levels[place], measuring.recipe.max_epsilon):
-            break
-        measuring.measure(further, to=beside(levels[place]), store=measuring.storing(LASTING, sizes))
+        last = place >= len(levels) or not _allowed(plan, levels[place], measuring.recipe.max_epsilon)
+        measuring.measure(further, to=to, store=measuring.storing(LASTING, sizes, last=last))
         found = lasting_look(measuring, sizes)
-    return found
+        if found.reached or last:
+            return found
+        to = beside(levels[place])
 
 
 def _allowed(plan: AnswerPlan, rho: Fraction, most: float) -> bool:

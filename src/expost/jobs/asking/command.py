@@ -107,6 +107,8 @@ def ask_table(source: str, questions: tuple[str, ...], schema_path: str, out: Pa
 @plainly
 def plan_ask(questions: tuple[str, ...], schema_path: str, **settings: Any) -> None:
     """Show what answers would cost and which groups would be out of reach, before any data is touched."""
+    if len(questions) > 1 and Path(questions[0]).is_file():
+        raise InvalidValue(f"a plan reads no table; leave out {questions[0]}.")
     recipe = recipe_typed(Schema.load(Path(schema_path)), questions, settings)
     answer_plan(Pledged(recipe, plan_answer(recipe)))
 

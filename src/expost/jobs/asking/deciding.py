@@ -29,7 +29,7 @@ def decide(plan: AnswerPlan, measuring: Measuring, *, top: int, tell: Progress) 
         raise BudgetExceeded("there is no room for a first look; ask with more to spend, or say how many rows count.")
     for each in levels:
         tell("looking whether it is decided")
-        measuring.measure({tally: 1.0}, to=each, store=measuring.storing(1.0, [0]))
+        measuring.measure({tally: 1.0}, to=each, store=measuring.storing(1.0, [0], last=each == levels[-1]))
         found = decision_look(plan, measuring)
         if found.reached:
             break

@@ -26,9 +26,20 @@ def answer_known(heading: Heading, past: Recollection, kind: Kind, ledger: Reada
     """The answer as before to the same request or to a finer one, or one that earlier measurements are enough for.
 
     None where something must be measured. No data is opened for it, so that it tells nothing which is not told already.
+    A run that was stopped before it could go on has not answered: what it released is used as for any other request.
     """
+    same = past.same(heading.pledged.recipe)
+    repeated = _answer(heading, past, kind, ledger, same) if same else None
+    if repeated is not None and (repeated.passed or same[-1].last):
+        return repeated
+    return _answer(heading, past, kind, ledger, ())
+
+
+def _answer(
+    heading: Heading, past: Recollection, kind: Kind, ledger: ReadableLedger, same: tuple[Memory, ...]
+) -> Answer | None:
+    """The answer as it was, or one from all that is known; None where that is not enough."""
     recipe, plan = heading.pledged.recipe, heading.pledged.plan
-    same = past.same(recipe)
     chosen = same[-1:] if same and same[-1].width != LASTING else same or None
     most = {**past.most(chosen), **(bounds_declared(recipe) if recipe.bounded else {})}
     nothing: Private[Any] = Private((), recipe.schema.neighbours)

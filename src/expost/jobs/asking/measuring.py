@@ -32,8 +32,11 @@ from expost.statistic import Statistic
 
 Store: TypeAlias = Callable[[Mapping[Tally, Estimate]], None]
 """Takes what was measured of all tallies, to be stored with what it cost."""
-Keep: TypeAlias = Callable[[AskRecipe, Mapping[Tally, Estimate], float, Sequence[int]], None]
-"""The same, with what was asked, the width of error bars and the sizes of small groups that it will be told by."""
+Keep: TypeAlias = Callable[[AskRecipe, Mapping[Tally, Estimate], float, Sequence[int], bool], None]
+"""The same, with what was asked, the width of error bars and the sizes of small groups that it will be told by.
+
+And with whether the run ends there, whatever it sees.
+"""
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is being done."""
 ALPHA = Fraction(2)
@@ -120,10 +123,10 @@ class Measuring:
         """Begin new estimates, which do not depend on what chose how precise they will be; or go on from some."""
         self.begun, self.fresh = dict(known or {}), {}
 
-    def storing(self, width: float, sizes: Sequence[int]) -> Store | None:
-        """What stores a measurement that an answer is told by."""
+    def storing(self, width: float, sizes: Sequence[int], *, last: bool = True) -> Store | None:
+        """What stores a measurement that an answer is told by; ``last`` unless another follows if it falls short."""
         keep, recipe = self.keep, self.recipe
-        return None if keep is None else lambda known: keep(recipe, known, width, sizes)
+        return None if keep is None else lambda known: keep(recipe, known, width, sizes, last)
 
     def measure(
         self, shares: Mapping[Tally, float], *, to: Fraction, store: Store | None = None, anew: bool = False

@@ -33,7 +33,7 @@ from expost.text import Json
 FORMAT = "expost answers 1"
 MOST_BYTES = 2**28
 ANSWERS = ("format", "answers")
-FIELDS = ("asked", "afresh", "width", "sizes", "tallies")
+FIELDS = ("asked", "afresh", "last", "width", "sizes", "tallies")
 TALLY = ("name", "most", "columns", "precision", "values")
 
 
@@ -59,10 +59,14 @@ class Remembering(Protocol):
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
-    """What was kept of one answer: what it was asked, how its error bars were made, and the measurements."""
+    """What was kept of one answer: what it was asked, how its error bars were made, and the measurements.
+
+    Unless ``last`` is true, the run went on from there if that fell short, or was stopped before it could.
+    """
 
     asked: Request
     afresh: bool
+    last: bool
     width: float
     sizes: tuple[int, ...]
     tallies: Mapping[tuple[str, int], tuple[str, Estimate]]
@@ -89,9 +93,8 @@ class Memory:
             for each in found
         }
         sizes = tuple(int(number(each)) for each in items(fields["sizes"]))
-        return cls(
-            Request.loads(text(fields["asked"])), truth(fields["afresh"]), number(fields["width"]), sizes, tallies
-        )
+        asked, afresh, last = Request.loads(text(fields["asked"])), truth(fields["afresh"]), truth(fields["last"])
+        return cls(asked, afresh, last, number(fields["width"]), sizes, tallies)
 
 
 def answer_kept(
@@ -101,6 +104,7 @@ def answer_kept(
     *,
     most: Mapping[Tally, int],
     afresh: bool,
+    last: bool,
     width: float,
     sizes: Sequence[int],
 ) -> dict[str, Json]:
@@ -118,6 +122,7 @@ def answer_kept(
     return {
         "asked": Request.of(recipe).dumps(),
         "afresh": afresh,
+        "last": last,
         "width": width,
         "sizes": [*sizes],
         "tallies": tallies,
@@ -131,10 +136,14 @@ def keeping(ledger: Remembering, columns: Mapping[Tally, str], *, most: Mapping[
     """
     answers: dict[str, Json] = {}
 
-    def keep(recipe: AskRecipe, known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int]) -> None:
+    def keep(
+        recipe: AskRecipe, known: Mapping[Tally, Estimate], width: float, sizes: Sequence[int], last: bool
+    ) -> None:
         asked = Request.of(recipe).dumps()
         begins = afresh and asked == next(iter(answers), asked)
-        answers[asked] = answer_kept(recipe, known, columns, most=most, afresh=begins, width=width, sizes=sizes)
+        answers[asked] = answer_kept(
+            recipe, known, columns, most=most, afresh=begins, last=last, width=width, sizes=sizes
+        )
         ledger.keep(json.dumps({"format": FORMAT, "answers": [*answers.values()]}, allow_nan=False))
 
     return keep
