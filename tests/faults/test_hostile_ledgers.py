@@ -3,7 +3,9 @@
 import base64
 import os
 import sqlite3
+import subprocess
 import zlib
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -95,6 +97,49 @@ def test_a_second_name_that_is_given_while_a_ledger_is_open_is_noticed(path: Pat
 
         with pytest.raises(LedgerConflict, match="second name"):
             step(begun, "1/8")
+
+
+@pytest.fixture
+def mounted(path: Path, tmp_path: Path) -> Iterator[Path]:
+    """The file of the ledger in a folder of its own, as in a container that was given the file alone."""
+    place = tmp_path / "in a container" / "ledger.db"
+    place.parent.mkdir()
+    place.touch()
+    if subprocess.run(["mount", "--bind", str(path), str(place)], capture_output=True, check=False).returncode:
+        pytest.skip("a file cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_ledger_that_is_mounted_without_its_folder_would_have_a_log_elsewhere_and_is_refused(
+    path: Path, mounted: Path
+) -> None:
+    """What a process that died wrote there would not be counted where the ledger is."""
+    with pytest.raises(LedgerConflict, match="mounted without its folder"):
+        open_ledger(mounted)
+    (mounted.parent / "link.db").symlink_to(mounted)
+    with pytest.raises(LedgerConflict, match="mounted without its folder"):
+        open_ledger(mounted.parent / "link.db")
+    with open_ledger(path) as book:
+        step(run(book), "1/8")
+
+
+def test_a_ledger_whose_folder_is_mounted_is_opened(path: Path, tmp_path: Path) -> None:
+    place = tmp_path / "in a container"
+    place.mkdir()
+    (tmp_path / "ledgers").mkdir()
+    path.rename(tmp_path / "ledgers" / "ledger.db")
+    if subprocess.run(
+        ["mount", "--bind", str(tmp_path / "ledgers"), str(place)], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("a folder cannot be mounted here")
+
+    with open_ledger(place / "ledger.db") as book:
+        step(run(book), "1/8")
+
+    subprocess.run(["umount", "-l", str(place)], check=True)
+    with open_ledger(tmp_path / "ledgers" / "ledger.db") as book:
+        assert totals(book)["spent"] == rho("1/8")
 
 
 def test_what_a_killed_init_left_is_cleared_away(path: Path) -> None:

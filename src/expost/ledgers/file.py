@@ -1,7 +1,8 @@
-"""The file of a ledger: that it does nothing by itself, that it has one name only, and what is wrong with it."""
+"""The file of a ledger: that it does nothing by itself, that it has one name and one log, and what is wrong with it."""
 
 import glob
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -27,6 +28,8 @@ REASONS = {
     "SQLITE_CONSTRAINT": "refused an entry that breaks its own rules; the file was changed by another program",
 }
 """What went wrong with a file and what to do, by SQLite's name for it."""
+MOUNTS, POINT = Path("/proc/self/mountinfo"), 4
+"""Where Linux lists what is mounted, and where a line of it has the place."""
 MADE = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 
 
@@ -53,6 +56,16 @@ def names_of(path: Path) -> int:
                 if os.path.samestat(left.lstat(), found):
                     left.unlink()
     return path.stat().st_nlink
+
+
+def is_mounted_alone(path: Path) -> bool:
+    """Whether the file stands at its place without its folder, as in a container: its log would stay behind there."""
+    try:
+        lines = MOUNTS.read_bytes().splitlines()
+    except OSError:  # not on Linux
+        return False
+    points = (re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), line.split()[POINT]) for line in lines)
+    return os.fsencode(path) in points
 
 
 def write_name_through(folder: Path) -> None:

@@ -6,8 +6,8 @@ from fractions import Fraction
 from expost.accounting.claim import Promise, Spent, best_statement
 from expost.accounting.curve import Curve, Highest, Linear, Tabulated
 from expost.accounting.pledge import Pledge
-from expost.ledgers.amounts import Amount, is_finite
-from expost.ledgers.posting import LIMITS, Account
+from expost.ledgers.amounts import Amount, is_finite, plus
+from expost.ledgers.posting import LIMITS, Account, no_bound
 from expost.recorded import Asking
 from expost.report.digits import at_most, most, small
 
@@ -23,6 +23,8 @@ def offer(accounts: Mapping[str, Account], stops: Sequence[Promise], pledge: Ple
     asked = terms.amount(Spent(shape))
     whose = tightest(accounts, asked)
     account = accounts[whose]
+    if (unbounded := no_bound(terms, plus(account.committed, asked), whose, "run")) is not None:
+        return unbounded
     factor, limit = room_for(account, asked), next(told for kind, told in LIMITS.items() if f"the {kind} " in whose)
     taken = f"{whose} has {most(account.terms.share(account.committed))} of {limit} spent or held"
     if factor <= 0 or pledge is None:

@@ -7,7 +7,7 @@ from itertools import compress, product
 from typing import NamedTuple, TypeAlias, final
 
 from expost.errors import BudgetExceeded, LedgerConflict
-from expost.ledgers.amounts import Amount, amount_in, amount_out, plus
+from expost.ledgers.amounts import Amount, amount_in, amount_out, is_finite, plus
 from expost.ledgers.chain import Entered, link
 from expost.ledgers.home import Change, Row, Writing, legible
 from expost.ledgers.tables import ENTER
@@ -41,6 +41,16 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def no_bound(terms: Terms, held: Amount, whose: str, what: str) -> str | None:
+    """Why a step or a run is refused that brings what is held beyond any cap there might be; None if it does not."""
+    if any(is_finite(held[place]) for place, _ in terms.capped):
+        return None
+    return (
+        f"this {what} has no bound in the measure that {whose} is capped in ({terms.notation}), and does not fit "
+        "however much is left; choose one that has."
+    )
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -66,6 +76,8 @@ def charged(account: "Account | Position", more: Amount, whose: str, name: str) 
     held = plus(account.committed, more)
     room = terms.room(held)
     if room < 0 and max(more) > 0:
+        if (unbounded := no_bound(terms, held, f"the {whose} {name!r}", "step")) is not None:
+            raise BudgetExceeded(unbounded)
         raise BudgetExceeded(
             f"the {whose} {name!r} has {terms.stated(account.committed):.4g} spent or held of {LIMITS[whose]} "
             f"{float(terms.cap):g} ({terms.notation}), and this would pass it; ask for less, or wait until runs "

@@ -15,6 +15,7 @@ from expost.ledgers.file import (
     APPLICATION,
     file_conflict,
     foreign_parts,
+    is_mounted_alone,
     migrate_file,
     names_of,
     write_name_through,
@@ -210,10 +211,16 @@ class SqliteHome:
                 "backup, and compare that with your receipts."
             )
         self._cursor.execute("COMMIT")
-        if names_of(Path(os.path.realpath(self._path))) > 1:
+        place = Path(os.path.realpath(self._path))
+        if names_of(place) > 1:
             raise LedgerConflict(
                 f"the file of the ledger {self._path} has several names, which would each have a log of their own; "
                 "delete all hard links to it but one."
+            )
+        if is_mounted_alone(place):
+            raise LedgerConflict(
+                f"the ledger {self._path} is mounted without its folder, so that its log would be kept apart from it; "
+                "mount the folder."
             )
         (mode,) = self._cursor.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":

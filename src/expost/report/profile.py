@@ -8,6 +8,7 @@ from expost.accounting.gaussian import gaussian_mu
 from expost.report import digits
 from expost.report.charts import nice, svg_figure, svg_line, svg_text
 from expost.report.facts import Facts
+from expost.report.words import last_allowed
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FLOOR = 400, 260, 46, 16, 14, 214
 POINTS = 40
@@ -65,15 +66,14 @@ def profile_chart(promise: Promise, delta: float) -> str:
 def profile_reading(facts: Facts, promise: Promise) -> tuple[str, ...]:
     """Whose curve it is, how it is known, and why the rungs have other prices."""
     rung, mu = facts.job.rung, gaussian_mu(promise.curve)
-    last = f"the last {rung}" if facts.cap is None else f"the last {rung} within the cap of ε = {facts.cap:g}"
     known = (
         "It is read off the Rényi bound of that spend, at the best order for each δ."
         if mu is None
         else f"It is the curve of Gaussian noise with μ = {digits.price(mu)}."
     )
     told = (
-        f"A run that ends at {last} or before, as this one did, spends no more than this: for every ε on the axis, the "
-        f"δ on the curve. {known} Each point is a statement of its own."
+        f"A run that ends at {last_allowed(facts)} or before, as this one did, spends no more than this: for every ε "
+        f"on the axis, the δ on the curve. {known} Each point is a statement of its own."
     )
     if len(facts.stops) == 1:
         return (told,)

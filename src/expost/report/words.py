@@ -218,9 +218,18 @@ def other_prices(facts: Facts) -> list[str]:
     if within and len(within) == len(ahead):
         told.append(f"The last {rung} would have cost ε = {price(within[-1].epsilon)}.")
     elif within:
-        last = f"The last {rung} within the cap of ε = {facts.cap:g}"
-        told.append(f"{last} would have cost ε = {price(within[-1].epsilon)}.")
+        last = last_allowed(facts)
+        told.append(f"{last[:1].upper()}{last[1:]} would have cost ε = {price(within[-1].epsilon)}.")
     return told
+
+
+def last_allowed(facts: Facts) -> str:
+    """The last rung that the cap has room for; a cap that is the price of one, as a ledger sets it, is told as that."""
+    last = f"the last {facts.job.rung}"
+    if facts.cap is None:
+        return last
+    is_price = any(stop.epsilon == facts.cap for stop in facts.stops)
+    return f"{last} within the cap of ε = {price(facts.cap) if is_price else f'{facts.cap:g}'}"
 
 
 def pledged(facts: Facts) -> str:

@@ -18,6 +18,7 @@ from expost.ledgers.terms import Terms, epsilon_terms, order_terms, zcdp_terms
 from expost.private import Neighbours
 from expost.statistic import histogram
 from expost.training.tune import NO_CLAIM
+from tests.unit.examples import one_sentence
 from tests.unit.ledgers.steps import NEIGHBOURS, entry, gaussian, hold, rho, run, step, totals
 
 COUNTS = histogram(lambda codes: codes, 3, Neighbours.ADD_REMOVE)
@@ -142,8 +143,22 @@ def test_a_step_that_claims_to_give_something_back_is_refused(book: Book) -> Non
 def test_a_step_without_a_bound_is_refused_whatever_the_cap(book: Book, terms: Terms) -> None:
     book.add("capped", terms)
 
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded, match="no bound in the measure") as refused:
         run(book, "capped").hold(entry(), NO_CLAIM)
+    assert "wait" not in str(refused.value), "however long one waits, there is no room"
+
+
+@pytest.mark.parametrize("known", ["the owner", "an analyst"])
+def test_a_run_without_a_bound_in_the_measure_of_the_cap_is_not_told_to_ask_for_less(book: Book, known: str) -> None:
+    """A bound at some orders only, as of noisy gradient descent on samples, says nothing of zCDP."""
+    table, token = Promise(Tabulated((2.0,), np.array([0.25]))), book.add_analyst("visits", "Ana", Fraction(1, 4))
+    begun = run(book, **({"token": token} if known == "an analyst" else {}))
+
+    with pytest.raises(BudgetExceeded, match="this run has no bound in the measure") as refused:
+        begun.reserve([table], pledge=None)
+    assert one_sentence(refused.value)
+    assert "'visits' is capped in (ρ of zCDP)" in str(refused.value)
+    assert "wait" not in str(refused.value)
 
 
 def test_a_reservation_is_the_last_stop_that_fits(book: Book) -> None:

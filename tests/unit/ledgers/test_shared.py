@@ -165,6 +165,12 @@ def test_data_that_is_changed_in_place_is_not_measured_once_more(ledger: Path) -
         assert verify_ledger(book.home).flaws == ()
 
 
+def test_data_whose_mask_would_change_unnoticed_is_refused(ledger: Path) -> None:
+    """What is masked has a value as well, by which the data would be told apart, and not by the mask."""
+    with open_ledger(ledger) as book, pytest.raises(LedgerConflict, match="masked array"):
+        SharedRelease(book, "visits", "by ward", WARDS, np.ma.masked_equal(DATA, 3))
+
+
 def test_another_statistic_under_the_same_name_is_refused(ledger: Path) -> None:
     five: Statistic[Integers] = histogram(lambda codes: codes, 5, Neighbours.ADD_REMOVE, name="wards")
     with open_ledger(ledger) as book:

@@ -10,6 +10,7 @@ import pytest
 from expost.accounting.claim import Promise
 from expost.accounting.curve import ORDERS, AdpEpsilon, Linear, Tabulated
 from expost.accounting.gaussian import gaussian_delta
+from expost.report.digits import price
 from expost.report.page import render
 from expost.report.profile import FLOOR, LEFT, RIGHT, TOP, WIDTH, most_spent, profile_chart, profile_reading
 from tests.unit.report.examples import facts
@@ -66,7 +67,8 @@ def test_it_is_the_curve_of_the_last_stop_within_the_cap() -> None:
 
     assert most_spent(told) == told.stops[-1].promise
     assert capped == second.promise
-    assert f"within the cap of ε = {second.epsilon:g}" in profile_reading(replace(told, cap=second.epsilon), capped)[0]
+    reading = profile_reading(replace(told, cap=second.epsilon), capped)[0]
+    assert f"within the cap of ε = {price(second.epsilon)} or before" in reading
 
 
 def test_the_curve_is_below_the_price_of_the_last_rung_which_divides_delta() -> None:

@@ -164,6 +164,17 @@ def test_a_run_that_passed_below_a_cap_is_told_how_far_the_cap_let_it_go() -> No
     assert "The last rung would" not in told
 
 
+def test_a_cap_that_is_the_price_of_a_rung_is_told_as_that_price_and_not_as_less() -> None:
+    """So it is where a ledger has no room for all rungs; 0.219273 beside a price of 0.220 would seem to be passed."""
+    whole = facts()
+    run = replace(whole, cap=whole.stops[1].epsilon, rungs=whole.rungs[:1])
+
+    told = conclusion(run)
+
+    shown = price(run.stops[1].epsilon)
+    assert f"The last rung within the cap of ε = {shown} would have cost ε = {shown}." in told
+
+
 def test_where_no_rung_was_checked_nothing_is_known() -> None:
     run = facts(Fraction(999, 1000), sure=False)
 
