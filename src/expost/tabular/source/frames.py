@@ -20,7 +20,7 @@ from expost.tabular.source.engine.kinds import of_16_bits, of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
 from expost.tabular.source.relations import relation_of
-from expost.tabular.source.series import PER_DAY, SeriesCoder
+from expost.tabular.source.series import OWN_DAYS, PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
 EPOCH = datetime(1970, 1, 1)
@@ -169,19 +169,30 @@ def _collected(native: object) -> object:
 def _values(column: nw.Series[Any]) -> list[object]:
     """The values as Python has them.
 
-    At a day or a time that Python's calendar lacks polars and Arrow fail. Both hold them as numbers since 1970, in UTC.
+    At a day or a time that Python's calendar lacks libraries fail; pandas also at one that its zone moves out of it.
+    All hold times as numbers since 1970, in UTC.
     """
-    kind, own = column.dtype, column.implementation in (nw.Implementation.POLARS, nw.Implementation.PYARROW)
-    if own and isinstance(kind, nw.Date):
+    column = _without_zone(column) if column.implementation.is_pandas() else column
+    kind = column.dtype
+    if isinstance(kind, nw.Date) and column.implementation in OWN_DAYS:
         return [_day(number) for number in column.cast(nw.Int32).to_list()]
-    if own and isinstance(kind, nw.Datetime):
-        return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
+    if isinstance(kind, nw.Datetime):
+        gone, numbers = column.is_null().to_list(), column.cast(nw.Int64).to_list()
+        known = (None if each else number for each, number in zip(gone, numbers, strict=True))
+        return [_moment(number, PER_DAY[kind.time_unit]) for number in known]
     try:
         return RESTORED.get(str(kind), list)(column.to_list())
     except UnicodeError:
         raise
     except (OverflowError, ValueError):
         return [_one(column[place : place + 1]) for place in range(len(column))]
+
+
+def _without_zone(column: nw.Series[Any]) -> nw.Series[Any]:
+    """Times of pandas in UTC: narwhals does not know them as times where their zone has an underscore in its name."""
+    native: Any = column.to_native()
+    zoned = getattr(native.dtype, "tz", None) is not None
+    return nw.from_native(native.dt.tz_convert(None), series_only=True) if zoned else column
 
 
 def _one(column: nw.Series[Any]) -> object:

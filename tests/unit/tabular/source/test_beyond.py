@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -65,6 +68,29 @@ def test_a_day_before_christ_has_one_code_whatever_reads_it(kind: pa.DataType) -
         found[1].codes(name).tolist() for name in kept.names
     ]
     assert len(found[0]) == 1  # the others are no days of the columns that drop what is none
+
+
+ENDS = [-62_135_596_801, -62_135_596_800, 0, 86_400, 253_402_300_799, 253_402_300_800]
+"""Seconds after 1970 began: around the first and the last second of Python's calendar, and two inside."""
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_a_time_in_pandas_has_the_code_that_it_has_in_arrow(
+    unit: Literal["s", "ms", "us", "ns"], zone: str | None
+) -> None:
+    """Whatever its zone makes of it; pandas itself fails at one that its zone moves out of the calendar."""
+    part = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    numbers = [each * part for each in ENDS if abs(each * part) < 2**63] + [86_400 * part + 1, *FAR[1:]]
+    arrow = pa.table(dict.fromkeys(NAMES, pa.array([*numbers, None], pa.int64()).cast(pa.timestamp(unit, zone))))
+    times = pd.Series(np.array([*numbers, -(2**63)], f"datetime64[{unit}]"))
+    times = times if zone is None else times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    frames = (pd.DataFrame(dict.fromkeys(NAMES, times)), arrow.to_pandas(types_mapper=pd.ArrowDtype), arrow)
+
+    found = [[codes.tolist() for codes in next(Frame.of(each).coded(SCHEMA, absent(SCHEMA)))[0]] for each in frames]
+
+    assert found[0] == found[2]
+    assert found[1] == found[2]
 
 
 def test_an_interval_of_many_years_is_taken_like_the_longest_one() -> None:
