@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -19,14 +19,13 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source.engine.kinds import of_16_bits, of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
+from expost.tabular.source.moments import day_of, moment_of
 from expost.tabular.source.relations import relation_of
 from expost.tabular.source.series import OWN_DAYS, PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
-EPOCH = datetime(1970, 1, 1)
 RESTORED = {"Float16": of_16_bits, "Float32": of_32_bits}
 """What becomes of numbers of a type, by its name, since not every version of narwhals has both."""
-MICROSECONDS = 86400 * 10**6
 
 
 class Format(Enum):
@@ -175,11 +174,11 @@ def _values(column: nw.Series[Any]) -> list[object]:
     column = _without_zone(column) if column.implementation.is_pandas() else column
     kind = column.dtype
     if isinstance(kind, nw.Date) and column.implementation in OWN_DAYS:
-        return [_day(number) for number in column.cast(nw.Int32).to_list()]
+        return [day_of(number) for number in column.cast(nw.Int32).to_list()]
     if isinstance(kind, nw.Datetime):
         gone, numbers = column.is_null().to_list(), column.cast(nw.Int64).to_list()
         known = (None if each else number for each, number in zip(gone, numbers, strict=True))
-        return [_moment(number, PER_DAY[kind.time_unit]) for number in known]
+        return [moment_of(number, PER_DAY[kind.time_unit]) for number in known]
     try:
         return RESTORED.get(str(kind), list)(column.to_list())
     except UnicodeError:
@@ -201,23 +200,6 @@ def _one(column: nw.Series[Any]) -> object:
         return column.to_list()[0]
     except (OverflowError, ValueError):
         return BEYOND
-
-
-def _day(number: int | None) -> date | str | None:
-    """The day that comes this number of days after 1970 began; a text where no calendar has it."""
-    found = _moment(number, 1)
-    return found.date() if isinstance(found, datetime) else found
-
-
-def _moment(number: int | None, per_day: int) -> datetime | str | None:
-    """The time that comes this number of parts of a day after 1970 began; a text where no calendar has it."""
-    if number is None:
-        return None
-    days, rest = divmod(number, per_day)
-    try:
-        return EPOCH + timedelta(days=days, microseconds=rest * MICROSECONDS // per_day)
-    except OverflowError:
-        return f"{number}/{per_day} days"
 
 
 def _format(path: Path) -> Format:

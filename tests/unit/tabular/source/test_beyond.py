@@ -22,7 +22,9 @@ from tests.unit.tabular.source.hostile import COLUMNS, MARKS
 NAMES = ("texts", "days", "right days", "timed")
 SCHEMA = Schema(tuple(each for each in COLUMNS if each.name in NAMES), True, ADD, missing_marks=MARKS)
 
-FAR = [-(2**63), -(2**63) + 1, -(2**63) + 300, -(2**62), 2**62, 2**63 - 2, 2**63 - 1, 0]
+FIRST = -9_223_372_022_400_000_000
+"""Microseconds before 1970 at which DuckDB's times begin."""
+FAR = [-(2**63), -(2**63) + 1, -(2**63) + 300, FIRST - 1, FIRST, -(2**62), 2**62, 2**63 - 2, 2**63 - 1, 0]
 
 
 def bits(kind: pa.DataType) -> pa.Array:
@@ -51,6 +53,19 @@ def test_no_time_keeps_the_engine_from_taking_the_others(kind: pa.DataType) -> N
 
     assert len(values) == len(FAR) + 1
     assert found is None or [codes.tolist() for codes in next(found)[0]] == one_by_one(values)
+
+
+@pytest.mark.parametrize("kind", [*TIMES, pa.date32()], ids=str)
+def test_a_time_at_the_ends_of_its_range_has_one_code_whatever_reads_it(kind: pa.DataType) -> None:
+    """DuckDB takes the last number of either sign for a time without end, and has none before its first one."""
+    whole = pa.array([2**31 - 1, -(2**31) + 1, -(2**31), 2**31 - 2, None], pa.int32())
+    table = pa.table(dict.fromkeys(NAMES, whole.cast(kind) if pa.types.is_date32(kind) else bits(kind)))
+    home = connection()
+    home.register("times", table)
+
+    found = [next(each.coded(SCHEMA, absent(SCHEMA)))[0] for each in (Rows(home.table("times")), Frame.of(table))]
+
+    assert [codes.tolist() for codes in found[1]] == [codes.tolist() for codes in found[0]]
 
 
 @pytest.mark.parametrize("kind", [pa.date32(), pa.timestamp("s"), pa.timestamp("us", "UTC")], ids=str)
