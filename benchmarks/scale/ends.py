@@ -6,8 +6,10 @@ DuckDB alone takes to scan and cast them.
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from tempfile import TemporaryDirectory
@@ -60,7 +62,7 @@ def synthesized(file: Path, schema: Path, *options: str) -> Taken:
 
 
 def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dict[str, float]:
-    """Time and memory by the number of rows, and how much longer a row takes among many than among a million."""
+    """Time and memory by the number of rows, and how much longer a row takes among more of them, from a million on."""
     figures: dict[str, float] = {}
     per_row: dict[int, float] = {}
     for rows in sizes:
@@ -70,7 +72,13 @@ def ends(folder: Path, progress: Progress, sizes: tuple[int, ...] = ROWS) -> dic
         scanned = seconds(drained(partial(_scan, file)), repeats=1)[0]
         figures |= told(taken, name) | {f"scale.scan_seconds.{name}": scanned}
         per_row[rows] = taken.wall / rows
-    return {**figures, "scale.growth": per_row[max(per_row)] / per_row[10**6]}
+    return {**figures, "scale.growth": growth(per_row)}
+
+
+def growth(per_row: Mapping[int, float]) -> float:
+    """The most that a row takes among some rows over what it takes among fewer, but at least a million."""
+    many = sorted(rows for rows in per_row if rows >= 10**6)
+    return max(per_row[more] / per_row[fewer] for fewer, more in combinations(many, 2))
 
 
 def widths(folder: Path, progress: Progress, numbers: tuple[int, ...] = COLUMNS, rows: int = 10**6) -> dict[str, float]:

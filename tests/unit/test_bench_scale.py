@@ -9,7 +9,7 @@ import pytest
 from benchmarks.scale.cluster import cluster
 from benchmarks.scale.columns import domains
 from benchmarks.scale.counts import by_duckdb, by_pandas, by_polars, census
-from benchmarks.scale.ends import power, synthesized, told
+from benchmarks.scale.ends import growth, power, synthesized, told
 from benchmarks.scale.tables import columns_of, write_table
 from benchmarks.scale.timed import PHASES, held, phases, rungs
 
@@ -44,6 +44,11 @@ def test_a_table_whose_writing_was_interrupted_is_written_again(tmp_path: Path) 
     file.rename(file.with_suffix(".begun"))
 
     assert write_table(tmp_path, 10)[0].read_bytes() == written
+
+
+def test_growth_is_the_worst_between_any_two_sizes_and_not_hidden_by_the_largest() -> None:
+    assert growth({10**5: 0.1, 10**6: 4.0, 10**7: 6.0, 10**8: 2.0}) == 1.5
+    assert growth({10**6: 4.0, 10**7: 2.0, 10**8: 3.0}) == 1.5
 
 
 def test_phases_are_those_of_the_process_from_its_beginning_to_its_end() -> None:

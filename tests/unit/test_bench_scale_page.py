@@ -11,7 +11,7 @@ from benchmarks.scale.timed import PHASES
 
 RUN = ("seconds", "peak_gb", "rungs", *(f"{phase}_seconds" for phase in PHASES))
 OTHERS = (
-    "growth", "code_over_scan", "code_over_scan.csv", "counts_ns", "counts_vs_polars", "counts_vs_pandas",
+    "code_over_scan", "code_over_scan.csv", "counts_ns", "counts_vs_polars", "counts_vs_pandas",
     "counts_vs_duckdb", "columns_exponent", "selection_cpu.500", "columns_seconds.125", "columns_seconds.500",
     "odometer_growth", "finetuning_memory.full-batch", "spark_code_core_seconds", "spark_count_core_seconds",
     *(f"scan_seconds.{size}" for size in page.SIZES),
@@ -37,7 +37,7 @@ def test_the_section_is_put_at_the_end_once() -> None:
 
     assert once.startswith("# A page\n\n## What it takes\n")
     assert put(once, record()) == once
-    assert put(once, record(growth=1.26)) != once
+    assert put(once, record(code_over_scan=1.26)) != once
 
 
 def test_the_estimate_follows_from_what_a_core_takes() -> None:
@@ -49,6 +49,12 @@ def test_the_estimate_follows_from_what_a_core_takes() -> None:
     assert "Together that is about 2.3 hours" in told
 
 
+def test_what_a_row_takes_is_told_of_each_size_beyond_a_million() -> None:
+    told = section(record(**{"seconds.1e6": 4.0, "seconds.1e7": 60.0, "seconds.1e8": 80.0}))
+
+    assert "1.5 times as long per row for 10⁷ as for 10⁶, 0.20 times for 10⁸" in told
+
+
 def test_a_figure_is_drawn_without_a_date(tmp_path: Path) -> None:
     for name in ("one", "other"):
         draw(record(), tmp_path / f"{name}.svg")
@@ -58,7 +64,7 @@ def test_a_figure_is_drawn_without_a_date(tmp_path: Path) -> None:
 
 def test_a_figure_that_was_not_recorded_is_missed() -> None:
     found = record()
-    del found["figures"]["scale.growth"]
+    del found["figures"]["scale.odometer_growth"]
 
-    with pytest.raises(KeyError, match="growth"):
+    with pytest.raises(KeyError, match="odometer_growth"):
         section(found)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import duckdb
 import pandas as pd
@@ -22,6 +22,9 @@ from expost.tabular.source import files, frames
 from expost.tabular.source import room as rooms
 from expost.tabular.source.reading import read_pieces, read_records
 from expost.tabular.source.room import Room
+
+if TYPE_CHECKING:
+    from tests.server import Server
 
 Home: TypeAlias = Callable[[pa.Table, Schema, Path], AnyPieces]
 
@@ -145,6 +148,31 @@ HOMES: dict[str, Home] = {
     ),
 }
 SPARK = "a DataFrame of Spark"
+ATTACHED = "a table of PostgreSQL"
+
+
+def attaching(request: pytest.FixtureRequest) -> duckdb.DuckDBPyConnection:
+    """A connection to which a database of PostgreSQL is attached; the test is skipped where DuckDB cannot."""
+    home = duckdb.connect()
+    try:
+        home.execute("LOAD postgres")
+    except duckdb.Error:
+        pytest.skip("DuckDB's postgres extension is not installed; say INSTALL postgres in DuckDB, which downloads it.")
+    server: Server = request.getfixturevalue("postgres")
+    home.execute(f"ATTACH '{server.database()}' AS warehouse (TYPE postgres)")
+    return home
+
+
+def home_of_postgres(request: pytest.FixtureRequest) -> Home:
+    """Tables of PostgreSQL that DuckDB reads."""
+    home = attaching(request)
+
+    def in_postgres(table: pa.Table, schema: Schema, folder: Path) -> AnyPieces:
+        home.register("given", table)
+        home.execute("CREATE OR REPLACE TABLE warehouse.public.rows AS FROM given")
+        return in_pieces(ROOMY, home.table("warehouse.public.rows"), schema)
+
+    return in_postgres
 
 
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,19 @@ from expost.tabular.persons import GRID, rows_per_person
 from expost.tabular.pieced import AnyPieces, PiecedRows
 from expost.tabular.schema.cells import Plain
 from expost.tabular.schema.schema import Schema
-from tests.unit.tabular.homes import HOMES, OF_PERSONS, ROOMY, ROWS, SCHEMA, SPARK, Home, hostile, in_small_pieces
+from tests.unit.tabular.homes import (
+    ATTACHED,
+    HOMES,
+    OF_PERSONS,
+    ROOMY,
+    ROWS,
+    SCHEMA,
+    SPARK,
+    Home,
+    home_of_postgres,
+    hostile,
+    in_small_pieces,
+)
 
 Cliques: TypeAlias = tuple[tuple[str, ...], ...]
 Coded: TypeAlias = tuple[Mapping[str, int], str]
@@ -87,11 +99,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     in_small_pieces(monkeypatch)
 
 
-@pytest.fixture(params=[*HOMES, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=[*HOMES, ATTACHED, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A home of tables; one in Spark has three partitions, of which one is empty."""
     if request.param != SPARK:
-        yield HOMES[request.param]
+        yield home_of_postgres(request) if request.param == ATTACHED else HOMES[request.param]
         return
     session, noise, made = request.getfixturevalue("spark"), SeededNoise(1), list[AnyPieces]()
 

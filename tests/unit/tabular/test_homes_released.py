@@ -18,7 +18,18 @@ from expost.noise import SeededNoise
 from expost.tabular.hidden import HiddenTable
 from expost.tabular.schema.schema import Schema
 from expost.tabular.score import Conditional
-from tests.unit.tabular.homes import HOMES, OF_PERSONS, ROOMY, SCHEMA, SPARK, Home, hostile, in_small_pieces
+from tests.unit.tabular.homes import (
+    ATTACHED,
+    HOMES,
+    OF_PERSONS,
+    ROOMY,
+    SCHEMA,
+    SPARK,
+    Home,
+    home_of_postgres,
+    hostile,
+    in_small_pieces,
+)
 
 ROWS = 600
 KEY, OTHER = bytes(range(32)), bytes(32)
@@ -65,11 +76,11 @@ def expected(tmp_path: Path) -> str:
     return receipt(HOMES["one piece"](hostile(ROWS), SCHEMA, folder))
 
 
-@pytest.fixture(params=[*HOMES, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=[*HOMES, ATTACHED, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A home of tables; in Spark one task has all rows, since coins go by tasks, too."""
     if request.param != SPARK:
-        yield HOMES[request.param]
+        yield home_of_postgres(request) if request.param == ATTACHED else HOMES[request.param]
         return
     session, made = request.getfixturevalue("spark"), list[Any]()
 

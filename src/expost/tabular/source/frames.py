@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -19,14 +19,13 @@ from expost.tabular.schema.schema import Schema
 from expost.tabular.source.engine.kinds import of_16_bits, of_32_bits
 from expost.tabular.source.engine.running import Batches
 from expost.tabular.source.files import CHUNK
+from expost.tabular.source.moments import day_of, moment_of
 from expost.tabular.source.relations import relation_of
-from expost.tabular.source.series import PER_DAY, SeriesCoder
+from expost.tabular.source.series import OWN_DAYS, PER_DAY, SeriesCoder
 from expost.tabular.table import Kind
 
-EPOCH = datetime(1970, 1, 1)
 RESTORED = {"Float16": of_16_bits, "Float32": of_32_bits}
 """What becomes of numbers of a type, by its name, since not every version of narwhals has both."""
-MICROSECONDS = 86400 * 10**6
 
 
 class Format(Enum):
@@ -169,13 +168,17 @@ def _collected(native: object) -> object:
 def _values(column: nw.Series[Any]) -> list[object]:
     """The values as Python has them.
 
-    At a day or a time that Python's calendar lacks polars and Arrow fail. Both hold them as numbers since 1970, in UTC.
+    At a day or a time that Python's calendar lacks libraries fail; pandas also at one that its zone moves out of it.
+    All hold times as numbers since 1970, in UTC.
     """
-    kind, own = column.dtype, column.implementation in (nw.Implementation.POLARS, nw.Implementation.PYARROW)
-    if own and isinstance(kind, nw.Date):
-        return [_day(number) for number in column.cast(nw.Int32).to_list()]
-    if own and isinstance(kind, nw.Datetime):
-        return [_moment(number, PER_DAY[kind.time_unit]) for number in column.cast(nw.Int64).to_list()]
+    column = _without_zone(column) if column.implementation.is_pandas() else column
+    kind = column.dtype
+    if isinstance(kind, nw.Date) and column.implementation in OWN_DAYS:
+        return [day_of(number) for number in column.cast(nw.Int32).to_list()]
+    if isinstance(kind, nw.Datetime):
+        gone, numbers = column.is_null().to_list(), column.cast(nw.Int64).to_list()
+        known = (None if each else number for each, number in zip(gone, numbers, strict=True))
+        return [moment_of(number, PER_DAY[kind.time_unit]) for number in known]
     try:
         return RESTORED.get(str(kind), list)(column.to_list())
     except UnicodeError:
@@ -184,29 +187,19 @@ def _values(column: nw.Series[Any]) -> list[object]:
         return [_one(column[place : place + 1]) for place in range(len(column))]
 
 
+def _without_zone(column: nw.Series[Any]) -> nw.Series[Any]:
+    """Times of pandas in UTC: narwhals does not know them as times where their zone has an underscore in its name."""
+    native: Any = column.to_native()
+    zoned = getattr(native.dtype, "tz", None) is not None
+    return nw.from_native(native.dt.tz_convert(None), series_only=True) if zoned else column
+
+
 def _one(column: nw.Series[Any]) -> object:
     """The only value of a column, or an object for those that Python lacks, of which any refuses the others too."""
     try:
         return column.to_list()[0]
     except (OverflowError, ValueError):
         return BEYOND
-
-
-def _day(number: int | None) -> date | str | None:
-    """The day that comes this number of days after 1970 began; a text where no calendar has it."""
-    found = _moment(number, 1)
-    return found.date() if isinstance(found, datetime) else found
-
-
-def _moment(number: int | None, per_day: int) -> datetime | str | None:
-    """The time that comes this number of parts of a day after 1970 began; a text where no calendar has it."""
-    if number is None:
-        return None
-    days, rest = divmod(number, per_day)
-    try:
-        return EPOCH + timedelta(days=days, microseconds=rest * MICROSECONDS // per_day)
-    except OverflowError:
-        return f"{number}/{per_day} days"
 
 
 def _format(path: Path) -> Format:

@@ -95,7 +95,8 @@ def _held(series: Series) -> tuple[CellKind, NDArray[Any]] | None:
     if kind.is_integer() and kind not in (nw.Int128, nw.UInt128):
         values = series.fill_null(0).to_numpy()
         fits = values.dtype.kind in "iu" and (values.dtype != np.uint64 or values.max(initial=0) < 2**63)
-        return (CellKind.WHOLE, values) if fits else None
+        # beside breaks that are signed NumPy would take unsigned numbers for floats, which round them
+        return (CellKind.WHOLE, values.astype(np.int64)) if fits else None
     if kind in (nw.Float64, nw.Float32):
         return CellKind.REAL, series.fill_null(0.0).to_numpy().astype(np.float64)
     return _held_by_arrow(series) if series.implementation in OWN_DAYS else None

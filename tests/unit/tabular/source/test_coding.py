@@ -263,7 +263,7 @@ SERIES: dict[str, tuple[Sequence[Any], Any]] = {
     "numbers": ([*INTS, 2**53, 2**53 + 1, -(2**63), 2**63 - 1, 20200101], pl.Int64),
     "numbers without a gap": ([2**53 + 1, -9, 1, 20200101], pl.Int64),
     "large numbers": ([0, 9, 2**63, 2**64 - 1, None], pl.UInt64),
-    "no large numbers": ([0, 9, 2**63 - 1, None], pl.UInt64),
+    "no large numbers": ([0, 9, 2**53, 2**63 - 1, None], pl.UInt64),
     "truth": ([True, None, False], pl.Boolean),
     "days": ([date(1900, 1, 1), None, date(2020, 1, 1), date.min, date.max], pl.Date),
     "times": ([*MOMENTS, datetime(1970, 1, 1)], pl.Datetime("us")),

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from expost.cli import main
 from expost.tabular.schema.schema import Schema
 from expost.tabular.source.reading import read_table
+from tests.unit.tabular.homes import attaching
 
 if TYPE_CHECKING:
     from tests.server import Server
@@ -116,18 +117,10 @@ def test_what_postgresql_writes_is_read(here: Path, postgres: "Server") -> None:
 
 
 def test_an_attached_postgresql_is_read(here: Path, request: pytest.FixtureRequest) -> None:
-    home = duckdb.connect()
-    try:
-        home.execute("LOAD postgres")
-    except duckdb.Error:
-        pytest.skip("DuckDB's postgres extension is not installed; say INSTALL postgres in DuckDB, which downloads it.")
-    server: Server = request.getfixturevalue("postgres")
-    for sql in ("DROP DATABASE IF EXISTS attached", "CREATE DATABASE attached"):
-        server.execute(sql)
-    server.execute(f"CREATE TABLE events AS {FOR_POSTGRESQL}", "attached")
-    role, folder = re.findall(r"//(\w+)@/attached\?host=(.+)", server.url("attached"))[0]
+    (named,) = re.findall(r"`home\.table\(\"(.*?)\"\)`", SECTION)
+    home = attaching(request)
+    home.execute(f"CREATE TABLE {named} AS {ROWS}")
 
-    home.execute(f"ATTACH 'dbname=attached host={folder} user={role}' AS warehouse (TYPE postgres, READ_ONLY)")
-    read = read_table(home.table("warehouse.events"), Schema.load(DECLARED))
+    read = read_table(home.table(named), Schema.load(DECLARED))
 
     assert read.same_records(read_table("data/one.parquet", Schema.load(DECLARED)))
