@@ -24,7 +24,7 @@ from expost.jobs.asking.worded import (
 )
 from expost.report.arrangement import RELATIONS
 from expost.report.digits import plain, points, price, small
-from expost.report.markup import html_table, note, prose, row, section
+from expost.report.markup import bins_note, html_table, note, prose, row, section
 from expost.report.page import STYLE, banners, coverage_section, document, header, meaning_section, method_section
 from expost.report.units import by_row, by_unit
 
@@ -143,6 +143,7 @@ def _question(facts: AnswerFacts, told: QuestionTold) -> str:
             note(f"The {MOST_SHOWN} largest of {len(told.lines):,} groups are shown; the file of answers has them all.")
         )
     parts += [answer_charts(told, lines), _table(facts, told, lines)]
+    parts.append(bins_note(label for line in lines for label in line.group))
     title = str(query)
     return section(title[0].upper() + title[1:], *parts)
 
