@@ -105,10 +105,11 @@ def test_of_one_answer_none_are_counted() -> None:
     assert missed_words(facts).startswith("This answer is less precise than was asked for: the run stopped")
 
 
-def test_groups_of_two_columns_are_called_groups() -> None:
-    facts = asked("count by region, plan", within=60).facts
+def test_groups_by_several_columns_or_by_bins_are_called_groups() -> None:
+    for by in ("region, plan", "age", "renewed"):
+        facts = asked(f"count by {by}", within=60).facts
 
-    assert answer_headline(facts).startswith("Every group is known to within 60, ")
+        assert answer_headline(facts).startswith("Every group is known to within 60, ")
 
 
 def test_persons_are_cut_in_the_question_that_was_asked_and_not_in_what_was_counted_for_it() -> None:

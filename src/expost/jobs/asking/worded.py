@@ -96,7 +96,8 @@ def _all(facts: AnswerFacts) -> str:
     by = facts.told[0].question.query.by
     if len({each.question.query.by for each in facts.told}) > 1 or not by:
         return "Every answer"
-    return f"Every {by[0]}" if len(by) == 1 else "Every group"
+    named = len(by) == 1 and facts.recipe.schema[by[0]].settings["kind"] == "categorical"
+    return f"Every {by[0]}" if named else "Every group"  # an age that is known to within 60 would be one in years
 
 
 def decided_words(facts: AnswerFacts) -> str:
