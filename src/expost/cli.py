@@ -26,7 +26,7 @@ def main() -> None:
     """Accuracy-first differential privacy: say how accurate, pay only for that."""
 
 
-@main.group(name="plan")
+@main.group(name="plan", short_help="Show what a run would cost, before any data is read.")
 def plans() -> None:
     """Show what every rung would cost and how noisy it would be, before any data is touched."""
 
@@ -36,7 +36,7 @@ for job in JOBS:
 main.add_command(ledger_commands)
 
 
-@main.command(name="audit")
+@main.command(name="audit", short_help="Recompute the bill of a receipt or a journal.")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--pledge", "pledged", default=None, metavar="DIGEST",
               help="The SHA-256 that the run showed before it read any data.")  # fmt: skip

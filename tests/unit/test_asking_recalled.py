@@ -278,6 +278,29 @@ def test_whoever_asks_for_something_else_pays(asked: Asked, first: dict[str, Any
     assert asked("count by g", **later).epsilon > 0
 
 
+@pytest.mark.parametrize("within", ["5%", "90%"], ids=["the same", "less precise"])
+def test_an_answer_that_cost_nothing_is_not_said_to_reveal_nothing(asked: Asked, within: str) -> None:
+    """Whoever gets this report alone would take e^0 = 1 for what its numbers reveal."""
+    asked("count by g", within="5%")
+
+    page = asked("count by g", within=within)._repr_html_()
+
+    assert "reveals nothing that earlier answers have not revealed" in page
+    assert "Not covered</b>: what the earlier answers reveal, whose numbers these are." in page
+    assert "nothing more<small>than earlier answers cost" in page
+    assert not {word for word in ("e^", "Gaussian differential privacy", "Covered</b>: everything") if word in page}
+
+
+def test_what_earlier_answers_were_for_is_said_where_new_ones_were_measured(asked: Asked) -> None:
+    asked("count by g", within="8%", max_epsilon=3.0)
+    for within in ("7.9%", "7%", "6%", "5%", "2%"):
+        later = asked("count by g", within=within, max_epsilon=3.0)
+
+        page, alone = later._repr_html_(), later.facts.width > 0
+        assert ("Noisy numbers released by earlier answers on the ledger, and coarse looks" in page) is alone
+        assert ("It does not cover the numbers of earlier answers" in page) is (later.epsilon > 0 and not alone)
+
+
 @pytest.mark.parametrize("within", ["20%", "19%", "90%"], ids=["the same", "anew", "known"])
 def test_persons_are_said_to_be_cut_where_earlier_answers_found_how_far(asked: Asked, within: str) -> None:
     first = asked("count by g", within="20%", schema=PERSONS, max_epsilon=3.0)
@@ -286,7 +309,7 @@ def test_persons_are_said_to_be_cut_where_earlier_answers_found_how_far(asked: A
 
     (tally,) = first.facts.cuts
     assert not later.facts.cuts
-    assert f"a person adds no more than {first.facts.bounds[tally]} rows" in later._repr_html_()
+    assert f"a person counts for no more than {first.facts.bounds[tally]} rows" in later._repr_html_()
 
 
 def test_a_part_of_several_questions_is_not_as_precise_as_all_of_them_were(asked: Asked) -> None:

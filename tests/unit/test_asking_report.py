@@ -9,8 +9,9 @@ import pytest
 from expost.jobs.asking.drawn import answer_chart
 from expost.jobs.asking.figures import figure, half_figure, high_figure, low_figure
 from expost.jobs.asking.report import MOST_SHOWN, answer_page, groups_shown
+from expost.jobs.asking.shortfall import cut_words
 from expost.jobs.asking.told import GroupLine
-from expost.jobs.asking.worded import answer_headline, closing_words, cut_words, missed_words
+from expost.jobs.asking.worded import answer_headline, closing_words, largest_error, missed_words
 from expost.report.charts import NARROW, WIDE
 from expost.report.words import NOT_PRIVATE
 from tests.unit.asking_examples import KINDS, PERSONS, answer_of, asked
@@ -53,6 +54,71 @@ def test_the_headline_of_a_decision_names_what_was_decided() -> None:
     assert told.startswith("With 95 % confidence, 2 of 2 groups are above 300: ")
 
 
+def test_a_comparison_counts_the_two_groups_that_it_is_about() -> None:
+    """Groups that nobody compared were counted as settled, and theirs was the largest error."""
+    decided = answer_of("a comparison").facts
+    undecided = asked("count by region", compare=("north", "south"), max_epsilon=0.001).facts
+
+    assert "comparison decided of two groups" in page("a comparison")
+    assert answer_headline(undecided).startswith("Whether north or south is larger by count was not decided; ")
+    assert missed_words(undecided) == (
+        "This is not decided: the run stopped before it would have cost more than ε = 0.001."
+    )
+    assert decided.reached
+
+
+def test_the_largest_error_is_of_a_group_that_was_compared() -> None:
+    (told,) = answer_of("a comparison").told
+    first, *rest = told.lines
+    wide = replace(first, settled="not compared", low=-(10.0**6), high=10.0**6)
+
+    assert largest_error(replace(told, lines=(wide, *rest))) < 10**6
+
+
+@pytest.mark.parametrize(
+    ("settled", "told"),
+    [
+        (("no", "no", "no"), "None of the 3 answers is known to within 1 %, each with 95 % confidence"),
+        (("yes", "no", "no"), "1 of 3 answers is known to within 1 %, each with 95 % confidence"),
+        (
+            ("yes", "yes", "no"),
+            "2 of 3 answers are known to within 1 %, each with 95 % confidence",
+        ),
+        (
+            ("yes", "fewer than 9", "no"),
+            "1 of 3 answers is known to within 1 %, each with 95 % confidence, and 1 is of a group too small for it",
+        ),
+    ],
+)
+def test_some_answers_are_counted_in_english(settled: tuple[str, ...], told: str) -> None:
+    facts = answer_of("out of reach").facts
+    (found,) = facts.told
+    lines = tuple(replace(line, settled=each) for line, each in zip(found.lines, settled, strict=True))
+
+    assert answer_headline(replace(facts, told=(replace(found, lines=lines),))).startswith(f"{told}; ")
+
+
+def test_of_one_answer_none_are_counted() -> None:
+    facts = asked("count", within="0.1%", max_epsilon=0.01, fewer_than=2).facts
+
+    assert answer_headline(facts).startswith("The count is not known to within 0.1 %; this cost")
+    assert missed_words(facts).startswith("This answer is less precise than was asked for: the run stopped")
+
+
+def test_groups_by_several_columns_or_by_bins_are_called_groups() -> None:
+    for by in ("region, plan", "age", "renewed"):
+        facts = asked(f"count by {by}", within=60).facts
+
+        assert answer_headline(facts).startswith("Every group is known to within 60, ")
+
+
+def test_persons_are_cut_in_the_question_that_was_asked_and_not_in_what_was_counted_for_it() -> None:
+    facts = asked("median age by plan", within=60, schema=PERSONS, rows_per_person=1).facts
+
+    (sentence,) = cut_words(facts)
+    assert sentence.startswith("In “median of age by plan” a person counts for no more than 1 row of one group would.")
+
+
 def test_what_is_not_settled_is_said_in_a_banner_and_flagged_in_its_row() -> None:
     facts = answer_of("out of reach").facts
 
@@ -90,7 +156,7 @@ def test_persons_who_were_cut_are_told_of_before_the_answers() -> None:
 def test_a_bound_that_was_declared_is_told_of_too_since_persons_may_have_more() -> None:
     (sentence,) = cut_words(answer_of("persons, as declared").facts)
 
-    assert "no more than 3 rows in one group would. Persons who have more count for less" in sentence
+    assert "no more than 3 rows of one group would. Persons who have more count for less" in sentence
     assert sentence in page("persons, as declared")
 
 
@@ -121,14 +187,14 @@ def test_a_mean_that_cuts_persons_is_not_said_to_be_too_low() -> None:
     facts = asked("mean age", within=30, schema=PERSONS, rows_per_person=2).facts
 
     (sentence,) = cut_words(facts)
-    assert "these answers may be off for that, which the error bars do not tell" in sentence
+    assert "these answers may be off; the error bars do not show that" in sentence
 
 
 @pytest.mark.parametrize(
     ("lost", "told"),
     [
-        (0.0213, "may be too low for that, by up to about 2.1 % over all groups, which the error bars do not tell"),
-        (0.6, "may be far too low for that. How far cannot be told from noise, and the error bars leave it out."),
+        (0.0213, "may be too low by up to about 2.1 % over all groups; the error bars do not show that."),
+        (0.6, "may be far too low. Noise hides how far, and the error bars leave it out."),
     ],
 )
 def test_how_much_is_lacking_is_told_as_far_as_it_is_known(lost: float, told: str) -> None:
@@ -145,8 +211,8 @@ def test_what_is_known_is_not_said_of_rows_that_do_not_count(kind: str, cut: boo
     """A group that is settled may have more rows than its error bar says, and one that is small may be large."""
     facts = answer_of(kind).facts
 
-    assert (", apart from what is cut of persons with many rows; this cost" in answer_headline(facts)) is cut
-    assert ("apart from what is cut of persons with many rows." in " ".join(closing_words(facts))) is cut
+    assert (", apart from what is cut from persons with many rows; this cost" in answer_headline(facts)) is cut
+    assert ("apart from what is cut from persons with many rows." in " ".join(closing_words(facts))) is cut
     assert ("the number that the table itself gives once persons with many rows are cut" in page(kind)) is cut
 
 
@@ -189,6 +255,19 @@ def test_a_chart_is_drawn_within_its_frame(width: int) -> None:
     assert max(ends) <= width
 
 
+def test_of_several_labels_each_keeps_its_beginning() -> None:
+    """In "maternity × F × false" the sex was cut out, and the chart said "materni… × fa"."""
+    (told,) = answer_of("a jump").told
+    lines = [replace(told.lines[0], group=("maternity", sex, "false")) for sex in "FM"]
+
+    drawn = answer_chart(told, lines, NARROW)
+
+    assert [each for each in re.findall(r">([^<>]*)</text>", drawn) if each.startswith("mat")] == [
+        "mat… × F × false",
+        "mat… × M × false",
+    ]
+
+
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_groups_with_long_names_can_be_told_apart_in_a_chart(width: int) -> None:
     (told,) = answer_of("a jump").told
@@ -220,7 +299,17 @@ def test_a_number_of_many_digits_has_all_of_them(value: float) -> None:
 
 def test_figures_are_rounded_to_the_safe_side() -> None:
     assert (half_figure(9.41), low_figure(12.399, 0.5), high_figure(12.311, 0.5)) == ("9.5", "12.39", "12.32")
-    assert (figure(-3.2, 1.0), half_figure(float("inf"))) == ("\N{MINUS SIGN}3", "not known")
+    assert (figure(-3.2, 1.0), half_figure(float("inf"))) == ("\N{MINUS SIGN}3.2", "not known")
+
+
+def test_a_number_has_as_many_places_as_its_error_bar() -> None:
+    """A median of 4.5 ± 1.5 was shown as 4, between 3 and 6."""
+    assert (figure(4.5, 1.5), half_figure(1.5), low_figure(3.0, 1.5), high_figure(6.0, 1.5)) == (
+        "4.5",
+        "1.5",
+        "3.0",
+        "6.0",
+    )
 
 
 def test_the_closing_words_end_with_the_warning_of_a_rehearsal() -> None:

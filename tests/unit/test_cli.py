@@ -1010,3 +1010,8 @@ def test_the_example_has_a_column_that_no_release_may_show(here: Path) -> None:
 
     assert "undeclared" in records()
     assert "undeclared" not in (here / "out/synthetic.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [(), ("plan",), ("ledger",)])
+def test_no_line_of_a_list_of_commands_is_cut_off(words: tuple[str, ...]) -> None:
+    assert "..." not in run(*words, "--help").output.partition("Commands:")[2]

@@ -7,8 +7,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 def price(epsilon: float) -> str:
     """Three significant digits, rounded up: a bound is never shown smaller than it is.
 
-    >>> price(0.39101), price(12), price(float("inf"))
-    ('0.392', '12.0', '∞')
+    >>> price(0.39101), price(12), price(0.0000004207), price(float("inf"))
+    ('0.392', '12.0', '4.21e-7', '∞')
     """
     return _rounded(epsilon, ROUND_CEILING)
 
@@ -155,4 +155,4 @@ def _rounded(value: float, rounding: str) -> str:
     if not number:
         return "0"
     digits = number.quantize(Decimal(1).scaleb(number.adjusted() - 2), rounding)
-    return f"{digits:.2e}" if number.adjusted() > 5 else f"{digits:f}"
+    return f"{digits:f}" if -5 < number.adjusted() <= 5 else f"{digits:.2e}"

@@ -9,6 +9,9 @@ from expost.report.charts import safe
 SMALL = re.compile(r"\b\d+(\.\d+)?e-\d+\b")
 """A number with an exponent, whose hyphen a browser would break at."""
 
+BIN = re.compile(r"([\[(])([^,∞]+), ([^,∞]+)([\])])")
+"""A bin with two ends, by its label."""
+
 
 def section(title: str, *parts: str) -> str:
     """A part of the page with its heading."""
@@ -52,6 +55,15 @@ def prose(text: str) -> str:
 def note(text: str) -> str:
     """A remark in small letters."""
     return f'<p class="note">{prose(text)}</p>'
+
+
+def bins_note(labels: Iterable[str]) -> str:
+    """How bins are read, by one of these that has two ends; nothing where none is a bin."""
+    found = next((found for found in map(BIN.fullmatch, labels) if found is not None), None)
+    if found is None:
+        return ""
+    low, high = ("included" if side in "[]" else "not included" for side in (found[1], found[4]))
+    return note(f"In a bin such as {found[0]}, the end {found[2]} is {low} and the end {found[3]} is {high}.")
 
 
 def computed_with(versions: Iterable[tuple[str, str]]) -> str:

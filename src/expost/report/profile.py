@@ -77,9 +77,11 @@ def profile_reading(facts: Facts, promise: Promise) -> tuple[str, ...]:
     )
     if len(facts.stops) == 1:
         return (told,)
+    dearest = max(stop.epsilon for stop in facts.stops if facts.allowed(stop.epsilon))
+    beside = "are a little higher" if dearest >= promise.approx(facts.delta) else "follow from more than that bound"
     return told, (
-        f"The prices of the {rung}s are a little higher. Their rule lets a run state the price of the {rung} where it "
-        "ended, and not that of the last."
+        f"The prices of the {rung}s {beside}. Their rule lets a run state the price of the {rung} where it ended, and "
+        "not that of the last."
     )
 
 

@@ -25,12 +25,12 @@ from expost.text import number_typed, printable
 LARGEST_TOLD = Fraction(10**300)
 
 
-@click.group(name="ledger", cls=Program)
+@click.group(name="ledger", cls=Program, short_help="Keep a budget that lasts, over all runs on a data set.")
 def ledger_commands() -> None:
     """Keep what a data set may spend in a ledger that lasts; EXPOST_LEDGER names it where a command does not."""
 
 
-@ledger_commands.command(name="init")
+@ledger_commands.command(name="init", short_help="Make a ledger, or put one more data set on it.")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", required=True, help="What the data set is called on the ledger.")
 @click.option(
@@ -57,7 +57,7 @@ def init_command(file: str | None, dataset: str, unit: str, **caps: str | None) 
     )
 
 
-@ledger_commands.command(name="show")
+@ledger_commands.command(name="show", short_help="Show what is spent, held and left.")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="Show only this data set.")
 @click.option("--lines", type=click.IntRange(0, 200), default=10, help="The most charges that are listed.")
@@ -73,7 +73,7 @@ def show_command(file: str | None, dataset: str | None, lines: int, before: int 
         show_overview(overview)
 
 
-@ledger_commands.command(name="verify")
+@ledger_commands.command(name="verify", short_help="Recompute the ledger from its entries.")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--against", default=None, type=click.Path(path_type=Path),
               help="A receipt.json that the ledger must still know.")  # fmt: skip
@@ -117,7 +117,7 @@ def add_analyst_command(name: str, file: str | None, epsilon: str | None, rho: s
     click.echo(token)
 
 
-@ledger_commands.command(name="orphans")
+@ledger_commands.command(name="orphans", short_help="List the runs that are still open.")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="Show only those of this data set.")
 @plainly
@@ -127,7 +127,7 @@ def orphans_command(file: str | None, dataset: str | None) -> None:
         show_unsettled(unsettled(book, dataset))
 
 
-@ledger_commands.command(name="settle")
+@ledger_commands.command(name="settle", short_help="End an open run whose process is gone.")
 @click.argument("words", nargs=-1, required=True, metavar="[FILE] RUN")
 @click.option("--statement", default=None, help="Why nothing of the unfinished step was seen; returns what is held.")
 @click.option("--in-full", is_flag=True, help="Count all that is held as spent.")
@@ -145,7 +145,7 @@ def settle_command(words: tuple[str, ...], statement: str | None, in_full: bool)
     click.echo(f"The run is settled, and what it held {became}. Entry {entered.number} says so: {entered.hash}")
 
 
-@ledger_commands.command(name="export")
+@ledger_commands.command(name="export", short_help="Write a record for the public registry.")
 @click.argument("file", required=False, envvar=VARIABLE)
 @click.option("--dataset", default=None, help="The data set, if the ledger has several.")
 @click.option("--curator", default=None, help="Who publishes what was released; by default the record says not stated.")

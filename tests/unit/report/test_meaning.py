@@ -33,7 +33,7 @@ def test_the_report_of_a_table_says_what_was_taken_to_be_public() -> None:
     page = said(render(facts()))
 
     assert "Taken to be public: the schema, with the columns it names and every value and edge in it" in page
-    assert "for renewed asked for, and every other setting" in page
+    assert "for renewed), and every other setting" in page
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -17,6 +17,7 @@ from expost.jobs.synthesis.kept import bars
 from expost.report import charts as svg
 from expost.report.digits import measured, most, price
 from expost.report.facts import Facts
+from expost.report.markup import bins_note
 from expost.report.page import fragment, render
 from tests.unit.report.examples import HOSTILE, facts, silent, table
 from tests.unit.report.pages import FETCHES, said, tree
@@ -280,3 +281,11 @@ def test_warnings_stand_below_the_result_and_the_rate_of_guessing_above_it() -> 
 
     places = [page.index(words) for words in ("Always guessing", "The accuracy is at least", "Mind the gap")]
     assert places == sorted(places)
+
+
+def test_how_bins_are_read_is_told_by_one_of_them() -> None:
+    """A steward need not know what a square bracket and a round one mean."""
+    told = "In a bin such as [20, 40), the end 20 is included and the end 40 is not included."
+
+    assert bins_note(["(-∞, 20)", "[20, 40)", "[40, ∞)", "(missing)"]) == f'<p class="note">{told}</p>'
+    assert bins_note(["north", "(-∞, 0]", "(0, ∞)"]) == ""

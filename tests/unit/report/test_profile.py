@@ -81,6 +81,16 @@ def test_the_curve_is_below_the_price_of_the_last_rung_which_divides_delta() -> 
     assert len(profile_reading(replace(told, stops=told.stops[:1]), promise)) == 1
 
 
+def test_prices_below_the_curve_are_not_said_to_be_higher() -> None:
+    """The last stop of a trained module cost 5.46 beside a curve at 5.55."""
+    told = facts()
+    promise = most_spent(told)
+    assert promise is not None
+    cheaper = replace(told, stops=tuple(replace(stop, epsilon=AdpEpsilon(stop.epsilon / 2)) for stop in told.stops))
+
+    assert "follow from more than that bound" in " ".join(profile_reading(cheaper, promise))
+
+
 def test_the_page_has_the_curve_where_something_is_stated_and_stops_are_planned() -> None:
     told = facts()
 

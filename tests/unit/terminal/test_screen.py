@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from expost.jobs.synthesis.screen import rung_cells
+from expost.jobs.synthesis.screen import run_heads, rung_cells
 from expost.protocols import Verdict
 from expost.report.answers import Reading
+from expost.tabular.aims import Aim
 from expost.terminal.screen import accuracy_cell
 from tests.unit.commands import run, said
 from tests.unit.report.examples import facts
@@ -48,7 +49,20 @@ def test_without_a_target_three_digits_do() -> None:
 
 def test_a_rung_shows_the_rate_of_guessing_before_its_accuracy() -> None:
     assert rung_cells(reading(0.612), 1.0, Fraction(63, 100))[1:3] == ("0.500", "0.612 ± 0.001")
-    assert rung_cells(reading(0.612, guess=None), 1.0, None)[1] == "—"
+
+
+@pytest.mark.parametrize(
+    ("aims", "heads"),
+    [
+        ((Aim.accuracy("income", 0.8),), ("rung", "ε so far", "by guessing", "noisy accuracy", "verdict")),
+        ((Aim.within(0.1),), ("rung", "ε so far", "noisy overlap", "verdict")),
+    ],
+)
+def test_guessing_is_shown_only_of_what_it_can_reach(aims: tuple[Aim, ...], heads: tuple[str, ...]) -> None:
+    guess = 0.5 if "by guessing" in heads else None
+
+    assert run_heads(aims) == heads
+    assert len(rung_cells(reading(0.612, guess=guess), 1.0, None)) == len(heads) - 1
 
 
 def test_a_rung_says_of_how_many_it_is(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -65,7 +65,7 @@ SAVING: list[Option] = [
 ]  # fmt: skip
 
 
-@click.command(name="ask")
+@click.command(name="ask", short_help="Answer questions, in plain English or in SQL.")
 @click.argument("source")
 @click.argument("questions", nargs=-1, required=True, metavar="QUESTION...")
 @click.option("--schema", "schema_path", required=True, help="The reviewed schema, in TOML.")
@@ -100,7 +100,7 @@ def ask_table(source: str, questions: tuple[str, ...], schema_path: str, out: Pa
     release(run, claim, screen, settings)
 
 
-@click.command(name="ask")
+@click.command(name="ask", short_help="Show what answers would cost.")
 @click.argument("questions", nargs=-1, required=True, metavar="QUESTION...")
 @click.option("--schema", "schema_path", required=True, help="The schema, in TOML.")
 @options(ASKING)

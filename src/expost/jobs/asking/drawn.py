@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from expost.jobs.asking.figures import figure, half_figure, scale_of
 from expost.jobs.asking.query import Count, Persons, Share, Sum
@@ -16,6 +17,8 @@ NUMBERS = {WIDE: 150, NARROW: 96}
 """The room for the names of groups and for their numbers, in pixels, by the width of the chart."""
 LETTER = 6.4
 """The width of a letter, in pixels."""
+SHORTEST = 4
+"""Letters that are left of a label beside others."""
 
 
 def answer_charts(told: QuestionTold, lines: Sequence[GroupLine]) -> str:
@@ -41,7 +44,7 @@ def answer_chart(told: QuestionTold, lines: Sequence[GroupLine], width: int = WI
         + svg_text((x(each / times), floor + 19), f"{each:,g}{sign}", "middle")
         for each in shown
     ]
-    labels = short_labels([group_name(line) for line in lines], int((LABELS[width] - 12) / LETTER))
+    labels = _labels(lines, int((LABELS[width] - 12) / LETTER))
     named = enumerate(zip(lines, labels, strict=True))
     drawn = [_group(told, line, TOP + ROW * place, x, name=label, width=width) for place, (line, label) in named]
     target = told.question.target
@@ -49,6 +52,17 @@ def answer_chart(told: QuestionTold, lines: Sequence[GroupLine], width: int = WI
     description = "; ".join(spoken(told, line) for line in lines)
     title = f"{told.question.query}: estimates with the error bars of privacy noise"
     return svg_figure((width, floor + FOOT), title, description, [*axis, *goal, *drawn])
+
+
+def _labels(lines: Sequence[GroupLine], most: int) -> list[str]:
+    """The names of groups in at most as many letters: of several labels the longest are cut first."""
+    named = []
+    for line in lines:
+        parts = [*line.group]
+        while parts[1:] and len(" × ".join(parts)) > most and len(longest := max(parts, key=len)) > SHORTEST:
+            parts[parts.index(longest)] = f"{longest.removesuffix('…')[:-1]}…"
+        named.append(group_name(replace(line, group=tuple(parts))))
+    return short_labels(named, most)
 
 
 def spoken(told: QuestionTold, line: GroupLine) -> str:

@@ -14,10 +14,10 @@ EXACT = Context(prec=400)
 def figure(value: float, half: float) -> str:
     """A number in as many digits as half its error bar is told in.
 
-    >>> figure(1225.98, 9.48), figure(0.23456, 0.0121), figure(12.0, 0.5)
-    ('1,226', '0.235', '12.00')
+    >>> figure(1225.98, 123.4), figure(57.46, 1.12), figure(0.23456, 0.0121)
+    ('1,226', '57.5', '0.235')
     """
-    return _told(value, places_of(half), ROUND_HALF_EVEN)
+    return _told(value, _places(half), ROUND_HALF_EVEN)
 
 
 def half_figure(half: float) -> str:
@@ -26,17 +26,17 @@ def half_figure(half: float) -> str:
     >>> half_figure(9.48), half_figure(0.01211), half_figure(123.4)
     ('9.5', '0.013', '124')
     """
-    return UNKNOWN if not math.isfinite(half) else _told(half, _places(half, 2), ROUND_CEILING)
+    return UNKNOWN if not math.isfinite(half) else _told(half, _places(half), ROUND_CEILING)
 
 
 def low_figure(value: float, half: float) -> str:
     """The lower end of an error bar, rounded down."""
-    return UNKNOWN if not math.isfinite(value) else _told(value, places_of(half), ROUND_FLOOR)
+    return UNKNOWN if not math.isfinite(value) else _told(value, _places(half), ROUND_FLOOR)
 
 
 def high_figure(value: float, half: float) -> str:
     """The upper end, rounded up."""
-    return UNKNOWN if not math.isfinite(value) else _told(value, places_of(half), ROUND_CEILING)
+    return UNKNOWN if not math.isfinite(value) else _told(value, _places(half), ROUND_CEILING)
 
 
 def scale_of(measure: Measure) -> tuple[float, str]:
@@ -44,15 +44,11 @@ def scale_of(measure: Measure) -> tuple[float, str]:
     return (100.0, " %") if isinstance(measure, Share) else (1.0, "")
 
 
-def places_of(half: float) -> int:
-    """Decimal places in which a number is shown beside half its error bar."""
-    return _places(half, 2 if half < 1 else 1)
-
-
-def _places(half: float, digits: int) -> int:
+def _places(half: float) -> int:
+    """Decimal places of two digits of half an error bar."""
     if not (math.isfinite(half) and half > 0):
         return 0
-    return min(max(0, digits - 1 - math.floor(math.log10(half))), MOST_PLACES)
+    return min(max(0, 1 - math.floor(math.log10(half))), MOST_PLACES)
 
 
 def _told(value: float, places: int, rounding: str) -> str:

@@ -14,9 +14,10 @@ from expost.report.markup import computed_with, html_table, note, prose, row, se
 from expost.report.meaning import SUBJECTS, trade_off
 
 PLANS = {
-    ONE: "One release was planned, at a price that does not depend on the data.",
-    JUMP: "Levels were planned that a run may go to in one step, from at most a tenth of the level; the run is stated "
-    "as the level that it went to.",
+    ONE: "One release was planned, at a price that does not depend on the data: the lowest of the levels. The others "
+    "are for refining the answers.",
+    JUMP: "Levels were planned. After coarse looks, for at most a tenth of a level, a run goes to that level in one "
+    "step, and is stated as it.",
     LOOKS: "Levels were planned, each twice as dear as the one before, over which δ is divided; the run is stated as "
     "the one at which it stopped.",
 }
@@ -55,7 +56,8 @@ def _width(facts: AnswerFacts) -> str:
 def _bill(facts: AnswerFacts) -> str:
     rows = [_item(item, facts.neighbours) for item in facts.spending.bill]
     together = row("together", "", f"ρ = {price(float(largest_rho(facts.spending.spent.curve)))}")
-    field = "" if facts.spending.mu is None else trade_off(facts.spending.mu, SUBJECTS[facts.neighbours])
+    stated = facts.spending.mu is not None and facts.spending.bill
+    field = trade_off(facts.spending.mu or 0.0, SUBJECTS[facts.neighbours]) if stated else ""
     table = html_table(("what", "read", "cost"), [*rows, together], here=(len(rows),), stacked=True)
     return f"<h3>The bill</h3>{table}<p>{prose(field)}</p>"
 

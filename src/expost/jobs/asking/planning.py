@@ -139,7 +139,7 @@ def _one_release(recipe: AskRecipe) -> AnswerPlan:
     if stated > recipe.max_epsilon:
         raise BudgetExceeded(
             f"this costs ε = {price(stated)}, above the {recipe.max_epsilon:g} that may be spent; ask for less "
-            "precision, or raise the most that may be spent."
+            "precision, or raise max_epsilon (--max-epsilon)."
         )
     return plan
 

@@ -5,25 +5,26 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from expost.jobs.asking.drawn import answer_charts
-from expost.jobs.asking.facts import JUMP, ONE, AnswerFacts
+from expost.jobs.asking.facts import JUMP, LOOKS, ONE, AnswerFacts
 from expost.jobs.asking.figures import figure, half_figure, high_figure, low_figure, scale_of
 from expost.jobs.asking.lasting import LASTING
 from expost.jobs.asking.overseen import answer_auditors
 from expost.jobs.asking.query import Count, Mean, Persons, Quantile, Share, Sum
+from expost.jobs.asking.shortfall import cut_words
+from expost.jobs.asking.targets import Compare
 from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
 from expost.jobs.asking.worded import (
     COVERED,
     answer_headline,
     bars_words,
     cost_words,
-    cut_words,
     group_name,
     largest_error,
     missed_words,
 )
 from expost.report.arrangement import RELATIONS
 from expost.report.digits import plain, points, price, small
-from expost.report.markup import html_table, note, prose, row, section
+from expost.report.markup import bins_note, html_table, note, prose, row, section
 from expost.report.page import STYLE, banners, coverage_section, document, header, meaning_section, method_section
 from expost.report.units import by_row, by_unit
 
@@ -45,6 +46,25 @@ SAMPLING = {
 LASTING_BARS = (
     "The error bars are lasting: they hold however often the answer is refined or asked for again, and are wider for "
     "that."
+)
+
+HOW = {
+    ONE: "The noise that gives error bars of the length asked for was known beforehand, and so was the price: one "
+    "release answers everything.",
+    JUMP: "Coarse looks, for at most a tenth of the price, showed how precise the answers had to be. One measurement "
+    "of that precision was then made; the answers come from it alone, so the coarse looks do not bias them.",
+    LOOKS: "The groups were measured more and more precisely, each look twice as dear as the one before, until the "
+    "error bars settled the decision. The error bars hold at every look, and so also at the last.",
+}
+"""How answers of each kind of plan were measured."""
+FROM_EARLIER = (
+    "Noisy numbers released by earlier answers on the ledger, and coarse looks where these were not enough, showed how "
+    "precise the answers had to be. One measurement of that precision was then made; the answers come from it alone, "
+    "so nothing before it biases them."
+)
+NOTHING_NEW = (
+    "This answer reveals nothing that earlier answers have not revealed: its numbers are theirs, or follow from them. "
+    "What these reveal is stated in their reports and receipts, and the ledger states it of all runs together."
 )
 
 
@@ -70,7 +90,9 @@ def _article(facts: AnswerFacts) -> str:
         warnings=[("Persons with many rows", each) for each in cut_words(facts)],
     )
     answers = "".join(_question(facts, each) for each in facts.told)
-    meaning = meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.spending.probabilistic)
+    meaning = section("What the number means", f"<p>{prose(NOTHING_NEW)}</p>")
+    if facts.spending.bill:
+        meaning = meaning_section(facts.epsilon, facts.delta, facts.neighbours, facts.spending.probabilistic)
     covers = coverage_section(_covered(facts), seeded=facts.seeded, neighbours=facts.neighbours, on_public=False)
     told = f"{top}{answers}{meaning}{method_section(_method(facts))}{covers}{answer_auditors(facts)}"
     return f'<article class="expost">{told}</article>'
@@ -80,18 +102,22 @@ def _figures(facts: AnswerFacts) -> tuple[tuple[str, str, str], ...]:
     first, level = facts.told[0], plain(float(facts.recipe.confidence))
     each = "for each error bar" if facts.recipe.decision is None else "for the decision"
     together = "for all of them together" if facts.recipe.together else each
-    few = f"{facts.few:,} known to be too small" if facts.few else "the rest is open" if facts.open else "all of them"
     asked = str(first.question.target)
+    paid = (f"ε {price(facts.epsilon)}", f"at δ = {small(facts.delta)}, {by_unit('per record', facts.neighbours)}")
     return (
-        (
-            "privacy price",
-            f"ε {price(facts.epsilon)}",
-            f"at δ = {small(facts.delta)}, {by_unit('per record', facts.neighbours)}",
-        ),
+        ("privacy price", *(paid if facts.spending.bill else ("nothing more", "than earlier answers cost"))),
         ("asked for", asked[0].upper() + asked[1:], f"with {level} confidence {together}"),
-        ("groups settled", f"{facts.settled:,} of {facts.groups:,}", few),
+        _counted(facts),
         _error(facts),
     )
+
+
+def _counted(facts: AnswerFacts) -> tuple[str, str, str]:
+    """How many groups are settled; of a comparison, whether it is."""
+    if isinstance(facts.told[0].question.target, Compare):
+        return "comparison", "decided" if facts.reached else "not decided", "of two groups"
+    few = f"{facts.few:,} known to be too small" if facts.few else "the rest is open" if facts.open else "all of them"
+    return "groups settled", f"{facts.settled:,} of {facts.groups:,}", few
 
 
 def _error(facts: AnswerFacts) -> tuple[str, str, str]:
@@ -117,6 +143,7 @@ def _question(facts: AnswerFacts, told: QuestionTold) -> str:
             note(f"The {MOST_SHOWN} largest of {len(told.lines):,} groups are shown; the file of answers has them all.")
         )
     parts += [answer_charts(told, lines), _table(facts, told, lines)]
+    parts.append(bins_note(label for line in lines for label in line.group))
     title = str(query)
     return section(title[0].upper() + title[1:], *parts)
 
@@ -176,21 +203,7 @@ def _method(facts: AnswerFacts) -> tuple[str, ...]:
         )
     if facts.width == LASTING or not facts.spending.bill:
         return (*told, *_recalled(facts))
-    if kind == ONE:
-        told.append(
-            "The noise that gives error bars of the length asked for was known beforehand, and so was the price: one "
-            "release answers everything."
-        )
-    elif kind == JUMP:
-        told.append(
-            "Coarse looks, for at most a tenth of the price, showed how precise the answers had to be. One measurement "
-            "of that precision was then made; the answers come from it alone, so the coarse looks do not bias them."
-        )
-    else:
-        told.append(
-            "The groups were measured more and more precisely, each look twice as dear as the one before, until the "
-            "error bars settled the decision. The error bars hold at every look, and so also at the last."
-        )
+    told.append(FROM_EARLIER if facts.recalled and kind == JUMP else HOW[kind])
     if facts.heading.refined:
         told.append("The answers were then refined by further measurements, all of which are on the bill.")
     told.append(
@@ -219,4 +232,6 @@ def _recalled(facts: AnswerFacts) -> tuple[str, ...]:
 
 def _covered(facts: AnswerFacts) -> tuple[str, ...]:
     known = "Taken to be public: the schema, with every group that it knows, and the questions."
+    if not facts.spending.bill:
+        return known, "Not covered: what the earlier answers reveal, whose numbers these are."
     return COVERED.replace("The bound covers", "Covered:", 1), known

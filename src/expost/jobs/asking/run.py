@@ -142,7 +142,10 @@ def one_target(
     if compare is not None:
         given.append(Compare(*compare))
     if len(given) != 1:
-        raise InvalidValue("say how precise the answer is to be by one of within, top, above and compare.")
+        raise InvalidValue(
+            "say how precise the answer must be by exactly one of within, top, above and compare, such as --within 5% "
+            '(within="5%").'
+        )
     return given[0]
 
 

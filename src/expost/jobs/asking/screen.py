@@ -50,7 +50,7 @@ def _table(told: QuestionTold, lines: Sequence[GroupLine], encoding: str) -> Tab
     table.add_column(spelled("± noise", encoding), justify="right")
     table.add_column("")
     table.add_column("settled")
-    reach = max((abs(line.estimate) for line in lines), default=0.0)
+    reach = max((abs(line.estimate) for line in lines if not line.few), default=0.0)
     for line in lines:
         table.add_row(*(Text(spelled(printable(cell), encoding)) for cell in _cells(told, line, reach, encoding)))
     return table

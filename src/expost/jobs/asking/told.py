@@ -19,7 +19,7 @@ from expost.noise import Floats
 from expost.release import Release
 from expost.tabular.schema.column import Values
 
-SETTLED, OPEN, FEW = "yes", "no", "fewer than "
+SETTLED, OPEN, FEW, ASIDE = "yes", "no", "fewer than ", "not compared"
 
 
 @final
@@ -104,7 +104,7 @@ def _settled(question: Targeted, look: AnswerLook, place: int, index: int, label
 
 def _compared(target: Compare, point: Floats, labels: tuple[str, ...], index: int) -> str:
     if labels[index] not in (target.first, target.second):
-        return "not compared"
+        return ASIDE
     other = labels.index(target.second if labels[index] == target.first else target.first)
     return "larger" if point[index] > point[other] else "smaller"
 

@@ -2,13 +2,13 @@
 
 import math
 
-from expost.jobs.asking.contribution import Cut
 from expost.jobs.asking.facts import AnswerFacts, Pledged
-from expost.jobs.asking.query import Count, Persons
+from expost.jobs.asking.lasting import LASTING
+from expost.jobs.asking.query import Persons
 from expost.jobs.asking.question import AskRecipe
-from expost.jobs.asking.tallies import Tally
+from expost.jobs.asking.shortfall import cut_words
 from expost.jobs.asking.targets import Above, Compare, Top, WithinDistance
-from expost.jobs.asking.told import OPEN, GroupLine, QuestionTold
+from expost.jobs.asking.told import ASIDE, OPEN, GroupLine, QuestionTold
 from expost.report.booked import held_and_returned
 from expost.report.digits import plain, price, small
 from expost.report.units import OF_PERSONS, by_unit
@@ -16,8 +16,6 @@ from expost.report.words import FLOATING, NOT_PRIVATE, ONE_PERSON, ONE_RECORD
 
 LISTED = 5
 """Groups that a sentence names."""
-UNTOLD = 0.5
-"""The noise in a share beyond which it is not told."""
 COVERED = "The bound covers everything that was measured for the answers, coarse looks included."
 
 UNPAID = (
@@ -27,6 +25,11 @@ UNPAID = (
 REPEATED = (
     "This cost nothing: the same question was asked before, and its answer is the same. The receipt of that answer "
     "states its price."
+)
+
+EARLIER = (
+    "It does not cover the numbers of earlier answers on the ledger that went into these; their receipts state "
+    "what those cost."
 )
 
 
@@ -45,7 +48,7 @@ def answer_headline(facts: AnswerFacts) -> str:
 def _known(facts: AnswerFacts) -> str:
     """What is known, and that it is so of rows that count where some may not."""
     nothing = facts.recipe.decision is not None and not facts.reached
-    apart = "" if nothing or not cut_words(facts) else ", apart from what is cut of persons with many rows"
+    apart = "" if nothing or not cut_words(facts) else ", apart from what is cut from persons with many rows"
     return f"{_settled(facts)}{apart}"
 
 
@@ -54,8 +57,7 @@ def _settled(facts: AnswerFacts) -> str:
         return decided_words(facts)
     asked, first = facts.told[0].question.target, facts.told[0]
     if not facts.reached:
-        few = f", and {facts.few:,} {'is' if facts.few == 1 else 'are'} of groups too small for it" if facts.few else ""
-        return f"{facts.settled:,} of {facts.groups:,} answers are known to {asked}, {sure_words(facts)}{few}"
+        return _known_some(facts)
     if facts.few:
         return _known_few(facts)
     if facts.groups == 1:
@@ -63,15 +65,24 @@ def _settled(facts: AnswerFacts) -> str:
     return f"{_all(facts)} is known to {asked}, {sure_words(facts)}"
 
 
+def _known_some(facts: AnswerFacts) -> str:
+    """What is known where the run ended before all of it was."""
+    asked = facts.told[0].question.target
+    if facts.groups == 1:
+        return f"The {measure_words(facts.told[0])} is not known to {asked}"
+    few = "" if not facts.few else ", and 1 is of a group" if facts.few == 1 else f", and {facts.few:,} are of groups"
+    some = f"{facts.settled:,} of {facts.groups:,} answers {'is' if facts.settled == 1 else 'are'}"
+    told = some if facts.settled else f"None of the {facts.groups:,} answers is"
+    return f"{told} known to {asked}, {sure_words(facts)}{few}{' too small for it' if few else ''}"
+
+
 def _known_few(facts: AnswerFacts) -> str:
     """What is known where some groups are too small for what was asked."""
     asked, first = facts.told[0].question.target, facts.told[0]
     counted = "persons" if isinstance(first.question.query.measure, Persons) else "rows"
     if len(facts.told) > 1:
-        rest = "one is" if facts.few == 1 else f"{facts.few:,} are"
-        return (
-            f"Every answer of a large enough group is known to {asked}, {sure_words(facts)}, and {rest} of smaller ones"
-        )
+        rest = "one is about a smaller one" if facts.few == 1 else f"{facts.few:,} are about smaller ones"
+        return f"Every answer about a large enough group is known to {asked}, {sure_words(facts)}, and {rest}"
     if facts.few == facts.groups:
         named = "There are" if facts.groups == 1 else f"All {facts.groups:,} groups have"
         return f"{named} fewer than {first.size:,} {counted}, too few to be known to {asked}, {sure_words(facts)}"
@@ -82,18 +93,20 @@ def _known_few(facts: AnswerFacts) -> str:
 
 def _all(facts: AnswerFacts) -> str:
     """What every answer is about."""
-    first = facts.told[0]
-    if len({each.question.query.by for each in facts.told}) > 1 or not first.question.query.by:
+    by = facts.told[0].question.query.by
+    if len({each.question.query.by for each in facts.told}) > 1 or not by:
         return "Every answer"
-    return f"Every {' × '.join(first.question.query.by)}"
+    named = len(by) == 1 and facts.recipe.schema[by[0]].settings["kind"] == "categorical"
+    return f"Every {by[0]}" if named else "Every group"  # an age that is known to within 60 would be one in years
 
 
 def decided_words(facts: AnswerFacts) -> str:
     """What was decided, as far as it was."""
     if facts.reached:
         return f"{sure_words(facts).capitalize()}, {_decided(facts.told[0])}"
-    if isinstance(facts.told[0].question.target, Compare):
-        return "Which of the two groups is larger was not decided"
+    target = facts.told[0].question.target
+    if isinstance(target, Compare):
+        return f"Whether {target.first} or {target.second} is larger by {measure_words(facts.told[0])} was not decided"
     return f"It was decided for {facts.settled:,} of {facts.groups:,} groups, {sure_words(facts)}"
 
 
@@ -148,7 +161,8 @@ def cost_words(facts: AnswerFacts) -> str:
         return UNPAID if facts.reached else REPEATED
     about = ONE_PERSON if facts.neighbours in OF_PERSONS else ONE_RECORD
     per = by_unit("per record", facts.neighbours)
-    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}. {COVERED} {about}"
+    earlier = f" {EARLIER}" if facts.recalled and facts.width == LASTING else ""
+    return f"This cost ε = {price(facts.epsilon)} at δ = {small(facts.delta)}, {per}. {COVERED}{earlier} {about}"
 
 
 def missed_words(facts: AnswerFacts) -> str:
@@ -156,50 +170,14 @@ def missed_words(facts: AnswerFacts) -> str:
     if facts.reached:
         return ""
     stopped = f"the run stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}."
+    if isinstance(facts.told[0].question.target, Compare):
+        return f"This is not decided: {stopped}"
+    if facts.groups == 1:
+        return f"This answer is less precise than was asked for: {stopped}"
     if facts.recipe.decision is not None:
         return f"{facts.open:,} of {facts.groups:,} groups {'is' if facts.open == 1 else 'are'} not decided: {stopped}"
     than = "is less precise" if facts.open == 1 else "are less precise"
     return f"{facts.open:,} of {facts.groups:,} answers {than} than was asked for: {stopped}"
-
-
-def cut_words(facts: AnswerFacts) -> tuple[str, ...]:
-    """How persons with many rows are cut, a paragraph for each tally; none where nobody can be."""
-    return tuple(
-        f"To “{tally.name}” a person adds no more than {most:,} {'row' if most == 1 else 'rows'} in one group would. "
-        f"{_cut_share(facts.cuts.get(tally))}; these answers may be {_lacking(facts, tally)}."
-        for tally, most in facts.bounds.items()
-        if not tally.cuts_nobody(facts.recipe.schema, most)
-    )
-
-
-def _lacking(facts: AnswerFacts, tally: Tally) -> str:
-    """What answers are whose persons with many rows count for less, and how far, if that was counted."""
-    measures = [each.query.measure for each in facts.recipe.questions if Tally.of(each.query) == tally]
-    bias = "too low" if all(isinstance(each, Count | Persons) for each in measures) else "off"
-    cut = facts.cuts.get(tally)
-    if cut is None:
-        return f"{bias} for that, which the error bars do not tell"
-    if cut.lost > UNTOLD:
-        return f"far {bias} for that. How far cannot be told from noise, and the error bars leave it out"
-    about = f"{plain(_two_digits(cut.lost))} over all groups"
-    return f"{bias} for that, by up to about {about}, which the error bars do not tell"
-
-
-def _cut_share(cut: Cut | None) -> str:
-    """About which share of all persons is cut, where that was counted; at most which, where noise hides more."""
-    if cut is None:
-        return "Persons who have more count for less"
-    if 2 * cut.std > UNTOLD:
-        return "How many persons have more, and count for less, cannot be told from noise"
-    if cut.share < 2 * cut.std:
-        share = f"Fewer than about {plain(_two_digits(min(cut.share + 2 * cut.std, 1.0)))}"
-    else:
-        share = f"About {plain(_two_digits(cut.share))}, give or take {plain(_two_digits(2 * cut.std))},"
-    return f"{share} of the persons have more, and count for less"
-
-
-def _two_digits(share: float) -> float:
-    return float(f"{share:.2g}")
 
 
 def closing_words(facts: AnswerFacts) -> tuple[str, ...]:
@@ -225,7 +203,7 @@ def _idle_words(recipe: AskRecipe) -> tuple[str, ...]:
     """Which questions ask for so little that nothing is learnt of them."""
     return tuple(
         f"“{each.query}” is within {float(each.target.distance):,.10g} of the middle of its range whatever the data "
-        "say, so that next to nothing is measured for it; ask for less to learn more."
+        "say, so that next to nothing is measured for it; ask for a shorter distance to learn more."
         for each in recipe.questions
         if isinstance(each.target, WithinDistance) and recipe.is_idle(each)
     )
@@ -233,5 +211,5 @@ def _idle_words(recipe: AskRecipe) -> tuple[str, ...]:
 
 def largest_error(told: QuestionTold) -> float:
     """The longest half of an error bar among the groups that are settled; not a number where none is."""
-    halves = [line.half for line in told.lines if not line.few and line.settled != OPEN]
+    halves = [line.half for line in told.lines if not line.few and line.settled not in (OPEN, ASIDE)]
     return max(halves, default=math.nan)

@@ -88,7 +88,7 @@ SET = ("releases", "epochs", "epochs_between", "rate", "max_grad_norm", "batch",
 """What is passed on where it is given."""
 
 
-@click.command(name="finetune")
+@click.command(name="finetune", short_help="Train a classifier on features.")
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--accuracy", type=float, required=True, help="The accuracy to reach on held-out records.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the release.")
@@ -129,7 +129,7 @@ def finetune_head(source: Path, accuracy: float, out: Path, **settings: Any) -> 
     release(run, claim, screen, settings)
 
 
-@click.command(name="finetune")
+@click.command(name="finetune", short_help="Show what every release of a training would cost.")
 @click.option("--accuracy", default=0.9, help="The accuracy to reach.")
 @options(PRICING)
 @plainly

@@ -81,7 +81,7 @@ RUNNING: list[Option] = [
 ]  # fmt: skip
 
 
-@click.command()
+@click.command(short_help="Make a synthetic table of the embedded Adult census.")
 @click.option("--accuracy", default=0.825, help="The accuracy to reach on held-out records.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("expost-demo"), help="The folder for the release.")
 @options(PRICING, RUNNING)
@@ -95,7 +95,7 @@ def demo(accuracy: float, out: Path, **settings: Any) -> None:
     )  # fmt: skip
 
 
-@click.command()
+@click.command(short_help="Make a synthetic table.")
 @click.argument("source")
 @click.option("--schema", "schema_path", required=True, help="The reviewed schema, in TOML.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the release.")
@@ -111,7 +111,7 @@ def synth(source: str, schema_path: str, out: Path, **settings: Any) -> None:
     )
 
 
-@click.command(name="synth")
+@click.command(name="synth", short_help="Show what every rung of a synthesis would cost.")
 @click.option("--schema", "schema_path", required=True, help="The schema, in TOML.")
 @options(AIMING, PRICING)
 @plainly

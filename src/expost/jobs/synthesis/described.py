@@ -13,7 +13,7 @@ from expost.receipts.notation import table
 from expost.report import arrangement, words
 from expost.report.charts import safe
 from expost.report.facts import Facts
-from expost.report.markup import html_table, prose, row, section
+from expost.report.markup import bins_note, html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.report.shares import asked_for
 from expost.report.units import OF_PERSONS, by_row
@@ -104,7 +104,7 @@ class TableJob:
     def _asked(facts: Facts) -> str:
         """Everything that was asked for."""
         *first, last = (goal.words for goal in facts.goals)
-        return f"{', '.join(first)} and {last} asked for" if first else f"{last} asked for"
+        return f"what was asked for ({', '.join(first)} and {last})" if first else f"what was asked for ({last})"
 
     def name(self, place: int) -> str:
         """Its number."""
@@ -197,6 +197,7 @@ class TableJob:
             f"<p>{reviewed} Everything in it is public. {CHECKED[self.checked]}</p>",
             "" if self.unit is None else f"<p>The unit is {safe(self.unit)}. {WHOSE}</p>",
             html_table(("column", "kind", "values", "domain", "where a value is missing"), rows, stacked=True),
+            bins_note(label for each in self.schema for label in each.labels),
             *([f"<h3>Rules</h3><p>{prose(by_row(KEPT, facts.neighbours))}</p><ul>{rules}</ul>"] if rules else []),
         )
 

@@ -27,6 +27,12 @@ def baseline_words(counted: Counted, schema: Schema, aims: Sequence[Aim]) -> str
     return " ".join(told)
 
 
+def is_guessable(aims: Sequence[Aim]) -> bool:
+    """Whether guessing is told beside every answer: it is a way to reach the one thing that is asked for."""
+    guessed = TargetAccuracy | BalancedTargetAccuracy | AreaUnderCurve | AboveGuessing
+    return len(aims) == 1 and isinstance(aims[0].measure, guessed)
+
+
 def rate_by_guessing(aim: Aim, counted: Counted) -> float | None:
     """What guessing reaches by this measure; None where guessing is not a way to reach it."""
     if isinstance(aim.measure, TargetAccuracy) and aim.target is not None:

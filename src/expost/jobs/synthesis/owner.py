@@ -14,7 +14,7 @@ from expost.terminal.ending import NOT_REACHED, plainly, say
 ASIDE = "PRIVATE, as the draft is; not part of its file:"
 
 
-@click.command()
+@click.command(short_help="Draft a schema for the data's owner to review.")
 @click.argument("source")
 @click.option("--missing", multiple=True, help="A text that stands for a missing value, such as ?; may be repeated.")
 @plainly
@@ -28,7 +28,7 @@ def schema(source: str, missing: tuple[str, ...]) -> None:
         say(sentence)
 
 
-@click.command(name="check")
+@click.command(name="check", short_help="Show the data's owner how a schema reads the table.")
 @click.argument("source")
 @click.option("--schema", "schema_path", required=True, type=click.Path(path_type=Path),
               help="The schema, in TOML; a draft will do.")  # fmt: skip

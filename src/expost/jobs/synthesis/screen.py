@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from expost.accounting.plan import Plan
-from expost.jobs.synthesis.foreword import guessing_plan
+from expost.jobs.synthesis.foreword import guessing_plan, is_guessable
 from expost.jobs.synthesis.found import finding_words
 from expost.jobs.synthesis.goals import LEAST, listed
 from expost.jobs.synthesis.granted import is_held_to_one_row
@@ -45,15 +45,13 @@ WORTH_SAYING = 10
 def run_heads(aims: Sequence[Aim]) -> tuple[str, ...]:
     """The heads of what is shown of a run."""
     told = f"noisy {aims[0].measure.name}" if len(aims) == 1 else f"noisy {LEAST}"
-    return "rung", "ε so far", "by guessing", told, "verdict"
+    return "rung", "ε so far", *(["by guessing"] if is_guessable(aims) else []), told, "verdict"
 
 
-def rung_cells(
-    rung: Reading, width: float, asked: Fraction | None, neighbours: str = RECORDS
-) -> tuple[str, str, str, str]:
-    """A rung that is done: its price, what guessing reaches, its noisy answer, and its verdict."""
-    guess = "—" if rung.guess is None else f"{rung.guess:.3f}"
-    return price(rung.epsilon), guess, answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
+def rung_cells(rung: Reading, width: float, asked: Fraction | None, neighbours: str = RECORDS) -> tuple[str, ...]:
+    """A rung that is done: its price, what guessing reaches where it may, its noisy answer, and its verdict."""
+    guess = () if rung.guess is None else (f"{rung.guess:.3f}",)
+    return price(rung.epsilon), *guess, answer_cell(rung, width, asked, neighbours), VERDICTS[rung.passed]
 
 
 def in_minutes(seconds: float) -> str:
