@@ -6,6 +6,7 @@ All tables of up to four records on two columns are tried, in both neighbour rel
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
@@ -53,12 +54,14 @@ def follows(codes: tuple[int, int, int]) -> Callable[[Table], Integers]:
     return lambda records: known[records.codes("a").astype(np.int64)]
 
 
+ROWS: Records = ((0, 0), (0, 0), (1, 1), (2, 0), (2, 1))
+
+
 def candidate(predicted: tuple[int, int, int] = (0, 1, 0), counts: tuple[float, float] = (80.0, 20.0)) -> Candidate:
     """A candidate that predicts by the first column, and ranks by it."""
-    rows = table(((0, 0), (0, 0), (1, 1), (2, 0), (2, 1)))
     model = fit(Junction.of((3, 2), [(0, 1)]), [Measured((0, 1), np.ones((3, 2)), 1.0)])
     learnt = {CODES: follows(predicted), RANKS: follows((0, 2, 1))}
-    return Candidate(rows, model, learnt, {"y": (np.array(counts), 1.0)}, held=3.0)
+    return Candidate(table(ROWS), model, learnt, {"y": (np.array(counts), 1.0)}, held=3.0)
 
 
 COUNTS = [(80.0, 20.0), (5.0, 70.0), (90.0, -1.0), (0.0, -3.0), (0.0, 0.0), (-2.0, -5.0), (1e12, 5.0)]
@@ -268,6 +271,28 @@ def test_what_chance_takes_from_an_overlap_is_what_it_takes_on_average(shares: l
 @pytest.mark.parametrize("records", [-3.0, 0.0, 0.4])
 def test_chance_takes_nothing_where_no_record_is_drawn(records: float) -> None:
     assert overlaps.chance_taken(np.array([0.5, 0.5]), records) == 0
+
+
+@pytest.mark.parametrize("copies", [1, 7])
+def test_what_chance_takes_is_by_the_released_number_of_records(copies: int) -> None:
+    """By the number that is held out it would move with every record, besides what the sensitivity covers."""
+    judged = candidate()
+    question, held = WorstOverlap((("a", "y"),), Fraction(1, 2), Neighbours.ADD_REMOVE), table(ROWS * copies)
+    chance = overlaps.chance_taken(np.array([2.0, 1.0, 1.0, 1.0]) / 5, judged.held)
+
+    assert question.ask(judged, held) == int(question.unit * chance) + question.unit * len(held) // 2
+
+
+def test_a_worst_overlap_attains_its_sensitivity() -> None:
+    """So that not even its rounding may be left out: a record in a rare cell that lacks one, where many are held."""
+    question = WorstOverlap((("a", "y"),), Fraction(1, 3), Neighbours.ADD_REMOVE)
+    judged = replace(candidate(), table=table(((0, 0),) * 3999 + ((1, 1),)))
+    moved = {
+        question.ask(judged, table((*common, (1, 1)))) - question.ask(judged, table(common))
+        for common in (((0, 0),) * count for count in range(4000, 4012))
+    }
+
+    assert max(moved) == question.sensitivity
 
 
 def test_large_tables_are_compared_without_their_empty_cells(monkeypatch: pytest.MonkeyPatch) -> None:

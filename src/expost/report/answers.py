@@ -108,10 +108,11 @@ def ratio_half(
     return min(most, abs(middle - number / records) + width * math.sqrt(inside) / left)
 
 
-def sampling_half(share: float, records: float, *, width: float) -> float:
+def sampling_half(share: float, records: float, *, width: float, half: float = 0.0) -> float:
     """How far a share of other records, drawn from where these were, may be from it: ``width`` standard errors.
 
-    The variance of a number from 0 to 1 is at most p(1 − p) at a mean of p, which is that of a yes or no.
+    The variance of a number from 0 to 1 is at most p(1 − p) at a mean of p, which is that of a yes or no. Where the
+    share is known up to a ``half`` of its range, that of the mean in it which is nearest to a half is the largest.
     """
-    mean = min(max(share, 0.0), 1.0)
+    mean = min(max(min(max(0.5, share - half), share + half), 0.0), 1.0)
     return min(1.0, width * math.sqrt(mean * (1 - mean) / max(1.0, records)))

@@ -215,7 +215,7 @@ class Facts:
         found = None if self.judged is None else self.answer(self.rungs[self.judged - 1])
         if found is None or self.held is None or not self.shares or self.measure not in SAMPLED:
             return None
-        return sampling_half(found[0], self.held, width=self.width)
+        return sampling_half(found[0], self.held, width=self.width, half=found[1])
 
     @property
     def width(self) -> float:

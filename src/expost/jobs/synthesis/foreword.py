@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from expost.jobs.synthesis.counted import Counted, Released, column_counts
+from expost.jobs.synthesis.counted import NORMAL_95, Counted, Released, column_counts
 from expost.report.digits import gain, measured, plain, points
 from expost.report.units import by_row
 from expost.tabular.aims import Aim, targets_of
@@ -11,7 +11,7 @@ from expost.tabular.questions import balancing
 from expost.tabular.schema.schema import Schema
 
 CROWDED = 0.95
-"""The share of the records in one bin from which on a column says next to nothing."""
+"""The share of the records in one bin from which on a column says next to nothing, where noise lets that be told."""
 MOST_NAMED = 5
 
 
@@ -44,17 +44,22 @@ def rate_by_guessing(aim: Aim, counted: Counted) -> float | None:
 
 
 def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str, str], ...]:
-    """What was asked for and is less than guessing has, if there is such an aim."""
+    """What was asked for and is less than guessing has, as far as noise lets that be told, if there is such an aim."""
     found = []
     for aim in aims:
         rate, least = rate_by_guessing(aim, counted), float(aim.at_least)
         if rate is None or least >= rate:
             continue
-        if isinstance(aim.measure, TargetAccuracy):
-            told = (
-                f"{plain(least)} was asked for, which is less than always guessing the commonest value of {aim.target} "
-                "would reach."
-            )
+        title = "Asked for less than guessing"
+        if isinstance(aim.measure, TargetAccuracy) and aim.target is not None:
+            guess = counted.guess(aim.target)
+            always = f"less than always guessing the commonest value of {aim.target} would reach"
+            if least < rate - guess.half:
+                told = f"{plain(least)} was asked for, which is {always}."
+            else:
+                title = "Perhaps asked for less than guessing"
+                reached = f"{measured(rate, guess.half)} by the released counts"
+                told = f"{plain(least)} was asked for, which may be {always}, {reached}."
         else:
             article = "An" if aim.measure.name[0] in "aeiouAEIOU" else "A"
             told = (
@@ -62,7 +67,7 @@ def commonest_warnings(counted: Counted, aims: Iterable[Aim]) -> tuple[tuple[str
                 f"{100 * rate:.4g} % that guessing has."
             )
         advice = "A table that passes need not say anything about it; ask for more than guessing next time."
-        found.append(("Asked for less than guessing", f"{told} {advice}"))
+        found.append((title, f"{told} {advice}"))
     return tuple(found)
 
 
@@ -88,9 +93,10 @@ def crowded_warnings(released: Sequence[Released], records: float, schema: Schem
     """The columns that have nearly all records in one of several bins, if there are any."""
     found = []
     for name in schema.names:
-        counts = column_counts(released, name).values
+        column = column_counts(released, name)
+        counts, drowned = column.values, NORMAL_95 * column.std >= (1 - CROWDED) * records
         share = min(1.0, float(counts.max()) / records)
-        if len(counts) > 1 and share > CROWDED:
+        if len(counts) > 1 and share > CROWDED and not drowned:
             found.append(f"{name} ({100 * share:.1f} % in {schema[name].labels[int(counts.argmax())]})")
     if not found:
         return ()

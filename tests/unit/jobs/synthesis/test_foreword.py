@@ -1,5 +1,6 @@
 """What is told before any result: the rate of guessing, and what the released counts warn of."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from expost.jobs.synthesis.foreword import (
     gain_warnings,
     guessing_plan,
 )
-from expost.report.digits import points
+from expost.report.digits import measured, points
 from expost.report.page import render
 from expost.report.words import forewords
 from expost.tabular.aims import Aim
@@ -50,6 +51,17 @@ def test_asking_for_less_than_guessing_is_warned_about() -> None:
     assert title == "Asked for less than guessing"
     assert told.startswith("90 % was asked for, which is less than always guessing")
     assert commonest_warnings(COUNTED, aimed(0.92)) == ()
+
+
+def test_asking_for_what_noise_may_have_put_below_guessing_is_not_told_as_certain() -> None:
+    """On a first rung at a small ε the rate itself is off by half of all records."""
+    noisy = replace(COUNTED, targets={"renewed": Released(("renewed",), np.array([914.0, 86.0]), 250.0)})
+
+    ((title, told),) = commonest_warnings(noisy, aimed(0.9))
+
+    assert title == "Perhaps asked for less than guessing"
+    assert told.startswith("90 % was asked for, which may be less than always guessing the commonest value of renewed")
+    assert f"would reach, {measured(0.914, noisy.guess('renewed').half)} by the released counts." in told
 
 
 def test_asking_for_less_than_guessing_has_by_another_measure_is_warned_about() -> None:
@@ -90,6 +102,17 @@ def test_a_column_with_nearly_all_records_in_one_bin_is_warned_about() -> None:
     assert title == "Nearly all records in one bin"
     assert "in one bin of region (97.0 % in north)." in told
     assert crowded_warnings([*columns(0.94), released[-1]], 1000.0, form) == ()
+
+
+def test_a_column_that_noise_may_have_crowded_is_not_warned_about() -> None:
+    form, rest = schema(), [*columns(0.5)[1:], Released(("age",), np.full(4, 250.0), 1.0)]
+
+    def warned(std: float) -> bool:
+        crowded = Released(("region",), np.array([990.0, 10.0, 0.0]), std)
+        return bool(crowded_warnings([crowded, *rest], 1000.0, form))
+
+    assert warned(25.0)
+    assert not warned(26.0)
 
 
 def test_a_column_of_one_value_is_not_crowded() -> None:
