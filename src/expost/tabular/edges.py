@@ -96,8 +96,13 @@ def smoothed(counts: Floats, std: float) -> Floats:
     size, share = len(counts), float(counts.mean())
     misses = ((abs(float(each.sum()) - share * len(each)), math.sqrt(len(each))) for each in _halves(counts))
     if all(miss <= TOLD * std * root for miss, root in misses):
-        return np.full(size, share if share * math.sqrt(size) > SEEN * std else 0.0)
+        return np.full(size, share if float(counts.sum()) > overlooked(std, size) else 0.0)
     return np.concatenate([smoothed(part, std) for part in (counts[: size // 2], counts[size // 2 :])])
+
+
+def overlooked(std: float, cells: int) -> float:
+    """How many records such a stretch of this number of cells may seem to have and still count as empty."""
+    return SEEN * std * math.sqrt(cells)
 
 
 def _halves(counts: Floats) -> Iterator[Floats]:

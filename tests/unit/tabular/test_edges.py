@@ -16,6 +16,7 @@ from expost.tabular.edges import (
     even_edges,
     grid_counts,
     grids,
+    overlooked,
     require_declared,
     settled_schema,
     smoothed,
@@ -87,6 +88,13 @@ def test_a_stretch_with_no_more_than_noise_counts_as_empty_and_is_divided_evenly
 
     assert not empty.any()
     assert even_edges(grid, empty, 12) == tuple(range(0, 145, 12))
+
+
+def test_a_stretch_is_seen_where_more_is_in_it_than_may_be_overlooked() -> None:
+    counts = np.full(144, overlooked(50.0, 144) / 144)
+
+    assert not smoothed(0.99 * counts, 50.0).any()
+    assert smoothed(1.01 * counts, 50.0).all()
 
 
 def test_what_is_more_than_noise_stays_where_it_is() -> None:

@@ -16,7 +16,7 @@ from expost.report.facts import Facts
 from expost.report.markup import bins_note, html_table, prose, row, section
 from expost.report.page import covered_section, method_section
 from expost.report.shares import asked_for
-from expost.report.units import OF_PERSONS, by_row
+from expost.report.units import OF_PERSONS, by_row, by_unit
 from expost.tabular.marginals import Clique
 from expost.tabular.measures import TargetAccuracy
 from expost.tabular.teaching import MOST_TAUGHT
@@ -61,6 +61,7 @@ class TableJob:
     grown: tuple[tuple[Clique, ...], ...]
     alone: Mapping[str, float]
     edges: Mapping[str, Json] | None
+    overlooked: float | None
     sizing: Budget | None
     judged: tuple[str, ...]
     persons: PersonsCounted | None = None
@@ -155,14 +156,17 @@ class TableJob:
 
     def _found(self, neighbours: str) -> tuple[str, ...]:
         """How edges were found that nobody declared."""
-        if self.edges is None:
+        if self.edges is None or self.overlooked is None:
             return ()
         *first, last = sorted(table(self.edges["cells"]))
         listed = f"{', '.join(first)} and {last}" if first else last
+        few = by_unit(f"fewer than about {self.overlooked:,.0f} records", neighbours)
         return (
             f"The bins of {listed} were found: edges were chosen between which "
             f"{by_row('about as many records lie', neighbours)}, by noisy counts on a fine grid that follows from the "
-            "declared range. They are on the bill.",
+            "declared range. They are on the bill. Noise hides what is rare on that grid: a stretch of the range with "
+            f"{few} may have counted as empty. No synthetic value lies there then, and means and extremes of {listed} "
+            "may be far off, however well the bins agree.",
         )
 
     def _learnt(self) -> str:

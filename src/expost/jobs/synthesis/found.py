@@ -1,5 +1,6 @@
 """Edges of bins, found by a step of the run before anything else, and what an audit makes of that step."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,8 @@ from expost.receipts.procedures import Step
 from expost.receipts.testimony import Testimony
 from expost.release import Past
 from expost.report.digits import plain
-from expost.tabular.edges import coarsened, grid_counts, grids, settled_schema
+from expost.report.units import by_unit
+from expost.tabular.edges import coarsened, grid_counts, grids, overlooked, settled_schema
 from expost.tabular.persons import AnyRows
 from expost.text import Json
 
@@ -59,10 +61,24 @@ def sized(
     return (replace(recipe, validation=usual_share(number)) if recipe.sized else recipe), found
 
 
+def overlooked_records(recipe: TableRecipe) -> float | None:
+    """About how many records a stretch of a grid may have and count as empty; None where all edges are declared."""
+    budget = recipe.selection.edges
+    if budget is None:
+        return None
+    statistic = recipe.selection.grids().statistic
+    std = math.sqrt(Gaussian(statistic).variance(budget)) * float(statistic.spacing)
+    return overlooked(std, max(grids(recipe.schema).values()))
+
+
 def finding_words(recipe: TableRecipe) -> str:
-    """A line of the plan: what finding edges takes, where there are edges to be found."""
-    hidden = grids(recipe.schema)
-    return f"A share of {plain(float(FINDING))} of it finds the edges of {', '.join(hidden)}.\n" if hidden else ""
+    """Lines of the plan: what finding edges takes and what noise hides, where there are edges to be found."""
+    few = overlooked_records(recipe)
+    if few is None:
+        return ""
+    share, names = plain(float(FINDING)), ", ".join(grids(recipe.schema))
+    hidden = by_unit(f"fewer than about {few:,.0f} records may count as empty", recipe.schema.neighbours.value)
+    return f"A share of {share} of it finds the edges of {names}.\nA stretch of their range with {hidden}.\n"
 
 
 def edges_out(recipe: TableRecipe) -> Mapping[str, Json] | None:

@@ -10,7 +10,7 @@ from expost.jobs.synthesis.counted import counts_text
 from expost.jobs.synthesis.declared import field_of, schema_digest, text_digest
 from expost.jobs.synthesis.described import TableJob
 from expost.jobs.synthesis.foreword import baseline_words, commonest_warnings, crowded_warnings, gain_warnings
-from expost.jobs.synthesis.found import edges_out
+from expost.jobs.synthesis.found import edges_out, overlooked_records
 from expost.jobs.synthesis.goals import LEAST, asked_words, purpose
 from expost.jobs.synthesis.judged import judged_words
 from expost.jobs.synthesis.kept import KeptTable
@@ -174,6 +174,7 @@ def _job(synthesis: Synthesis, checked: bool) -> TableJob:
         grown=synthesis.grown,
         alone=synthesis.alone,
         edges=edges_out(synthesis.recipe),
+        overlooked=overlooked_records(synthesis.recipe),
         sizing=synthesis.recipe.selection.sizing,
         persons=_persons(synthesis),
         judged=judged_words(synthesis.recipe.aims, schema, counted, synthesis.outcome.release.value),

@@ -1,7 +1,9 @@
 """Edges found under the bill: planned for, paid for, told in every file, and worked out again by an audit."""
 
 import json
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -15,14 +17,14 @@ from expost.errors import ExpostError, SchemaMismatch
 from expost.jobs import audit as check
 from expost.jobs.job import Result
 from expost.jobs.synthesis import choice
-from expost.jobs.synthesis.found import find_edges
+from expost.jobs.synthesis.found import find_edges, finding_words, overlooked_records
 from expost.jobs.synthesis.prices import table_recipe
 from expost.jobs.synthesis.recipe import QUERY
 from expost.jobs.synthesis.run import synthesize
 from expost.judge import OnPublic
 from expost.noise import SeededNoise
 from expost.odometer import Odometer
-from expost.private import Private, Split
+from expost.private import Neighbours, Private, Split
 from expost.receipts.receipt import receipt
 from expost.report.page import render
 from expost.tabular.edges import even_edges
@@ -117,6 +119,27 @@ def test_the_receipt_leads_to_its_own_statement(neighbours: str) -> None:
 
     assert audit.matches, str(audit)
     assert [line["facts"].get("cells") for line in written(neighbours)["bill"][:3]] == [1, 144 + 120, 11 + 8 + 2]
+
+
+@pytest.mark.parametrize(
+    ("form", "whom"),
+    [(schema(), "records"), (replace(schema(), unit="whose", neighbours=Neighbours.ADD_REMOVE_PERSON), "persons")],
+)
+def test_a_plan_says_how_few_noise_hides_on_a_grid(form: Schema, whom: str) -> None:
+    recipe = table_recipe(schema=form, target="late", accuracy=0.5)
+
+    told = finding_words(recipe)
+
+    few = overlooked_records(recipe)
+    assert few is not None
+    assert f"with fewer than about {few:,.0f} {whom} may count as empty" in told
+
+
+def test_a_report_says_how_few_noise_hides_on_a_grid() -> None:
+    """Two standard errors of the noise that is on the bill, for as many cells as the largest grid has."""
+    few = 2 * math.sqrt(144 * Fraction(written()["bill"][1]["facts"]["variance"]))
+
+    assert f"with fewer than about {few:,.0f} records may have counted as empty" in render(made().facts)
 
 
 def test_noise_alone_does_not_choose_edges() -> None:
