@@ -31,6 +31,14 @@ def bounded_text(path: Path, most: int) -> str:
     return content.decode("utf-8")
 
 
+def is_missing(path: Path) -> bool:
+    """Whether there is nothing of this name."""
+    try:
+        return not path.exists()
+    except OSError:  # a name that no file can have
+        return False
+
+
 def is_unicode(text: str) -> bool:
     """Whether it can be written as UTF-8, which words from a terminal in another encoding cannot."""
     return HALF.search(text) is None

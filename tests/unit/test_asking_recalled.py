@@ -17,6 +17,7 @@ from expost.jobs.asking import needs
 from expost.jobs.asking.answer import Answer
 from expost.jobs.asking.recalled import Memory
 from expost.jobs.asking.run import ask
+from expost.jobs.asking.worded import missed_words
 from expost.ledgers.book import Book, home_of
 from expost.ledgers.run import LedgerRun
 from expost.ledgers.terms import Terms, epsilon_terms, order_terms
@@ -74,6 +75,17 @@ def test_a_question_that_a_ledger_has_no_room_for_is_told_to_be_less_precise(
         BudgetExceeded, match=r"the most that fits is .*; ask for less precision, whose cost `expost plan"
     ):
         asked("count by g", **given)
+
+
+def test_a_run_that_ended_for_want_of_room_on_a_ledger_does_not_name_its_own_limit_alone(tmp_path: Path) -> None:
+    asked = asking(opened(tmp_path, epsilon_terms(0.05, 1e-5)))
+
+    found = asked("count by g", within="1%", fewer_than=2)
+
+    assert not found.passed
+    assert missed_words(found.facts).endswith(
+        "before it would have cost more than ε = 1 or than the ledger had room for."
+    )
 
 
 def test_that_an_answer_is_known_does_not_tell_whether_a_record_was_added(asked: Asked) -> None:

@@ -169,7 +169,8 @@ def missed_words(facts: AnswerFacts) -> str:
     """What is not settled; empty where everything is."""
     if facts.reached:
         return ""
-    stopped = f"the run stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}."
+    beyond = "" if facts.booking is None else " or than the ledger had room for"
+    stopped = f"the run stopped before it would have cost more than ε = {facts.recipe.max_epsilon:g}{beyond}."
     if isinstance(facts.told[0].question.target, Compare):
         return f"This is not decided: {stopped}"
     if facts.groups == 1:

@@ -14,7 +14,7 @@ from expost.tabular.schema.declaration import Fields, column, toml
 from expost.tabular.schema.private_bins import PrivateBins
 from expost.tabular.schema.rules import Rule, rules_in
 from expost.tabular.schema.spelling import SPELLINGS
-from expost.text import bounded_text, toml_in
+from expost.text import bounded_text, is_missing, toml_in
 
 MOST_BYTES = 2**21
 """Of a schema: a hundred thousand values, which take a second to read."""
@@ -187,6 +187,8 @@ def _content(path: Path) -> str:
     try:
         return bounded_text(path, MOST_BYTES)
     except (OSError, ValueError):
+        if is_missing(path):
+            raise Unreadable(f"there is no schema {path}; check its name.") from None
         raise Unreadable(
-            f"the schema {path} is not a readable UTF-8 file of at most {MOST_BYTES:,} bytes; check its name."
+            f"the schema {path} is not a readable UTF-8 file of at most {MOST_BYTES:,} bytes; check what it is."
         ) from None

@@ -14,6 +14,7 @@ from expost.errors import InvalidValue, Unreadable
 from expost.noise import Integers, Noise
 from expost.persons.people import People, numbered
 from expost.private import Neighbours
+from expost.text import is_missing
 
 Features: TypeAlias = NDArray[np.float32]
 
@@ -147,6 +148,8 @@ def read_npz(path: Path, names: Sequence[str] = ("features", "labels")) -> tuple
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in names if name in stored}
     except UNREADABLE:
+        if is_missing(path):
+            raise Unreadable(f"there is no file {path}; check its name.") from None
         raise Unreadable(f"cannot read {path} as an .npz file; save it with numpy.savez.") from None
     missing = [name for name in names if name not in arrays]
     if missing:

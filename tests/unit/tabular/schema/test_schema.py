@@ -188,6 +188,15 @@ def test_a_rule_that_is_declared_alone_is_pointed_to_the_list_of_rules() -> None
         Schema.load('rule = "a implies b = 1"\n' + HEAD + COLUMN + 'kind = "boolean"')
 
 
+def test_a_file_that_is_not_there_is_told_from_one_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "there.toml").write_bytes(b"\xff\xfe")
+
+    with pytest.raises(Unreadable, match=r"there is no schema .*nowhere\.toml; check its name\."):
+        Schema.load(tmp_path / "nowhere.toml")
+    with pytest.raises(Unreadable, match=r"the schema .*there\.toml is not a readable UTF-8 file"):
+        Schema.load(tmp_path / "there.toml")
+
+
 def test_a_column_that_does_not_say_what_becomes_of_a_missing_value_is_refused_with_the_choices() -> None:
     with pytest.raises(SchemaMismatch, match="does not say what becomes of a missing value") as refused:
         Schema.load(HEAD + UNSAID)
