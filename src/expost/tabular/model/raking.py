@@ -27,6 +27,8 @@ PASSES = 12
 SPREAD, MOST_TIMES, MOST_DRAWN = 0.5, 4, 2**18
 """Where the weights leave less than this share of the rows in effect, more are drawn to choose from: at most this many
 times the rows, and this many altogether, since the work grows with them."""
+STEPS_TO_A_COUNT = 16
+"""What a cell costs in fitting, over what it costs in counting."""
 NEWTON_STEPS = 20
 SETTLED = 1e-9
 """A step of Newton's method after which the next one is lost in rounding: it squares the error."""
@@ -80,15 +82,15 @@ def _blocks(domain: Sequence[int], wanted: Sequence[Measured], rows: int) -> lis
     """Marginals that are fitted in one pass over the rows, those of more columns still before those of fewer.
 
     Rows of one cell of all columns of a block are weighted alike, so that fitting one of its marginals after another
-    needs no more of the rows than the weight of each cell. Fewer rows are gone through as fast marginal by marginal.
+    needs no more of the rows than the weight of each cell. Every marginal is a dozen steps over all of these cells, so
+    that fewer of them pay than for counting.
     """
     cliques = [tuple(map(str, each.clique)) for each in wanted]
-    if rows <= MOST_DRAWN:
-        return [Together(clique, (place,)) for place, clique in enumerate(cliques)]
+    most = joint_cells(rows // STEPS_TO_A_COUNT)
     sizes, found = tuple((str(column), size) for column, size in enumerate(domain)), list[Together]()
     for _, alike in groupby(range(len(cliques)), lambda place: len(cliques[place])):
         places = tuple(alike)
-        blocks = covering(sizes, tuple(cliques[place] for place in places), joint_cells(rows))
+        blocks = covering(sizes, tuple(cliques[place] for place in places), most)
         found += [Together(each.columns, tuple(places[place] for place in each.places)) for each in blocks]
     return found
 

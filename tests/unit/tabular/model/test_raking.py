@@ -1,5 +1,7 @@
 """Rows are weighted until pairs fit that the model does not hold, as far as the noise in them allows."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -185,7 +187,6 @@ def test_marginals_fitted_in_one_pass_weight_rows_as_one_after_another(monkeypat
     noise = SeededNoise(8)
     model, wanted = of_five(noise)
     codes = model.sample(3001, noise)
-    monkeypatch.setattr(raking, "MOST_DRAWN", 0)
     monkeypatch.setattr(raking, "SMALL", 0.0)
     monkeypatch.setattr(raking, "CHUNK", 700)
     places = [place for block in raking._blocks(SIZES, wanted, 3001) for place in block.places]
@@ -199,22 +200,31 @@ def test_marginals_fitted_in_one_pass_weight_rows_as_one_after_another(monkeypat
         np.testing.assert_allclose(factors[place][1], table, atol=1e-10)
 
 
-def test_many_rows_are_gone_through_once_for_several_marginals_and_triples_still_come_first() -> None:
+def test_rows_are_gone_through_once_for_several_marginals_and_triples_still_come_first() -> None:
     _, wanted = of_five(SeededNoise(8))
     wanted.sort(key=lambda each: -len(each.clique))
 
-    few, many = (raking._blocks(SIZES, wanted, rows) for rows in (raking.MOST_DRAWN, raking.MOST_DRAWN + 1))
+    blocks = raking._blocks(SIZES, wanted, 3001)
 
-    assert [each.places for each in few] == [(place,) for place in range(6)]
-    assert [sorted(each.places) for each in many] == [[0, 1], [2, 3, 4, 5]]
+    assert [sorted(each.places) for each in blocks] == [[0, 1], [2, 3, 4, 5]]
+
+
+def test_more_marginals_share_a_pass_where_there_are_more_rows() -> None:
+    sizes = [5] * 12
+    wanted = [Measured(pair, np.ones((5, 5)), 1.0) for pair in combinations(range(12), 2)]
+
+    few, many, most = (raking._blocks(sizes, wanted, rows) for rows in (10**4, 10**5, 10**6))
+
+    assert len(most) < len(many) < len(few) < len(wanted)
+    for blocks in (few, many, most):
+        assert sorted(place for each in blocks for place in each.places) == list(range(len(wanted)))
+    assert max(5 ** len(each.columns) for each in few) <= 256
+    assert max(5 ** len(each.columns) for each in many) <= 10**5 / 32
 
 
 @pytest.mark.parametrize("values", [1000 * JOINT, -(10**9) * JOINT, 10**9 * JOINT, 0 * JOINT])
-def test_weights_of_marginals_that_are_fitted_together_stay_finite(
-    values: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_of_marginals_that_are_fitted_together_stay_finite(values: Floats) -> None:
     """Noise is as it is where budgets are tiny."""
-    monkeypatch.setattr(raking, "MOST_DRAWN", 0)
     model = independent()
     pairs = [Measured((0, 1), values, 1.0), Measured((1, 2), np.full((3, 2), -5e4), 1.0)]
 
