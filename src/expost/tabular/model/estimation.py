@@ -25,7 +25,8 @@ RESIDUAL, GRADIENT_STEPS = 0.1, 200
 """The conjugate gradients' relative residual far from the solution, and their longest run."""
 SMALLEST_STEP = 1e-3
 NATS = 0.1
-"""A step leaves the loss at most τ·KL(solution, before) above the smallest; near the solution KL is below this."""
+"""A step leaves the loss at most τ·KL(solution, before) above the smallest; near the solution KL is below this, and
+far below it where counts are precise."""
 FAILURES = 6
 """Steps in a row that may fail before the fit rests."""
 FLOOR = 1e-13
@@ -70,12 +71,20 @@ class Problem:
         slope = self.slope(beliefs)
         return max(0.0, float(slope @ beliefs.expected) - self.passes.least(slope))
 
+    def hidden(self, tau: float) -> float:
+        """The loss that may be left where no step of this τ moves much.
+
+        A cell off by more than τ/w moves by a factor of e, and all cells together lose no more than τ·NATS.
+        """
+        return min(NATS * tau, 0.5 * tau**2 * float(np.sum(1 / self.weights)))
+
 
 def minimise(problem: Problem, *, tolerance: float, iterations: int, told: Callable[[int, float], None]) -> Point:
     """The best point found from potentials of zero.
 
-    It rests when the gap, or the last two decreases and what τ can hide, are below ``tolerance`` times the loss. A loss
-    below half the number of targets, which is what noise of the stated variance leaves, counts as that much.
+    It rests when the gap, or the last two decreases and what τ can hide, are below ``tolerance`` times the loss. A
+    decrease as small as that counts only if the step was solved as closely; if not, the next one is solved more so. A
+    loss below half the number of targets, which is what noise of the stated variance leaves, counts as that much.
     """
     nothing = np.zeros_like(problem.targets)
     best, step = problem.at(nothing), nothing
@@ -84,7 +93,7 @@ def minimise(problem: Problem, *, tolerance: float, iterations: int, told: Calla
     for iteration in range(iterations):
         told(iteration, best.value)
         enough = tolerance * max(best.value, len(nothing) / 2)
-        rests = small >= 2 and NATS * tau <= enough
+        rests = small >= 2 and problem.hidden(tau) <= enough
         if rests or failures == FAILURES or tau <= FLOOR * first or problem.gap(best.beliefs) <= enough:
             break
         moved, solved = _proximal(problem, best, step, tau, care)
@@ -93,7 +102,9 @@ def minimise(problem: Problem, *, tolerance: float, iterations: int, told: Calla
             care, tau, step = (care * TIGHTEN, tau, step) if solved else (care, tau * GROW, nothing)
             continue
         factor = SHRINK if solved else 1.0
-        small = small + 1 if solved and best.value - moved.value <= enough else 0
+        little, close = solved and best.value - moved.value <= enough, care * SHARE * best.value <= enough
+        small = small + 1 if little and close else 0
+        care *= TIGHTEN if little and not close else 1.0
         tau, step, failures = tau * factor, (moved.potentials - best.potentials) / factor, 0
         best = moved
     return best

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from expost.errors import InvalidValue
 from expost.noise import Floats, SeededNoise
-from expost.tabular.model.graphical import Measured, Model, export, fit, record_count
+from expost.tabular.model.graphical import TOLERANCE, Measured, Model, export, fit, record_count
 from expost.tabular.model.inference import project
 from expost.tabular.model.junction import Clique, Junction
 from tests.unit.tabular.model.graphs import GRAPHS, full, measure, truth
@@ -87,6 +87,38 @@ def test_the_loss_is_the_smallest_of_all_tables(graph: str, variance: float) -> 
     model = fit(Junction.of(domain, cliques), measured, tolerance=EXACT)
 
     assert model.loss == pytest.approx(smallest(domain, measured), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("variance", [1e-4, 1.0, 30.0, 1e4])
+@pytest.mark.parametrize("graph", [name for name in GRAPHS if GRAPHS[name][1]])
+def test_a_fit_rests_as_near_to_the_smallest_loss_as_it_says(graph: str, variance: float) -> None:
+    domain, cliques = GRAPHS[graph]
+    noise = SeededNoise(5)
+    measured = measure(truth(domain, 500, noise), cliques, variance, noise)
+
+    model = fit(Junction.of(domain, cliques), measured)
+
+    least = smallest(domain, measured)
+    assert model.loss <= least + TOLERANCE * enough(model.loss, measured) + 1e-6
+
+
+@pytest.mark.parametrize("times", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fit_does_not_rest_before_its_least_precise_marginal_has_moved(seed: int, times: float) -> None:
+    """Steps that suit what is many times as precise hardly move it."""
+    noise, domain = SeededNoise(seed), [4, 3, 5]
+    precise = 250 + np.array([1, -1, 0.5, -0.5]) * 10.0 ** (seed % 3 - 2)
+    other = noise.uniform((3, 5)) + 0.1
+    measured = [Measured((0,), precise, 1e4 / times), Measured((1, 2), 1000 * other / other.sum(), 1e4)]
+
+    model = fit(Junction.of(domain, [(0,), (1, 2)]), measured)
+
+    assert model.loss <= smallest(domain, measured) + TOLERANCE * enough(model.loss, measured)
+
+
+def enough(loss: float, measured: list[Measured]) -> float:
+    """The loss, or what noise leaves of it."""
+    return max(loss, sum(each.values.size for each in measured) / 2)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
