@@ -54,6 +54,12 @@ def test_the_headline_of_a_decision_names_what_was_decided() -> None:
     assert told.startswith("With 95 % confidence, 2 of 2 groups are above 300: ")
 
 
+def test_the_headline_says_that_no_group_is_above() -> None:
+    told = answer_headline(asked("count by renewed", above=10**5).facts)
+
+    assert told.startswith("With 95 % confidence, none of 2 groups is above 100,000; ")
+
+
 def test_a_comparison_counts_the_two_groups_that_it_is_about() -> None:
     """Groups that nobody compared were counted as settled, and theirs was the largest error."""
     decided = answer_of("a comparison").facts

@@ -79,7 +79,10 @@ def booking_in(receipt: Mapping[str, Json]) -> Mapping[str, Json]:
     """What a receipt says of the ledger that its run was on."""
     found = receipt.get("ledger")
     if not isinstance(found, Mapping) or not {*BOOKING} <= found.keys():
-        raise Unreadable("the receipt does not name a ledger; its run was not on one.")
+        raise Unreadable(
+            "the receipt does not name a ledger: its run was not on one, or took all that it answered from one and "
+            "added nothing; leave the ledger out."
+        )
     return found
 
 

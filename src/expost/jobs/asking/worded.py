@@ -118,8 +118,9 @@ def _decided(told: QuestionTold) -> str:
     if isinstance(target, Above):
         above = [line for line in largest if line.settled == "above"]
         named = f": {', '.join(map(group_name, above))}" if 0 < len(above) <= LISTED else ""
-        are = "is" if len(above) == 1 else "are"
-        return f"{len(above):,} of {len(lines):,} groups {are} above {float(target.threshold):,.10g}{named}"
+        are = "are" if len(above) > 1 else "is"
+        number = f"{len(above):,}" if above else "none"
+        return f"{number} of {len(lines):,} groups {are} above {float(target.threshold):,.10g}{named}"
     assert isinstance(target, Compare)  # there is no other decision
     first, second = (group_name(line) for line in largest if group_name(line) in (target.first, target.second))
     return f"{first} is larger than {second} by {measure_words(told)}"

@@ -51,7 +51,7 @@ PRICING: list[Option] = [
     ),
     click.option("--epochs", type=int, default=None, help="Adam: epochs before the first release.  [default: 50]"),
     click.option(
-        "--epochs-between", type=int, default=None, help="Adam: epochs before each later one.  [default: 100]"
+        "--epochs-between", type=int, default=None, help="Adam: epochs before each later one.  [default: twice as many]"
     ),
     click.option(
         "--rate",

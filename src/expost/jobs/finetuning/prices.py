@@ -110,7 +110,8 @@ def head_recipe(
             neighbours=neighbours,
         )
     rate = as_typed(settings.get("rate", 0.1), "rate")
-    epochs, between = settings.get("epochs", 50), settings.get("epochs_between", 100)
+    epochs = settings.get("epochs", 50)
+    between = settings.get("epochs_between", 2 * epochs)
     return HeadRecipe(
         target=target,
         confidence=sure,

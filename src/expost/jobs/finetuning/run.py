@@ -72,9 +72,9 @@ def finetune(
     device.
 
     Of Adam: each step a record joins by chance ``rate``; an epoch is 1/rate steps, of which ``epochs`` come before the
-    first release and ``epochs_between`` before each later one. A record's gradient is clipped to ``max_grad_norm``.
-    ``batch`` is a public guess at how many records join a step; it scales the gradient, which Adam undoes, so little
-    depends on it. ``learning_rate`` is multiplied by ``drop`` after the first release.
+    first release and ``epochs_between``, or else twice as many, before each later one. A record's gradient is clipped
+    to ``max_grad_norm``. ``batch`` is a public guess at how many records join a step; it scales the gradient, which
+    Adam undoes, so little depends on it. ``learning_rate`` is multiplied by ``drop`` after the first release.
 
     Seeded ``noise`` makes a rehearsal, and everything then says NOT PRIVATE; a ``random_state`` is refused. ``ledger``
     lets a caller that is interrupted know what was spent; ``on_progress`` hears the steps taken and to be taken in a

@@ -56,7 +56,9 @@ class Fields:
 
     def choice(self, key: str, words: Mapping[str, T]) -> T:
         """What the word means, refused unless it is one of these."""
-        word = self.take(key, str)
+        word = self.optional(key, str)
+        if word is None:
+            raise SchemaMismatch(f"{self.where} does not say {key}; add it: it is one of {', '.join(words)}.")
         if word not in words:
             raise SchemaMismatch(f"{key} of {self.where} is {word}; it must be one of {', '.join(words)}.")
         return words[word]

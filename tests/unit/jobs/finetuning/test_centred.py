@@ -26,7 +26,7 @@ from expost.noise import SeededNoise
 from expost.report.page import render
 from expost.training.head.gradient import FloatSums
 from expost.training.head.score import Classifier, accuracy
-from expost.training.schedule import Epsilon
+from expost.training.schedule import Epsilon, Schedule
 from tests.unit.examples import one_sentence
 from tests.unit.report.examples import blobs
 from tests.unit.report.pages import said
@@ -217,3 +217,20 @@ def test_what_is_too_large_for_second_moments_is_refused_before_anything_is_spen
 
     assert one_sentence(refused.value)
     assert list(ledger.lines) == []
+
+
+LEFT_OUT: list[tuple[HeadSettings, int, int]] = [
+    ({"method": "adam"}, 50, 100),
+    ({"epochs": 3}, 3, 6),
+    ({"epochs": 3, "epochs_between": 4}, 3, 4),
+]
+
+
+@pytest.mark.parametrize(("settings", "first", "between"), LEFT_OUT)
+def test_later_releases_train_for_twice_as_many_epochs_as_the_first_unless_told_otherwise(
+    settings: HeadSettings, first: int, between: int
+) -> None:
+    recipe = head_recipe(accuracy=0.8, **settings)
+
+    assert isinstance(recipe, HeadRecipe)
+    assert recipe.schedule == Schedule.of_epochs(first, between, 5, rate=Fraction(1, 10))
