@@ -1,21 +1,24 @@
 """Message passing on flat tables: marginals of a junction-tree model, and how they move with its potentials.
 
 All cliques live in one vector, level by level, each clique's cells ordered by separator and then residual. A pass
-treats a whole level at once, so that the number of array operations depends on the height of the tree only.
+treats a whole level at once, so that the number of array operations depends on the height of the tree only. Whatever
+is summed is summed by a sparse matrix of ones, in a third of the time of counting with weights.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from expost.errors import InvalidValue
 from expost.noise import Floats
 from expost.tabular.model.junction import Clique, Junction
 
 Places: TypeAlias = NDArray[np.intp]
+Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -29,28 +32,48 @@ class Allowed:
 
 
 @final
+class Links:
+    """Which terms of two vectors belong together: ``left[i]`` and ``right[i]``, for each i."""
+
+    __slots__ = ("_leftward", "_rightward")
+
+    def __init__(self, left: Sequence[Places], right: Sequence[Places], sizes: tuple[int, int]) -> None:
+        rows, columns = _joined(left, max(sizes)), _joined(right, max(sizes))
+        ones = np.ones(len(rows))
+        self._leftward = _summing(rows, columns, ones, sizes)
+        self._rightward = _summing(columns, rows, ones, sizes[::-1])
+
+    def leftward(self, right: Floats) -> Floats:
+        """At each term on the left, the sum of those on the right that belong to it."""
+        return np.asarray(self._leftward @ right)
+
+    def rightward(self, left: Floats) -> Floats:
+        """The same the other way."""
+        return np.asarray(self._rightward @ left)
+
+
+@final
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """The cliques at one depth: where their cells lie, and how their separators meet the level above.
 
     Cell ``start + i`` belongs to separator cell ``owner[i]``; separator cell s owns a run of cells that begins at
-    ``runs[s]``. The pairs (``above``, ``below``) join a cell of the upper level to each separator cell it adds to.
+    ``runs[s]``. ``links`` join the cells of the upper level with the separator cells that they fall into.
     """
 
     cells: slice
     runs: Places
     owner: Places
     upper: slice
-    above: Places
-    below: Places
+    links: Links
 
     def down(self, upper: Floats) -> Floats:
         """Sums of the upper level's cells over everything outside each separator."""
-        return _sums(self.below, upper[self.above], len(self.runs))
+        return self.links.rightward(upper)
 
     def up(self, messages: Floats) -> Floats:
         """What the separators' messages add to each cell of the upper level."""
-        return _sums(self.above, messages[self.below], self.upper.stop - self.upper.start)
+        return self.links.leftward(messages)
 
 
 @final
@@ -71,7 +94,7 @@ class Passes:
     ``reachable`` are the entries of that vector which some allowed combination of all columns adds to.
     """
 
-    __slots__ = ("_asked", "_cells", "_levels", "_zeros", "bounds", "junction", "offsets", "reachable")
+    __slots__ = ("_levels", "_links", "_zeros", "bounds", "junction", "offsets", "reachable")
 
     def __init__(self, junction: Junction, cliques: Sequence[Clique], allowed: Sequence[Allowed] = ()) -> None:
         self.junction = junction
@@ -80,12 +103,13 @@ class Passes:
         self._levels = tuple(_levels(junction, self.offsets))
         tables = [int(np.prod(shape(junction.domain, clique))) for clique in cliques]
         self.bounds = [0, *np.cumsum(tables, dtype=np.int64).tolist()]
-        rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+        rows, columns = list[Places](), list[Places]()
         for clique, bound in zip(cliques, self.bounds, strict=False):
             place = held(junction, clique)
             rows.append(bound + project(junction.domain, junction.nodes[place].columns, clique))
             columns.append(np.arange(self.offsets[place], self.offsets[place + 1]))
-        self._asked, self._cells = np.concatenate(rows), np.concatenate(columns)
+        self._links = Links(rows, columns, (self.bounds[-1], self.offsets[-1]))
+        del rows, columns  # as large as the links
         possible = self._possible(allowed)
         self.reachable: Flags = self._gather(possible.astype(np.float64)) > 0
         self._zeros = self._closed(possible)
@@ -119,11 +143,11 @@ class Passes:
 
     def _gather(self, cells: Floats) -> Floats:
         """The cliques' tables, summed from cells."""
-        return _sums(self._asked, cells[self._cells], self.bounds[-1])
+        return self._links.leftward(cells)
 
     def _spread(self, tables: Floats) -> Floats:
         """The cliques' tables added up at each cell."""
-        return _sums(self._cells, tables[self._asked], self.offsets[-1])
+        return self._links.rightward(tables)
 
     def infer(self, potentials: Floats) -> Beliefs:
         """The distribution proportional to exp(potentials): in log space upwards, in probabilities downwards.
@@ -199,8 +223,16 @@ def project(domain: Sequence[int], columns: Clique, onto: Clique) -> Places:
     return places.ravel()
 
 
-def _sums(places: Places, terms: Floats, count: int) -> Floats:
-    return np.bincount(places, weights=terms, minlength=count).astype(np.float64, copy=False)
+def _joined(pieces: Sequence[Places], below: int) -> Indices:
+    """One after another, in half the memory where they are below 2³¹."""
+    joined: Indices = np.empty(sum(map(len, pieces)), np.int32 if below < 2**31 else np.int64)
+    return np.concatenate([joined[:0], *pieces], out=joined, casting="same_kind")
+
+
+def _summing(to: Indices, of: Indices, ones: Floats, shape: tuple[int, int]) -> csr_array:
+    """The matrix that adds each term ``of[i]`` to the sum ``to[i]``; its ones may be shared by others."""
+    sorted_ = coo_array((np.ones(len(ones), np.int8), (to, of)), shape=shape).tocsr()
+    return csr_array((ones, sorted_.indices, sorted_.indptr), shape=shape)
 
 
 def _levels(junction: Junction, offsets: Sequence[int]) -> list[Level]:
@@ -208,7 +240,7 @@ def _levels(junction: Junction, offsets: Sequence[int]) -> list[Level]:
     for depth in range(junction.nodes[-1].level + 1):
         members = [place for place, node in enumerate(junction.nodes) if node.level == depth]
         upper = levels[-1].cells if levels else slice(0, 0)
-        lengths, above, below = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
+        lengths, above, below = [np.zeros(0, np.intp)], list[Places](), list[Places]()
         separators = 0
         for place in members:
             node = junction.nodes[place]
@@ -222,5 +254,6 @@ def _levels(junction: Junction, offsets: Sequence[int]) -> list[Level]:
         run = np.concatenate(lengths)
         owner = np.repeat(np.arange(separators), run)
         cells = slice(offsets[members[0]], offsets[members[-1] + 1])
-        levels.append(Level(cells, np.cumsum(run) - run, owner, upper, np.concatenate(above), np.concatenate(below)))
+        links = Links(above, below, (upper.stop - upper.start, separators))
+        levels.append(Level(cells, np.cumsum(run) - run, owner, upper, links))
     return levels
