@@ -1,24 +1,21 @@
 """Message passing on flat tables: marginals of a junction-tree model, and how they move with its potentials.
 
 All cliques live in one vector, level by level, each clique's cells ordered by separator and then residual. A pass
-treats a whole level at once, so that the number of array operations depends on the height of the tree only. Whatever
-is summed is summed by a sparse matrix of ones, in a third of the time of counting with weights.
+treats a whole level at once, so that the number of array operations depends on the height of the tree only.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from expost.errors import InvalidValue
 from expost.noise import Floats
 from expost.tabular.model.junction import Clique, Junction
+from expost.tabular.model.links import Links, Places
 
-Places: TypeAlias = NDArray[np.intp]
-Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
@@ -29,27 +26,6 @@ class Allowed:
 
     clique: Clique
     table: Flags
-
-
-@final
-class Links:
-    """Which terms of two vectors belong together: ``left[i]`` and ``right[i]``, for each i."""
-
-    __slots__ = ("_leftward", "_rightward")
-
-    def __init__(self, left: Sequence[Places], right: Sequence[Places], sizes: tuple[int, int]) -> None:
-        rows, columns = _joined(left, max(sizes)), _joined(right, max(sizes))
-        ones = np.ones(len(rows))
-        self._leftward = _summing(rows, columns, ones, sizes)
-        self._rightward = _summing(columns, rows, ones, sizes[::-1])
-
-    def leftward(self, right: Floats) -> Floats:
-        """At each term on the left, the sum of those on the right that belong to it."""
-        return np.asarray(self._leftward @ right)
-
-    def rightward(self, left: Floats) -> Floats:
-        """The same the other way."""
-        return np.asarray(self._rightward @ left)
 
 
 @final
@@ -221,18 +197,6 @@ def project(domain: Sequence[int], columns: Clique, onto: Clique) -> Places:
         steps = strides.get(column, 0) * np.arange(domain[column])
         places += steps.reshape([-1 if other == axis else 1 for other in range(len(columns))])
     return places.ravel()
-
-
-def _joined(pieces: Sequence[Places], below: int) -> Indices:
-    """One after another, in half the memory where they are below 2³¹."""
-    joined: Indices = np.empty(sum(map(len, pieces)), np.int32 if below < 2**31 else np.int64)
-    return np.concatenate([joined[:0], *pieces], out=joined, casting="same_kind")
-
-
-def _summing(to: Indices, of: Indices, ones: Floats, shape: tuple[int, int]) -> csr_array:
-    """The matrix that adds each term ``of[i]`` to the sum ``to[i]``; its ones may be shared by others."""
-    sorted_ = coo_array((np.ones(len(ones), np.int8), (to, of)), shape=shape).tocsr()
-    return csr_array((ones, sorted_.indices, sorted_.indptr), shape=shape)
 
 
 def _levels(junction: Junction, offsets: Sequence[int]) -> list[Level]:
