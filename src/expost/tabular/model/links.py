@@ -18,7 +18,7 @@ Indices: TypeAlias = NDArray[np.signedinteger[Any]]
 
 @final
 class Links:
-    """Which terms of two vectors belong together: ``left[i]`` and ``right[i]`` for each i, and no pair of them twice."""
+    """Which terms of two vectors belong together: ``left[i]`` and ``right[i]`` for each i, no pair of them twice."""
 
     __slots__ = ("_leftward", "_rightward")
 
