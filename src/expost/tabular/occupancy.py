@@ -40,7 +40,8 @@ class Occupancy:
     def harm(self, std: float) -> float:
         """The sum of the absolute errors that noise of this standard deviation leaves in a table.
 
-        Raking moves the count m of a cell by the noise in it times m/(m + ``PRIOR``·σ²), to first order: rows that the
-        model does not have are not made up to match it, so that noise in cells that are about empty does little harm.
+        Raking moves the count m of a cell by the noise in it times m/(m + ``PRIOR``·σ²), to first order and where pairs
+        are not far off: rows that the model does not have are not made up to match it, so that noise in cells that are
+        about empty does little harm.
         """
         return float(ABSOLUTE * std * (self.cells / (1 + PRIOR * std**2 / RECORDS)).sum())

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from expost.tabular.model.graphical import Measured
 from expost.tabular.model.raking import PRIOR, _step
 from expost.tabular.occupancy import Occupancy
 from expost.tabular.precisions import ABSOLUTE
@@ -22,7 +21,7 @@ def test_raking_moves_a_cell_by_that_much_of_a_small_error() -> None:
     """The formula is the first order of what raking does."""
     counts, error, variance = np.array([3.0, 40.0, 900.0]), 1e-3, 400.0
 
-    step = _step(counts, np.zeros(3), Measured((0,), counts + error, variance))
+    step = _step(counts, np.zeros(3), counts + error, PRIOR * variance)
 
     assert counts * np.expm1(step) == pytest.approx(error * counts / (counts + PRIOR * variance), rel=1e-3)
 

@@ -20,8 +20,11 @@ from expost.tabular.model.sampling import Codes
 from expost.tabular.model.triangles import EMPTY
 
 PRIOR = 0.1
-"""How many records' worth of evidence each row of the model is: with 1, interactions that many records show were held
-back by a model that knows nothing of them; with 0.01, rows are given the noise of pairs that were hardly measured."""
+"""How many records' worth of evidence each row of the model is at most: with 1, interactions that many records show
+were held back by a model that knows nothing of them; with 0.01, rows of tens of thousands of records were given the
+noise of pairs that were hardly measured. Of a million records it held pairs back: it is less where these say so."""
+SHARED = 2.0
+"""By how much the squares by which pairs are off count less than they say: pairs overlap, and are off together."""
 PASSES = 12
 """How often all of them are gone through: more lowers the misfit by less than the noise in the counts."""
 SPREAD, MOST_TIMES, MOST_DRAWN = 0.5, 4, 2**18
@@ -61,21 +64,46 @@ def _weights(model: Model, codes: Sequence[Codes], wanted: Sequence[Measured]) -
     """A weight for each row, their sum about the model's total, and its logarithm as tables over the marginals."""
     weights = np.full(len(codes[0]), model.total / len(codes[0]))
     tables = [np.zeros(np.shape(each.values)) for each in wanted]
-    blocks = _blocks(model.domain, wanted, len(weights))
+    blocks, held = _blocks(model.domain, wanted, len(weights)), _held(model, codes, wanted)
     for _ in range(PASSES):
         farthest = 0.0
         for block in blocks:
             columns = [int(name) for name in block.columns]
-            shape = [model.domain[column] for column in columns]
-            cells = joint_codes([codes[column] for column in columns], shape, len(weights))
-            before = _summed(weights, cells, math.prod(shape))
-            joint = before.reshape(shape).copy()
-            moved = [_fitted(joint, columns, wanted[place], tables[place], model.total) for place in block.places]
-            farthest = max(farthest, *moved)
-            _multiply(weights, cells, np.divide(joint.ravel(), before, out=np.ones_like(before), where=before > EMPTY))
+            cells, before = _counted(model, codes, columns, weights)
+            joint = before.copy()
+            for place in block.places:
+                step = _fitted(joint, columns, wanted[place], tables[place], held=held[place], total=model.total)
+                farthest = max(farthest, step)
+            _multiply(weights, cells, np.divide(joint, before, out=np.ones_like(before), where=before > EMPTY).ravel())
         if farthest <= SMALL:
             break
     return weights, [(each.clique, table) for each, table in zip(wanted, tables, strict=True)]
+
+
+def _held(model: Model, codes: Sequence[Codes], wanted: Sequence[Measured]) -> list[float]:
+    """How strongly the cells of each marginal are held where the model has them: its variance times a prior.
+
+    By the prior, the count m of a cell is off by m/prior in squares. Where the pairs that the model was not fitted to
+    are off by more, the prior of pairs is what they say. Triples, which are off by what their pairs are, say little.
+    """
+    known, weights = {clique for clique, _ in model.potentials}, np.full(len(codes[0]), model.total / len(codes[0]))
+    pairs = [each for each in wanted if len(each.clique) == 2 and each.clique not in known]
+    excess = 0.0
+    for block in _blocks(model.domain, pairs, len(weights)):
+        columns = [int(name) for name in block.columns]
+        _, joint = _counted(model, codes, columns, weights)
+        for each in (pairs[place] for place in block.places):
+            off = each.values - _marginal(joint, columns, each.clique).reshape(np.shape(each.values))
+            excess += float(np.sum(off**2)) - each.variance * off.size
+    prior = min(PRIOR, SHARED * len(pairs) * model.total / excess) if excess > 0 else PRIOR
+    return [(prior if len(each.clique) == 2 else PRIOR) * each.variance for each in wanted]
+
+
+def _counted(model: Model, codes: Sequence[Codes], columns: Sequence[int], weights: Floats) -> tuple[Codes, Floats]:
+    """The cell of each row, and the weight in each cell, with an axis for each column."""
+    shape = [model.domain[column] for column in columns]
+    cells = joint_codes([codes[column] for column in columns], shape, len(weights))
+    return cells, _summed(weights, cells, math.prod(shape)).reshape(shape)
 
 
 def _blocks(domain: Sequence[int], wanted: Sequence[Measured], rows: int) -> list[Together]:
@@ -95,18 +123,25 @@ def _blocks(domain: Sequence[int], wanted: Sequence[Measured], rows: int) -> lis
     return found
 
 
-def _fitted(joint: Floats, columns: Sequence[int], each: Measured, table: Floats, total: float) -> float:
+def _fitted(
+    joint: Floats, columns: Sequence[int], each: Measured, table: Floats, *, held: float, total: float
+) -> float:
     """Weight the cells of some columns such that one marginal fits, and tell its largest step."""
-    kept = [column for column in columns if column in each.clique]
-    sums = joint.sum(axis=tuple(axis for axis, column in enumerate(columns) if column not in kept))
-    counts = np.transpose(sums, [kept.index(column) for column in each.clique if column in kept])
-    step = _step(counts.ravel(), table.ravel(), each).reshape(table.shape)
+    counts = _marginal(joint, columns, each.clique)
+    step = _step(counts.ravel(), table.ravel(), np.ravel(each.values), held).reshape(table.shape)
     table += step
     joint *= _spread(np.exp(step), each.clique, columns)
     scale = total / joint.sum()
     if not 0.5 < scale < 2.0:  # so that they neither vanish nor overflow, however noisy the values are
         joint *= scale
     return float(np.abs(step).max())
+
+
+def _marginal(joint: Floats, columns: Sequence[int], clique: Sequence[int]) -> Floats:
+    """The sums over all columns but the clique's, in its order; columns of one value have no axis."""
+    kept = [column for column in columns if column in clique]
+    sums = joint.sum(axis=tuple(axis for axis, column in enumerate(columns) if column not in kept))
+    return np.transpose(sums, [kept.index(column) for column in clique if column in kept])
 
 
 def _summed(weights: Floats, cells: Codes, size: int) -> Floats:
@@ -136,9 +171,9 @@ def _spread(table: Floats, clique: Sequence[int], columns: Sequence[int]) -> Flo
     return np.transpose(table, order).reshape([sizes.get(column, 1) for column in columns])
 
 
-def _step(counts: Floats, table: Floats, each: Measured) -> Floats:
-    """The step d of each cell's log weight with counts·exp(d) + v·(θ + d) = values, v = PRIOR·variance, by Newton."""
-    values, step, held = np.ravel(each.values), np.zeros_like(counts), PRIOR * each.variance
+def _step(counts: Floats, table: Floats, values: Floats, held: float) -> Floats:
+    """The step d of each cell's log weight with counts·exp(d) + held·(θ + d) = values, by Newton's method."""
+    step = np.zeros_like(counts)
     for _ in range(NEWTON_STEPS):
         reached = counts * np.exp(step)
         move = (reached + held * (table + step) - values) / (reached + held)

@@ -110,6 +110,37 @@ def test_a_model_that_knows_nothing_of_a_pair_holds_it_back_by_little() -> None:
     assert np.abs(shares(codes) - JOINT).max() < 0.04
 
 
+def test_a_pair_in_many_records_is_not_held_back_where_it_is_far_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A standard error of 300 records per cell, beside interactions of 150,000."""
+    pair = Measured((0, 1), 1e6 * JOINT, 300.0**2)
+
+    _, codes = raked(independent(1e6), [pair], ROWS, SeededNoise(1))
+    monkeypatch.setattr(raking, "SHARED", 1e9)
+    _, held_back = raked(independent(1e6), [pair], ROWS, SeededNoise(1))
+
+    assert np.abs(shares(codes) - JOINT).max() < 0.002
+    assert np.abs(shares(held_back) - JOINT).max() > 0.003
+
+
+def test_cells_are_held_as_strongly_as_ever_unless_pairs_that_the_model_lacks_are_far_off() -> None:
+    """Noise says nothing, nor do triples, nor what the model was fitted to."""
+    shares_of = [JOINT.sum(axis=1), np.outer(JOINT.sum(axis=0), [0.5, 0.5])]
+    fitted = [Measured(clique, 1e6 * each, 1.0) for clique, each in zip([(0,), (1, 2)], shares_of, strict=True)]
+    model, noise = fit(Junction.of([2, 3, 2], [(0,), (1, 2)]), fitted), SeededNoise(3)
+    codes = model.round(ROWS, noise)
+    even = 1e6 * np.outer(JOINT.sum(axis=1), JOINT.sum(axis=0))
+    noisy = Measured((0, 1), even + noise.gaussian(300.0, (2, 3)), 300.0**2)
+    triple = Measured((0, 1, 2), 1e6 * np.stack([JOINT, np.zeros((2, 3))], axis=-1), 300.0**2)
+    known = Measured((1, 2), np.array([[1e6, 0], [0, 0], [0, 0]]), 300.0**2)
+    usual = raking.PRIOR * 300.0**2
+
+    assert raking._held(model, codes, [noisy, triple, known]) == [usual] * 3
+    least, *others = raking._held(model, codes, [Measured((0, 1), 1e6 * JOINT, 300.0**2), triple, known])
+
+    assert least < usual / 10
+    assert others == [usual, least]  # one prior for all pairs
+
+
 def test_rows_of_like_codes_make_up_for_each_other_when_weights_are_rounded() -> None:
     noise = SeededNoise(5)
     codes = independent().sample(ROWS, noise)
@@ -171,12 +202,13 @@ def one_after_another(model: Model, codes: list[Codes], wanted: list[Measured]) 
     """Each marginal by a pass of its own over the rows, twelve times."""
     weights = np.full(len(codes[0]), model.total / len(codes[0]))
     tables = [np.zeros(np.shape(each.values)) for each in wanted]
+    strengths = raking._held(model, codes, wanted)
     for _ in range(raking.PASSES):
-        for each, table in zip(wanted, tables, strict=True):
+        for each, table, held in zip(wanted, tables, strengths, strict=True):
             cells = tuple(codes[column] for column in each.clique)
             counts = np.zeros(table.shape)
             np.add.at(counts, cells, weights)
-            step = raking._step(counts.ravel(), table.ravel(), each).reshape(table.shape)
+            step = raking._step(counts.ravel(), table.ravel(), each.values.ravel(), held).reshape(table.shape)
             np.add(table, step, out=table)
             weights *= np.exp(step)[cells]
     return weights, tables
