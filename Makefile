@@ -22,7 +22,7 @@ demo: .venv/.core
 	@$(BIN)/expost demo --overwrite --ledger expost-demo.db --dataset adult || [ $$? -eq 3 ]  # 3: the ladder ended first, which is a result too
 
 test: .venv/.dev .venv/.postgresql .venv/.java
-	@$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: .venv/.dev
 	@$(BIN)/ruff check .

@@ -55,7 +55,7 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    """A session of Spark that the tests of this process share; those that use it belong to one group."""
+    """A session of Spark that the tests of this process share; those of one file are run in one process."""
     pytest.importorskip("pyspark", reason="PySpark is not installed; install expost[spark].")
     lacking = lacking_java()
     if lacking is not None:

@@ -19,8 +19,6 @@ from expost.ledgers.terms import order_terms
 from tests.faults.processes import PATIENCE, environment
 from tests.spark import lacking_java
 
-pytestmark = pytest.mark.xdist_group("spark")
-
 
 @final
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from expost.tabular.spark.rows import SparkRows  # noqa: E402
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
 
 CANARY = "CANARY424242"
 AT_ONCE = 10.0

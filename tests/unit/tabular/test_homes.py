@@ -99,7 +99,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     in_small_pieces(monkeypatch)
 
 
-@pytest.fixture(params=[*HOMES, ATTACHED, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=[*HOMES, ATTACHED, SPARK])
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A home of tables; one in Spark has three partitions, of which one is empty."""
     if request.param != SPARK:

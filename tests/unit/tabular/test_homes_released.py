@@ -76,7 +76,7 @@ def expected(tmp_path: Path) -> str:
     return receipt(HOMES["one piece"](hostile(ROWS), SCHEMA, folder))
 
 
-@pytest.fixture(params=[*HOMES, ATTACHED, pytest.param(SPARK, marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=[*HOMES, ATTACHED, SPARK])
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A home of tables; in Spark one task has all rows, since coins go by tasks, too."""
     if request.param != SPARK:

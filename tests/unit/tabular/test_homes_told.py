@@ -104,7 +104,6 @@ def _slow(rows: Any) -> Integers:
     return _count(rows)
 
 
-@pytest.mark.xdist_group("spark")
 def test_spark_tells_its_pace(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pace, "SILENT", 0.05)
     told, table = list[str](), hostile()

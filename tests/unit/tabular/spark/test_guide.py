@@ -11,7 +11,6 @@ from expost.tabular.schema.schema import Schema
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
 
 PAGE = (Path(__file__).parents[4] / "docs/large-tables.md").read_text(encoding="utf-8")
 SCHEMA = Schema.load("""

@@ -19,7 +19,6 @@ from tests.unit.tabular.spark.crowds import BY_PERSON, crowd, in_spark
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
 
 AIMS = [Aim.auc("town", 0.99, positive="Bern"), Aim.balanced_accuracy("town", 0.9), Aim.within(0.3)]
 

@@ -49,7 +49,6 @@ from expost.tabular.spark.writing import PLACES  # noqa: E402
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.xdist_group("spark")
 
 HOSTILE: dict[str, Any] = {
     "real": pa.array([math.nan, None, math.inf, -math.inf, -0.0, 5e-324, 1e300, 2.0], pa.float64()),
